@@ -1,0 +1,256 @@
+//! Assembly: which fragment belongs to which call, when a call is final, what
+//! is safe to run, and how a message ends. Knows no syntax but JSON's.
+//!
+//! The laws of the output hold because of this layer: a call that is printed
+//! was closed by the provider and parses as an object; every message begins
+//! with `start` and ends with `finish_reason` or `error`, with its usage right
+//! before; nothing is inferred without a warning.
+
+mod call;
+mod message;
+
+use std::io;
+use std::rc::Rc;
+
+use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start, Usage, Warning};
+use crate::tools::Tools;
+use call::Limits;
+use message::{Message, OwnedFailure};
+
+/// What the user asked for, as far as whole messages are concerned.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Also say when a call begins and what its arguments grow by.
+    pub deltas: bool,
+    /// The one choice to follow, if not all.
+    pub choice: Option<u64>,
+    /// Also pass on events that have no meaning here.
+    pub raw: bool,
+    /// A message with a warning ends with an error.
+    pub strict: bool,
+    /// The largest arguments of one call, in bytes; 0 is no limit.
+    pub max_args: usize,
+    /// The most calls in one message; 0 is no limit.
+    pub max_calls: usize,
+    /// How deeply arguments may be nested; 0 is no limit.
+    pub max_depth: usize,
+    /// The tools that there are, if they are known.
+    pub tools: Option<Rc<Tools>>,
+    /// The format's name, for a message that ends before it is known.
+    pub format: String,
+    /// The input's name, when there are several.
+    pub file: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            deltas: false,
+            choice: None,
+            raw: false,
+            strict: false,
+            max_args: 64 << 20,
+            max_calls: 1024,
+            max_depth: crate::json::MAX_DEPTH,
+            tools: None,
+            format: "unknown".into(),
+            file: None,
+        }
+    }
+}
+
+/// Turns what decoders say into what sinks hear.
+pub struct Assembler {
+    options: Options,
+    framing: &'static str,
+    message: Option<Message>,
+    /// Warnings and errors that came before the message that they belong to.
+    early: Vec<Early>,
+    /// Whether any message has been begun.
+    any: bool,
+    stopped: bool,
+}
+
+impl Assembler {
+    /// An assembler for one input.
+    pub fn new(options: Options) -> Self {
+        Assembler { options, framing: "unknown", message: None, early: Vec::new(), any: false, stopped: false }
+    }
+
+    /// The framing of the frame that the next events come from.
+    pub fn set_framing(&mut self, framing: &'static str) {
+        self.framing = framing;
+    }
+
+    /// Whether a limit was hit, or the input is of no kind that can be read:
+    /// nothing more needs to be fed.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Takes the next event of a decoder or dialect.
+    pub fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.stopped {
+            return Ok(());
+        }
+        match event.kind {
+            Kind::Start(start) => self.start(start, emit),
+            Kind::End => self.end(emit),
+            Kind::ProviderEvent(_) if !self.options.raw => Ok(()),
+            _ if is_of_choice(&event.kind) && self.is_other_choice(event.choice) => Ok(()),
+            kind => {
+                let choice = event.choice;
+                if self.message.is_none()
+                    && let Some(early) = Early::new(&kind)
+                {
+                    self.early.push(early);
+                    return Ok(());
+                }
+                self.open(emit)?;
+                let stop = match &mut self.message {
+                    Some(message) => message.feed(choice, kind, &self.options, emit)?,
+                    None => false,
+                };
+                if stop { self.stop(emit) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// The input has ended: ends the open message, and says what never came to
+    /// be part of one.
+    pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.message.is_none() && (!self.any || self.early.iter().any(Early::is_failure)) && !self.stopped {
+            self.open(emit)?;
+        }
+        if self.message.is_some() {
+            let message = "the input ended before the message did";
+            return self.close(Some(Failure::new(Code::Truncated, message, None)), emit);
+        }
+        std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.kind().into()))
+    }
+
+    fn is_other_choice(&self, choice: u64) -> bool {
+        self.options.choice.is_some_and(|wanted| wanted != choice)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { max_args: self.options.max_args, max_depth: self.options.max_depth }
+    }
+
+    fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.message.is_some() {
+            return Ok(());
+        }
+        self.any = true;
+        let mut message = Message::new(self.limits());
+        emit(Kind::Start(Start { framing: self.framing, file: self.options.file.as_deref(), ..start }).into())?;
+        for early in std::mem::take(&mut self.early) {
+            self.stopped |= message.feed(0, early.kind(), &self.options, emit)?;
+        }
+        self.message = Some(message);
+        if self.stopped { self.close(None, emit) } else { Ok(()) }
+    }
+
+    /// Begins a message on account of its first event.
+    fn open(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.message.is_some() {
+            return Ok(());
+        }
+        let format = self.options.format.clone();
+        self.start(Start { format: &format, ..Start::default() }, emit)
+    }
+
+    fn end(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.message.is_some() { self.close(None, emit) } else { Ok(()) }
+    }
+
+    fn stop(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.close(None, emit)?;
+        self.stopped = true;
+        Ok(())
+    }
+
+    /// Ends the message: what was open is cut, the usage comes, and the last
+    /// line. `cut` is why, if the message has not come to its own end.
+    fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(mut message) = self.message.take() else { return Ok(()) };
+        message.cut_open_calls(&self.options, emit)?;
+        let main = self.options.choice.unwrap_or(0);
+        let main = if message.has(main) { main } else { message.first_choice().unwrap_or(main) };
+        let failure = message.failure(cut, self.options.strict, emit)?;
+        if failure.is_none() {
+            message.check_finish(emit)?;
+            message.finish_others(main, emit)?;
+        }
+        if let Some((usage, raw)) = message.usage.take() {
+            emit(Kind::Usage(Usage { raw: &raw, ..usage }).into())?;
+        }
+        match failure {
+            Some(failure) => emit(Kind::Error(failure.borrow()).into()),
+            None => message.finish_choice(main, emit),
+        }
+    }
+}
+
+/// Whether an event is one choice's, and not the whole message's.
+fn is_of_choice(kind: &Kind<'_>) -> bool {
+    !matches!(kind, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
+}
+
+/// A warning or an error that came before its message.
+enum Early {
+    Warning { code: String, message: String, offset: Option<u64> },
+    Failure(OwnedFailure),
+}
+
+impl Early {
+    fn new(kind: &Kind<'_>) -> Option<Self> {
+        match kind {
+            Kind::Warning(Warning { code, message, offset, .. }) => {
+                Some(Early::Warning { code: (*code).to_owned(), message: (*message).to_owned(), offset: *offset })
+            }
+            // What ends the input has no message to wait for.
+            Kind::Error(failure) if !matches!(failure.code, Code::Limit | Code::Unrecognised) => {
+                Some(Early::Failure(OwnedFailure::new(*failure)))
+            }
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> Kind<'_> {
+        match self {
+            Early::Warning { code, message, offset } => {
+                Kind::Warning(Warning { code, message, offset: *offset, index: None })
+            }
+            Early::Failure(failure) => Kind::Error(failure.borrow()),
+        }
+    }
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Early::Failure(_))
+    }
+}
+
+/// The owned parts of a [`Finish`], kept until the message ends.
+#[derive(Clone, Debug)]
+struct OwnedFinish {
+    finish_reason: FinishReason,
+    raw: Option<String>,
+    stop_sequence: Option<String>,
+    inferred: bool,
+}
+
+impl OwnedFinish {
+    fn new(finish: Finish<'_>) -> Self {
+        OwnedFinish {
+            finish_reason: finish.finish_reason,
+            raw: finish.raw.map(str::to_owned),
+            stop_sequence: finish.stop_sequence.map(str::to_owned),
+            inferred: finish.inferred,
+        }
+    }
+}
+
+fn warn(code: &str, message: &str, index: Option<u64>, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+    emit(Event { choice, kind: Kind::Warning(Warning { code, message, offset: None, index }) })
+}

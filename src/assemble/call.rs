@@ -1,0 +1,303 @@
+//! One call: what has come of it, and whether it is safe to run.
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::event::{
+    Arguments, CallPart, Emit, Event, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
+    ToolCallStart,
+};
+use crate::json::{self, Minifier, Scanner, Status};
+use crate::tools::Tools;
+
+/// What one call may hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) max_args: usize,
+    pub(super) max_depth: usize,
+}
+
+pub(super) struct Call {
+    pub(super) index: u64,
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+    /// The arguments as they came.
+    arguments: String,
+    /// What they are if none came.
+    placeholder: Option<String>,
+    scanner: Scanner,
+    minifier: Minifier,
+    /// A reason not to run it that its arguments don't show.
+    pub(super) fault: Option<Reason>,
+    is_free: bool,
+    executor: Option<Executor>,
+    signature: Option<String>,
+    source: Option<String>,
+    /// Whether its start has been printed, and how much of its arguments.
+    started: bool,
+    printed: usize,
+    limits: Limits,
+    /// Its choice had a finish reason while the arguments were whole, or none:
+    /// what comes later contradicts that.
+    pub(super) is_settled: bool,
+}
+
+impl Call {
+    pub(super) fn new(index: u64, limits: Limits) -> Self {
+        Call {
+            index,
+            id: None,
+            name: String::new(),
+            arguments: String::new(),
+            placeholder: None,
+            scanner: Scanner::new(limits.max_depth),
+            minifier: Minifier::default(),
+            fault: None,
+            is_free: false,
+            executor: None,
+            signature: None,
+            source: None,
+            started: false,
+            printed: 0,
+            limits,
+            is_settled: false,
+        }
+    }
+
+    /// Whether the arguments so far are one whole JSON value.
+    pub(super) fn is_whole(&self) -> bool {
+        self.scanner.status() == Status::Whole
+    }
+
+    pub(super) fn has_arguments(&self) -> bool {
+        !self.arguments.is_empty()
+    }
+
+    /// Adds a fragment, and prints what it adds if `deltas` are wanted.
+    pub(super) fn feed(
+        &mut self,
+        choice: u64,
+        part: &CallPart<'_>,
+        deltas: bool,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        if let (None, Some(id)) = (&self.id, part.id) {
+            self.id = Some(id.to_owned());
+        }
+        if let Some(name) = part.name {
+            self.add_name(name);
+        }
+        self.executor = self.executor.or(part.executor);
+        if let Some(signature) = part.signature {
+            self.signature = Some(signature.to_owned());
+        }
+        if let Some(source) = part.source {
+            self.source = Some(source.to_owned());
+        }
+        self.add_arguments(part.arguments);
+        if deltas && self.may_stream() { self.print_delta(choice, emit) } else { Ok(()) }
+    }
+
+    /// A name may be repeated on each fragment, grow, or come in pieces; once
+    /// there are arguments it's complete.
+    fn add_name(&mut self, name: &str) {
+        if self.name == name || self.has_arguments() {
+            return;
+        }
+        if name.starts_with(&self.name) {
+            self.name.clear();
+        }
+        self.name.push_str(name);
+    }
+
+    fn add_arguments(&mut self, arguments: Arguments<'_>) {
+        match arguments {
+            Arguments::None => {}
+            Arguments::Fragment(text) => self.append(text),
+            Arguments::Value(json) if self.has_arguments() && self.arguments != json => {
+                self.fault = Some(Reason::Conflict);
+                self.append(json);
+            }
+            Arguments::Value(json) | Arguments::Done(json) => {
+                if self.arguments != json {
+                    self.arguments.clear();
+                    self.scanner = Scanner::new(self.limits.max_depth);
+                    self.append(json);
+                }
+            }
+            Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
+            Arguments::Free(text) => {
+                self.is_free = true;
+                self.append(text);
+            }
+        }
+    }
+
+    fn append(&mut self, text: &str) {
+        let is_over = self.limits.max_args != 0 && self.arguments.len() + text.len() > self.limits.max_args;
+        if is_over || self.fault == Some(Reason::TooLarge) {
+            self.fault = Some(Reason::TooLarge);
+            return;
+        }
+        if self.is_settled && !text.trim_ascii().is_empty() {
+            self.fault = Some(Reason::Conflict);
+        }
+        self.scanner.push_all(text.as_bytes());
+        self.arguments.push_str(text);
+    }
+
+    /// Arguments that are a string, which may hold an object, wait for the end.
+    fn may_stream(&self) -> bool {
+        !self.name.is_empty() && !self.is_free && self.arguments.trim_ascii_start().starts_with('{')
+    }
+
+    fn print_delta(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.print_start(choice, emit)?;
+        let mut text = String::new();
+        self.minifier.feed(self.arguments.get(self.printed..).unwrap_or_default(), &mut text);
+        self.printed = self.arguments.len();
+        self.delta(choice, &text, emit)
+    }
+
+    fn print_start(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.started, true) {
+            return Ok(());
+        }
+        let start = ToolCallStart { index: self.index, id: &self.id(), name: &self.name };
+        emit(Event { choice, kind: Kind::ToolCallStart(start) })
+    }
+
+    fn delta(&self, choice: u64, arguments: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        if arguments.is_empty() {
+            return Ok(());
+        }
+        emit(Event { choice, kind: Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }) })
+    }
+
+    fn id(&self) -> Cow<'_, str> {
+        match &self.id {
+            Some(id) => Cow::Borrowed(id),
+            None => Cow::Owned(format!("call_{}", self.index)),
+        }
+    }
+
+    /// Ends the call: prints it, if it's safe to run, or why it isn't. Tells
+    /// whether the caller has to run it.
+    pub(super) fn close(
+        mut self,
+        choice: u64,
+        tools: Option<&Tools>,
+        deltas: bool,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<bool> {
+        let verdict = match self.fault {
+            Some(reason) => Err(reason),
+            None => self.judge(choice, tools, emit)?,
+        };
+        match verdict {
+            Ok(arguments) => {
+                if deltas {
+                    self.print_start(choice, emit)?;
+                    if self.printed == 0 {
+                        self.delta(choice, &arguments, emit)?;
+                    }
+                }
+                let call = ToolCall {
+                    index: self.index,
+                    id: &self.id(),
+                    name: &self.name,
+                    arguments: &arguments,
+                    source: self.source.as_deref(),
+                    executor: self.executor,
+                    signature: self.signature.as_deref(),
+                };
+                emit(Event { choice, kind: Kind::ToolCall(call) })?;
+                Ok(self.executor.is_none())
+            }
+            Err(reason) => self.reject(choice, reason, None, emit).map(|()| false),
+        }
+    }
+
+    /// Ends the call as one that must not be run.
+    pub(super) fn reject(
+        &self,
+        choice: u64,
+        reason: Reason,
+        raw: Option<&str>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        let call = InvalidToolCall {
+            index: self.index,
+            id: self.id.as_deref(),
+            name: Some(self.name.as_str()).filter(|name| !name.is_empty()),
+            arguments_raw: raw.unwrap_or(&self.arguments),
+            reason,
+            source: self.source.as_deref(),
+        };
+        emit(Event { choice, kind: Kind::InvalidToolCall(call) })
+    }
+
+    /// The arguments as they are to be printed, or the reason not to.
+    fn judge(
+        &self,
+        choice: u64,
+        tools: Option<&Tools>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<Result<String, Reason>> {
+        if self.name.trim_ascii().is_empty() {
+            return Ok(Err(Reason::NoName));
+        }
+        if tools.is_some_and(|tools| !tools.has(&self.name)) && self.executor.is_none() {
+            return Ok(Err(Reason::UnknownTool));
+        }
+        let (arguments, note) = match self.object() {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        if let Some((code, message)) = note {
+            super::warn(code, message, Some(self.index), choice, emit)?;
+        }
+        Ok(Ok(arguments))
+    }
+
+    /// The object that the arguments are, with what had to be done to get it.
+    #[allow(clippy::type_complexity)]
+    fn object(&self) -> Result<(String, Option<(&'static str, &'static str)>), Reason> {
+        if self.is_free {
+            return Err(Reason::NotObject);
+        }
+        let text = self.arguments.trim_ascii();
+        if text.is_empty() {
+            let placeholder = self.placeholder.as_deref().unwrap_or("{}");
+            return match is_object(placeholder, self.limits.max_depth) {
+                true => Ok((json::minify(placeholder), None)),
+                false => Err(Reason::NotObject),
+            };
+        }
+        match self.scanner.status() {
+            Status::Whole => {}
+            Status::Open | Status::Empty => return Err(Reason::Truncated),
+            Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
+        }
+        match text.as_bytes().first() {
+            Some(b'{') => Ok((json::minify(text), None)),
+            Some(b'n') => Ok(("{}".into(), Some(("null_arguments", "arguments of `null` were read as {}")))),
+            Some(b'"') => {
+                let inner: json::Str<'_> = serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
+                let is_exact = inner.low.is_none() && inner.high.is_none() && !inner.replaced;
+                if !is_exact || !is_object(inner.as_str(), self.limits.max_depth) {
+                    return Err(Reason::NotObject);
+                }
+                let note = ("double_encoded", "the arguments were a JSON string that holds the object");
+                Ok((json::minify(inner.as_str()), Some(note)))
+            }
+            _ => Err(Reason::NotObject),
+        }
+    }
+}
+
+fn is_object(text: &str, max_depth: usize) -> bool {
+    let mut scanner = Scanner::new(max_depth);
+    scanner.push_all(text.as_bytes());
+    scanner.status() == Status::Whole && text.trim_ascii_start().starts_with('{')
+}

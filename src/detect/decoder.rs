@@ -1,0 +1,139 @@
+//! The decoder that finds out which format its frames are in.
+
+use std::io;
+
+use super::WINDOW;
+use crate::event::{Code, Failure, Kind};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record};
+
+/// A decoder of any format.
+pub struct AutoDecoder {
+    wanted: Option<&'static Protocol>,
+    held: Vec<Held>,
+    size: usize,
+    state: State,
+}
+
+enum State {
+    Open,
+    Chosen(Box<dyn Decoder>),
+    Failed,
+}
+
+/// A frame that came before the format was known.
+struct Held {
+    framing: &'static str,
+    event_type: String,
+    data: Vec<u8>,
+    id: String,
+    offset: u64,
+}
+
+impl Held {
+    fn new(frame: &Frame<'_>) -> Self {
+        Held {
+            framing: frame.framing,
+            event_type: frame.event_type.to_owned(),
+            data: frame.data.to_vec(),
+            id: frame.id.to_owned(),
+            offset: frame.offset,
+        }
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        Frame {
+            framing: self.framing,
+            event_type: &self.event_type,
+            data: &self.data,
+            id: &self.id,
+            offset: self.offset,
+        }
+    }
+}
+
+/// The formats that say yes to a record.
+pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Protocol> {
+    PROTOCOLS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
+}
+
+impl AutoDecoder {
+    /// A decoder that finds out, or takes the format that is wanted.
+    pub fn new(wanted: Option<&'static Protocol>) -> Self {
+        AutoDecoder { wanted, held: Vec::new(), size: 0, state: State::Open }
+    }
+
+    /// The row for a stream that begins with this frame: nothing if the frame
+    /// doesn't tell, or what the input looks like instead of what is wanted.
+    fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Protocol>, String> {
+        let record = Record::new(frame);
+        let Some(wanted) = self.wanted else { return Ok(candidates(&record).next()) };
+        let found = candidates(&record).next();
+        let is_other = found.is_some_and(|row| row.name != "error" && row.name != wanted.name);
+        match found {
+            Some(row) if is_other && (wanted.sniff)(&record) != Sniff::Yes => {
+                Err(format!("--format {} was asked for, but the input looks like {}", wanted.name, row.name))
+            }
+            None if !record.is_object() => Ok(None),
+            _ => Ok(Some(wanted)),
+        }
+    }
+
+    fn fail(&mut self, message: &str, offset: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.state = State::Failed;
+        self.held.clear();
+        out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, message, Some(offset))))
+    }
+
+    /// Nothing in the window was of a known format.
+    fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let is_told = |held: &&Held| held.data.trim_ascii() != DONE && !held.data.trim_ascii().is_empty();
+        let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };
+        let start: String = String::from_utf8_lossy(&first.data).chars().take(60).collect();
+        let message = format!(
+            "no known format; the first record begins with {}. \
+             `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
+            json::quote(&start)
+        );
+        let offset = first.offset;
+        self.fail(&message, offset, out)
+    }
+}
+
+impl Decoder for AutoDecoder {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match &mut self.state {
+            State::Chosen(decoder) => return decoder.feed(frame, out),
+            State::Failed => return Ok(()),
+            State::Open => {}
+        }
+        let row = match self.choose(&frame) {
+            Ok(Some(row)) => row,
+            Ok(None) => {
+                self.size += frame.data.len();
+                self.held.push(Held::new(&frame));
+                return if self.size < WINDOW { Ok(()) } else { self.give_up(out) };
+            }
+            Err(message) => return self.fail(&message, frame.offset, out),
+        };
+        let mut decoder = (row.decoder)();
+        let offset = out.offset;
+        for held in std::mem::take(&mut self.held) {
+            out.offset = held.offset;
+            decoder.feed(held.frame(), out)?;
+        }
+        out.offset = offset;
+        decoder.feed(frame, out)?;
+        self.state = State::Chosen(decoder);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match &mut self.state {
+            State::Chosen(decoder) => decoder.finish(out),
+            State::Failed => Ok(()),
+            State::Open => self.give_up(out),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the `detect` command says: the verdict and its evidence.
+
+use super::AutoFramer;
+use super::decoder::candidates;
+use crate::frame::{FRAMINGS, Fault, Frame, Framer, Settings, Sniff};
+use crate::json;
+use crate::wire::{Protocol, Record};
+
+/// What an input is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The framing's name, or `unknown`.
+    pub framing: String,
+    /// The format's name, or `unknown`.
+    pub format: String,
+    /// What was seen, in sentences.
+    pub evidence: Vec<String>,
+    /// Other formats that it could have been.
+    pub alternatives: Vec<String>,
+}
+
+/// Looks at the head of an input, all of it if `ended`.
+pub fn explain(head: &[u8], ended: bool) -> Verdict {
+    let mut verdict = Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
+    let mut framer = AutoFramer::new(None, Settings::default());
+    let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
+        match frame {
+            Ok(frame) => verdict.see(&frame),
+            Err(fault) => verdict.evidence.push(fault.message),
+        }
+        Ok(())
+    };
+    // The closure never fails, and a framer only fails if it does.
+    let fed = framer.feed(head, &mut see);
+    if fed.is_ok() && ended {
+        framer.finish(&mut see).unwrap_or_default();
+    }
+    if head.trim_ascii().is_empty() {
+        verdict.evidence.push("the input is empty".into());
+    }
+    verdict
+}
+
+impl Verdict {
+    fn see(&mut self, frame: &Frame<'_>) {
+        if self.framing == "unknown" {
+            self.framing = frame.framing.into();
+            let about = FRAMINGS.iter().find(|row| row.name == frame.framing).map_or("", |row| row.about);
+            self.evidence.push(format!("the framing is {about}"));
+        }
+        if self.format != "unknown" {
+            return;
+        }
+        let record = Record::new(frame);
+        let found: Vec<&Protocol> = candidates(&record).collect();
+        let Some((first, others)) = found.split_first() else { return };
+        self.format = first.name.into();
+        self.evidence.extend(what_tells(&record));
+        self.alternatives.extend(others.iter().map(|row| row.name.to_owned()));
+        debug_assert_eq!((first.sniff)(&record), Sniff::Yes);
+    }
+}
+
+/// The members of a record that tell formats apart.
+fn what_tells(record: &Record<'_>) -> Vec<String> {
+    let mut seen = Vec::new();
+    if !record.event_type.is_empty() {
+        seen.push(format!("the first event is named {}", json::quote(record.event_type)));
+    }
+    for key in ["type", "object", "event_type"] {
+        if let Some(value) = record.text(key) {
+            seen.push(format!("the first record has {key} {}", json::quote(&value)));
+        }
+    }
+    let keys: Vec<_> = ["choices", "candidates", "message", "error"].into_iter().filter(|key| record.has(key)).collect();
+    if !keys.is_empty() {
+        seen.push(format!("the first record has {}", keys.join(", ")));
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(input: &str, framing: &str, format: &str) {
+        let verdict = explain(input.as_bytes(), true);
+        assert_eq!((verdict.framing.as_str(), verdict.format.as_str()), (framing, format), "{verdict:?}");
+    }
+
+    #[test]
+    fn formats_are_told_by_their_first_record() {
+        check("data: {\"choices\":[{\"delta\":{}}]}\n\n", "sse", "openai-chat");
+        check("{\"type\":\"message_start\",\"message\":{}}\n", "ndjson", "anthropic");
+        check("[{\"choices\":[]}]", "json-array", "openai-chat");
+        check("{\n \"error\": {\"message\": \"m\"}\n}", "json", "error");
+        check("The answer is 42.", "text", "text");
+        check("{\"answer\":42}", "json", "unknown");
+    }
+}

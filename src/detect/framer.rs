@@ -1,0 +1,163 @@
+//! The framer that finds out how its input is framed, behind the heads that
+//! `curl -i` prints.
+
+use std::io;
+
+use super::{WINDOW, reject};
+use crate::frame::http::{self, Dechunker, Found};
+use crate::frame::{FRAMINGS, Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+
+/// A framer of any framing.
+pub struct AutoFramer {
+    wanted: Option<&'static Framing>,
+    settings: Settings,
+    /// The input so far, while nothing is decided.
+    head: Vec<u8>,
+    state: State,
+    /// The bytes of the heads before the body.
+    base: u64,
+    /// Whether the body may be chunked: the last head said so.
+    maybe_chunked: bool,
+    dechunker: Option<Dechunker>,
+}
+
+enum State {
+    /// Before the body: heads may come.
+    Head,
+    /// In the body, of unknown framing.
+    Body,
+    Chosen(Box<dyn Framer>),
+    Rejected,
+}
+
+impl AutoFramer {
+    /// A framer that finds out, or takes the framing that is wanted.
+    pub fn new(wanted: Option<&'static Framing>, settings: Settings) -> Self {
+        let state = match wanted {
+            Some(framing) if framing.name == "text" => State::Chosen((framing.framer)(settings)),
+            _ => State::Head,
+        };
+        AutoFramer { wanted, settings, head: Vec::new(), state, base: 0, maybe_chunked: false, dechunker: None }
+    }
+
+    /// Decides what can be decided. At the end of the input, or of the window,
+    /// what could have become something else hasn't.
+    fn decide(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let ended = ended || self.head.len() >= WINDOW;
+        if matches!(self.state, State::Head) && !self.pass_heads(ended, out)? {
+            return Ok(());
+        }
+        if !matches!(self.state, State::Body) || self.head.is_empty() {
+            return Ok(());
+        }
+        if self.wanted.is_none() {
+            match reject::find(&self.head, ended) {
+                Some(Ok(message)) => return self.reject(message, out),
+                Some(Err(())) => return Ok(()),
+                None => {}
+            }
+        }
+        let Some(framing) = self.wanted.or_else(|| choose(&self.head, ended)) else { return Ok(()) };
+        self.state = State::Chosen((framing.framer)(self.settings));
+        let head = std::mem::take(&mut self.head);
+        self.pass(&head, out)
+    }
+
+    /// Takes heads off the input; tells whether the body has begun.
+    fn pass_heads(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<bool> {
+        match http::find_head(&self.head) {
+            Found::More if !ended => return Ok(false),
+            Found::More | Found::No => {}
+            Found::Yes(head) => {
+                self.head.drain(..head.len);
+                self.base += head.len as u64;
+                self.maybe_chunked = head.is_chunked;
+                if head.status >= 400 {
+                    self.status(head.status, out)?;
+                }
+            }
+        }
+        if self.maybe_chunked {
+            match http::is_chunk_size(&self.head) {
+                Found::More if !ended => return Ok(false),
+                Found::Yes(_) => {
+                    let mut dechunker = Dechunker::default();
+                    self.head = dechunker.feed(&self.head);
+                    self.dechunker = Some(dechunker);
+                }
+                _ => {}
+            }
+            self.maybe_chunked = false;
+        }
+        self.state = State::Body;
+        Ok(true)
+    }
+
+    fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let message = format!("HTTP status {status}");
+        out(Err(Fault { kind: FaultKind::Status, code: "http_status", message, offset: 0, raw: &[] }))
+    }
+
+    fn reject(&mut self, message: String, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.state = State::Rejected;
+        let offset = self.base;
+        out(Err(Fault { kind: FaultKind::Unrecognised, code: "unrecognised", message, offset, raw: &[] }))
+    }
+
+    /// Hands bytes of the body to the framer that was chosen.
+    fn pass(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let base = self.base;
+        match &mut self.state {
+            State::Chosen(framer) if base == 0 => framer.feed(bytes, out),
+            State::Chosen(framer) => framer.feed(bytes, &mut |frame| out(shift(frame, base))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Moves a position in the body to one in the input.
+fn shift<'f>(frame: Result<Frame<'f>, Fault<'f>>, base: u64) -> Result<Frame<'f>, Fault<'f>> {
+    match frame {
+        Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
+        Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
+    }
+}
+
+/// The first row that says yes while no row above it may still do so.
+fn choose(head: &[u8], ended: bool) -> Option<&'static Framing> {
+    for framing in FRAMINGS {
+        match (framing.sniff)(head) {
+            Sniff::Yes => return Some(framing),
+            Sniff::More if !ended => return None,
+            Sniff::More | Sniff::No => {}
+        }
+    }
+    None
+}
+
+impl Framer for AutoFramer {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let body = self.dechunker.as_mut().map(|dechunker| dechunker.feed(bytes));
+        let bytes = body.as_deref().unwrap_or(bytes);
+        match self.state {
+            State::Chosen(_) => self.pass(bytes, out),
+            State::Rejected => Ok(()),
+            State::Head | State::Body => {
+                self.head.extend_from_slice(bytes);
+                self.decide(false, out)
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        if self.head.trim_ascii().is_empty() && matches!(self.state, State::Head | State::Body) {
+            return Ok(());
+        }
+        self.decide(true, out)?;
+        let base = self.base;
+        match &mut self.state {
+            State::Chosen(framer) => framer.finish(&mut |frame| out(shift(frame, base))),
+            _ => Ok(()),
+        }
+    }
+}

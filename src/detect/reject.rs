@@ -1,0 +1,111 @@
+//! Inputs that hold no stream, recognised so that the error can say what they
+//! are and what to do.
+
+use crate::frame::skip_blank;
+
+/// What the input is, if it can't be read: `Err` while that's being found out.
+pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
+    if let Some(message) = magic(head) {
+        return Some(Ok(message));
+    }
+    match is_html(head) {
+        Some(true) => html(head, ended),
+        None if !ended => Some(Err(())),
+        _ => is_chunked(head).then(|| {
+            let hint = "this looks like HTTP chunks; do not use `curl --raw`";
+            Ok(hint.to_owned())
+        }),
+    }
+}
+
+/// Formats that their first bytes give away.
+fn magic(head: &[u8]) -> Option<String> {
+    let compressed = |name: &str| {
+        let hint = "let curl decompress it with `--compressed`, or use a decompressor in front";
+        Some(format!("the input is compressed ({name}); {hint}"))
+    };
+    match head {
+        [0x1F, 0x8B, ..] => compressed("gzip"),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => compressed("zstd"),
+        [0x78, 0x01 | 0x9C | 0xDA, ..] => compressed("zlib"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
+            Some("the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`".into())
+        }
+        _ if head.contains(&0) => {
+            let start: Vec<_> = head.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            Some(format!("the input is binary and no stream of a known kind; it begins with {}", start.join(" ")))
+        }
+        _ => None,
+    }
+}
+
+/// Whether this is HTML or XML; nothing while it can still become so.
+fn is_html(head: &[u8]) -> Option<bool> {
+    let start = skip_blank(head).get(..).unwrap_or_default();
+    for tag in ["<!doctype", "<html", "<?xml"] {
+        let length = start.len().min(tag.len());
+        let is_alike = start.get(..length).is_some_and(|begun| begun.eq_ignore_ascii_case(&tag.as_bytes()[..length]));
+        if is_alike && length < tag.len() {
+            return None;
+        }
+        if is_alike {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// The title tells what the page is; it's waited for.
+fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
+    let text = String::from_utf8_lossy(head);
+    let lower = text.to_ascii_lowercase();
+    let start = lower.find("<title").and_then(|at| lower.get(at..)?.find('>').map(|end| at + end + 1));
+    let title = start.and_then(|start| {
+        let end = lower.get(start..)?.find('<')?;
+        text.get(start..start + end)
+    });
+    let about = "this is an HTML page, probably a gateway's error, and no stream of a model";
+    match title {
+        Some(title) => Some(Ok(format!("{about}: {}", title.trim()))),
+        None if ended => Some(Ok(about.into())),
+        None => Some(Err(())),
+    }
+}
+
+/// Size lines in front of JSON or of fields of an event stream.
+fn is_chunked(head: &[u8]) -> bool {
+    let digits = head.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let rest = head.get(digits..).unwrap_or_default();
+    let Some(body) = rest.strip_prefix(b"\r\n").filter(|_| (1..=8).contains(&digits)) else { return false };
+    [&b"data:"[..], b"event:", b"{", b"["].iter().any(|start| body.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(head: &[u8], expected: Option<&str>) {
+        let found = find(head, true).map(|message| message.unwrap_or_default());
+        match expected {
+            Some(part) => assert!(found.as_deref().is_some_and(|m| m.contains(part)), "{found:?}"),
+            None => assert_eq!(found, None),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        check(b"\x1f\x8b\x08", Some("gzip"));
+        check(b"\xff\xfeh\0", Some("UTF-16"));
+        check(b"\x89PNG\r\n\x1a\n\0", Some("89 50 4e 47"));
+        check(b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title>", Some("502 Bad Gateway"));
+        check(b"1a\r\ndata: {}", Some("--raw"));
+    }
+
+    #[test]
+    fn what_can_be_read_is_not() {
+        check(b"<function_calls>", None);
+        check(b"data: {}", None);
+        check(b"1a is a number", None);
+    }
+}

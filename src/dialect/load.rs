@@ -1,0 +1,85 @@
+//! A user's own dialect: a TOML file with the fields of [`Dialect`].
+//!
+//! ```toml
+//! name = "research-agent"
+//!
+//! [tags]
+//! thinking = "reasoning"
+//! present_answer = "text"
+//! sources = "block"
+//! "tool_*" = "tool"
+//!
+//! [[call]]                              # beside or instead of tags
+//! open = "<run{@name}>"
+//! close = "</run>"
+//! body = { parameters = { open = "<arg{@key=name}>", close = "</arg>" } }
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer};
+
+use super::grammar::Grammar;
+use super::{Dialect, Tag, TagRole};
+
+/// Reads a dialect. It lives as long as the program, as built-in ones do.
+/// Fails with a sentence that says where the mistake is.
+pub fn load(text: &str) -> Result<&'static Dialect, String> {
+    let dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
+    if dialect.markers().next().is_none() {
+        return Err("a dialect needs [tags], or a [[region]] or [[call]]".into());
+    }
+    Grammar::new(&dialect)?;
+    Ok(Box::leak(Box::new(dialect)))
+}
+
+pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    Ok(String::deserialize(deserializer)?.leak())
+}
+
+pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [&'static str], D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    Ok(texts.into_iter().map(|text| &*text.leak()).collect::<Vec<_>>().leak())
+}
+
+pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<&'static [T], D::Error> {
+    Ok(Vec::<T>::deserialize(deserializer)?.leak())
+}
+
+pub(super) fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Tag], D::Error> {
+    let tags = BTreeMap::<String, TagRole>::deserialize(deserializer)?;
+    Ok(tags.into_iter().map(|(name, role)| Tag { name: name.leak(), role }).collect::<Vec<_>>().leak())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_error(toml: &str, part: &str) {
+        let error = load(toml).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+
+    #[test]
+    fn the_example_of_this_page_is_read() {
+        let page = include_str!("load.rs");
+        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let toml: String = lines
+            .take_while(|line| *line != "//! ```")
+            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
+            .collect();
+        assert_eq!(load(&toml).unwrap().name, "research-agent");
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at() {
+        check_error("name = 'x'\n[tags]\na = 'reason'\n", "line 3");
+        check_error("name = 'x'\ncolour = 'red'\n", "colour");
+        check_error("name = 'x'\n", "needs [tags]");
+        check_error("name='x'\n[[call]]\nopen='{name}'\nclose='y'\nbody='arguments'\n", "must begin with");
+        check_error("name='x'\n[[call]]\nopen='<{nam}>'\nclose='y'\nbody='arguments'\n", "{nam}");
+    }
+}

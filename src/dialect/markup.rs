@@ -1,0 +1,93 @@
+//! The dialect layer: a machine for the text of each choice; everything else
+//! passes by.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::rc::Rc;
+
+use super::machine::Machine;
+use super::{Choice, DIALECTS, Dialect, StartIn};
+use crate::event::{Emit, Event, Kind, Start};
+use crate::tools::Tools;
+
+/// Reads calls, reasoning and metadata out of the answer's text.
+pub struct Markup {
+    choice: Choice,
+    start_in: Option<StartIn>,
+    tools: Option<Rc<Tools>>,
+    /// The machines of the open message; none if its text is text.
+    machines: Option<BTreeMap<u64, Machine>>,
+    /// The text ended inside a call, and names no end of its own.
+    is_cut: bool,
+}
+
+impl Markup {
+    /// A layer for one input.
+    pub fn new(choice: &Choice, start_in: Option<StartIn>, tools: Option<Rc<Tools>>) -> Self {
+        Markup { choice: *choice, start_in, tools, machines: None, is_cut: false }
+    }
+
+    /// Takes the next event of a decoder.
+    pub fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        match event.kind {
+            Kind::Start(start) => self.start(start, emit),
+            Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
+                self.text(event.choice, text.text, emit)
+            }
+            Kind::Finish(finish) => {
+                let is_cut = self.finish_choice(event.choice, emit)?;
+                self.is_cut |= is_cut && finish.inferred;
+                if self.is_cut { Ok(()) } else { emit(event) }
+            }
+            Kind::End => {
+                self.finish(emit)?;
+                if self.is_cut { Ok(()) } else { emit(event) }
+            }
+            _ => emit(event),
+        }
+    }
+
+    /// The message or the input has ended: what was held back is text.
+    pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
+        for choice in choices {
+            self.finish_choice(choice, emit)?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let is_text = start.format == "text";
+        let dialect = match self.choice {
+            Choice::Default if is_text => Some("auto"),
+            Choice::Auto => Some("auto"),
+            Choice::Row(row) => Some(row.name),
+            Choice::Default | Choice::None => None,
+        };
+        self.machines = dialect.map(|_| BTreeMap::new());
+        emit(Kind::Start(Start { dialect, ..start }).into())
+    }
+
+    fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(machines) = &mut self.machines else { return Ok(()) };
+        let (dialect, start_in, tools) = (self.choice, self.start_in, &self.tools);
+        let machine = machines.entry(choice).or_insert_with(|| machine(dialect, start_in, tools));
+        machine.feed(text, &mut |kind| emit(Event { choice, kind }))
+    }
+
+    /// Ends a choice's text; tells whether it ended inside a call.
+    fn finish_choice(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<bool> {
+        match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
+            Some(machine) => machine.finish(&mut |kind| emit(Event { choice, kind })),
+            None => Ok(false),
+        }
+    }
+}
+
+fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Rc<Tools>>) -> Machine {
+    let auto = || DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<&Dialect>>();
+    match choice {
+        Choice::Row(row) => Machine::new(&[row], true, start_in.unwrap_or(row.start_in), tools.clone()),
+        _ => Machine::new(&auto(), false, start_in.unwrap_or_default(), tools.clone()),
+    }
+}

@@ -1,0 +1,269 @@
+//! Dialects: how models write tool calls, reasoning and metadata inside plain
+//! text. Text in; text, reasoning, calls and blocks out. Knows nothing of
+//! providers or output.
+//!
+//! A dialect is data: a [`Dialect`] row, whose markers are patterns (see
+//! [`crate::scan`]). One machine reads them all. A user's own dialect is a TOML
+//! file with the same fields: see [`load()`].
+//!
+//! To add a dialect, write its row in the file of its family and name it in
+//! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
+
+mod anthropic;
+mod call;
+mod guard;
+mod load;
+mod machine;
+mod markup;
+mod qwen;
+mod grammar;
+mod tags;
+mod value;
+
+pub use load::load;
+pub use markup::Markup;
+
+use serde::Deserialize;
+
+/// A word of a row. Built-in rows are part of the program; a user's is read
+/// once and lives as long.
+pub type Word = &'static str;
+
+/// Several words.
+pub type Words = &'static [Word];
+
+/// How one family of models writes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dialect {
+    /// Its name on the command line and in the output.
+    #[serde(deserialize_with = "load::text")]
+    pub name: Word,
+    /// Names that engines have for it.
+    #[serde(default, deserialize_with = "load::texts")]
+    pub aliases: Words,
+    /// The models that write so.
+    #[serde(default, deserialize_with = "load::texts")]
+    pub models: Words,
+    /// Where its text begins, if the user doesn't say.
+    #[serde(default)]
+    pub start_in: StartIn,
+    /// Whether `auto` may find it.
+    #[serde(default)]
+    pub auto: bool,
+    /// Tags by name, the short way to write regions and calls: see [`Tag`].
+    #[serde(default, deserialize_with = "load::tags")]
+    pub tags: &'static [Tag],
+    /// Regions of text that isn't the answer, or is only a part of it.
+    #[serde(default, rename = "region", deserialize_with = "load::list")]
+    pub regions: &'static [Region],
+    /// What stands around a group of calls. If there is one, calls are only
+    /// read inside.
+    #[serde(default, rename = "section", deserialize_with = "load::list")]
+    pub sections: &'static [Section],
+    /// The forms of a call.
+    #[serde(default, rename = "call", deserialize_with = "load::list")]
+    pub calls: &'static [Call],
+}
+
+impl Dialect {
+    /// A row without markers, for rows to fill in.
+    pub const EMPTY: Dialect = Dialect {
+        name: "",
+        aliases: &[],
+        models: &[],
+        start_in: StartIn::Text,
+        auto: false,
+        tags: &[],
+        regions: &[],
+        sections: &[],
+        calls: &[],
+    };
+
+    /// The markers that open its tags, regions, sections and calls.
+    pub fn markers(&self) -> impl Iterator<Item = String> {
+        let tags = self.tags.iter().map(|tag| format!("<{}>", tag.name));
+        let regions = self.regions.iter().map(|region| region.open);
+        let sections = self.sections.iter().map(|section| section.open);
+        let patterns = regions.chain(sections).chain(self.calls.iter().map(|call| call.open));
+        tags.chain(patterns.map(str::to_owned))
+    }
+}
+
+/// A tag, `<name>` to `</name>`, with or without attributes.
+///
+/// A name may end in `*` where the role is `tool`: what stands for it is the
+/// tool's name, and the inside is a JSON object or one element for each
+/// argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    /// The tag's name.
+    pub name: Word,
+    /// What it holds.
+    pub role: TagRole,
+}
+
+/// What a tag holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TagRole {
+    /// A part of the answer: its channel is the tag's name.
+    Text,
+    /// Thinking.
+    Reasoning,
+    /// Metadata: a block named as the tag.
+    Block,
+    /// Nothing that anyone wants.
+    Drop,
+    /// A call.
+    Tool,
+}
+
+/// A region of the text.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// The pattern of its opener.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of its closer.
+    #[serde(deserialize_with = "load::text")]
+    pub close: Word,
+    /// What it holds.
+    pub role: Role,
+    /// The channel of its text, or the block's name.
+    #[serde(default, deserialize_with = "load::text")]
+    pub name: Word,
+    /// Whether the opener of a call ends it.
+    #[serde(default)]
+    pub calls: bool,
+}
+
+/// What a region holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A part of the answer.
+    Text,
+    /// Thinking.
+    Reasoning,
+    /// Metadata: a block by itself.
+    Block,
+    /// Nothing that anyone wants.
+    Drop,
+}
+
+/// What stands around a group of calls. Its closer may be missing at the end.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// The pattern of its opener; a call's opener must follow it.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of its closer.
+    #[serde(deserialize_with = "load::text")]
+    pub close: Word,
+}
+
+/// The form of a call.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The pattern of its opener, which may hold the tool's name.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of its closer.
+    #[serde(deserialize_with = "load::text")]
+    pub close: Word,
+    /// How its inside is written.
+    pub body: Body,
+}
+
+/// How the inside of a call is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// One JSON object with the name and the arguments.
+    Json(Envelope),
+    /// One JSON object: the arguments. The opener has the name.
+    Arguments,
+    /// Values between tags, as they are: nothing in them is escaped.
+    Parameters(Parameters),
+}
+
+/// Where an object has a call's name and arguments: the first key that is
+/// there.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Envelope {
+    /// Keys of the name.
+    #[serde(deserialize_with = "load::texts")]
+    pub name: Words,
+    /// Keys of the arguments.
+    #[serde(deserialize_with = "load::texts")]
+    pub arguments: Words,
+}
+
+/// The tags around one argument's value.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The pattern of the opener, with the key.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of the closer. It closes the value only where another
+    /// opener or the call's closer follows: elsewhere it's part of the value.
+    #[serde(deserialize_with = "load::text")]
+    pub close: Word,
+}
+
+/// Where a text begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartIn {
+    /// In the answer.
+    #[default]
+    Text,
+    /// Inside the reasoning region, whose opener was in the prompt.
+    Reasoning,
+    /// Text is held back until a marker tells.
+    Auto,
+}
+
+/// Every built-in dialect.
+pub static DIALECTS: &[&Dialect] =
+    &[&anthropic::XML, &anthropic::LEGACY, &qwen::HERMES, &tags::THINK, &tags::GENERIC];
+
+/// What `--dialect` asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Choice {
+    /// `auto` for plain text, `none` for provider formats.
+    #[default]
+    Default,
+    /// Text is text.
+    None,
+    /// The dialect of the first marker that can be nothing else.
+    Auto,
+    /// This one.
+    Row(&'static Dialect),
+}
+
+/// What a user's word for a dialect means: `auto`, `none`, a name (`-` and `_`
+/// are the same), or a file. Fails with a sentence that says what there is.
+pub fn choose(word: &str) -> Result<Choice, String> {
+    let name = word.replace('-', "_");
+    let same = |known: &str| known.replace('-', "_") == name;
+    match name.as_str() {
+        "auto" => return Ok(Choice::Auto),
+        "none" => return Ok(Choice::None),
+        _ => {}
+    }
+    if let Some(row) = DIALECTS.iter().find(|row| same(row.name) || row.aliases.iter().any(|alias| same(alias))) {
+        return Ok(Choice::Row(row));
+    }
+    if !word.contains(['/', '.']) {
+        return Err(format!("no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"));
+    }
+    let toml = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
+    load(&toml).map(Choice::Row).map_err(|error| format!("{word}: {error}"))
+}

@@ -1,0 +1,166 @@
+//! The head that `curl -i` prints in front of a body (RFC 9112 §2.1), and the
+//! chunked coding that `curl --raw` leaves in it (§7.1).
+
+/// What a head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its length in bytes, with all heads before it.
+    pub len: usize,
+    /// The status code of the last one.
+    pub status: u16,
+    /// Whether the body may still be chunked.
+    pub is_chunked: bool,
+}
+
+/// Whether the input begins with a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No.
+    No,
+    /// More bytes are needed to tell.
+    More,
+    /// Yes: one, or several behind each other (100 Continue, redirects, a
+    /// proxy's answer).
+    Yes(Head),
+}
+
+/// Looks for a head at the start of the input.
+pub fn find_head(bytes: &[u8]) -> Found {
+    let mut at = 0;
+    let mut last = None;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let prefix = rest.get(..rest.len().min(5)).unwrap_or_default();
+        if !b"HTTP/".starts_with(prefix) || (prefix.is_empty() && last.is_some_and(is_final)) {
+            return last.map_or(Found::No, Found::Yes);
+        }
+        if prefix.len() < 5 {
+            return Found::More;
+        }
+        let Some(len) = head_len(rest) else { return Found::More };
+        let Some(head) = read_head(rest.get(..len).unwrap_or_default()) else {
+            return last.map_or(Found::No, Found::Yes);
+        };
+        at += len;
+        last = Some(Head { len: at, ..head });
+    }
+}
+
+/// A head behind which no other one is expected, so that a body may be awaited.
+fn is_final(head: Head) -> bool {
+    !(100..200).contains(&head.status) && !(300..400).contains(&head.status)
+}
+
+/// The length of the head with its blank line.
+fn head_len(bytes: &[u8]) -> Option<usize> {
+    let mut line_start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        let line = bytes.get(line_start..end).unwrap_or_default();
+        if line.is_empty() || line == b"\r" {
+            return Some(end + 1);
+        }
+        line_start = end + 1;
+    }
+    None
+}
+
+fn read_head(head: &[u8]) -> Option<Head> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines();
+    let status = lines.next()?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let is_chunked = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
+        name.eq_ignore_ascii_case("transfer-encoding") && value.to_ascii_lowercase().contains("chunked")
+    });
+    Some(Head { len: 0, status, is_chunked })
+}
+
+/// Whether a body begins with the size line of a chunk.
+pub fn is_chunk_size(bytes: &[u8]) -> Found {
+    let digits = bytes.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    match bytes.get(digits..) {
+        Some([]) if digits <= 8 => Found::More,
+        Some([b'\r'] | []) if digits > 0 => Found::More,
+        Some([b'\r', b'\n', ..] | [b'\n', ..]) if digits > 0 => {
+            Found::Yes(Head { len: 0, status: 0, is_chunked: true })
+        }
+        _ => Found::No,
+    }
+}
+
+/// Takes the chunked coding off a body.
+#[derive(Debug, Default)]
+pub struct Dechunker {
+    /// The size line so far.
+    line: Vec<u8>,
+    /// Bytes of the chunk that are still to come.
+    left: u64,
+    /// The last chunk has been seen.
+    ended: bool,
+}
+
+impl Dechunker {
+    /// The body's bytes in what was read. The line end behind a chunk is an
+    /// empty size line and is passed over.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut body = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.ended {
+            if self.left > 0 {
+                let (chunk, tail) = rest.split_at(rest.len().min(self.left as usize));
+                self.left -= chunk.len() as u64;
+                body.extend_from_slice(chunk);
+                rest = tail;
+                continue;
+            }
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                self.line.extend_from_slice(rest);
+                break;
+            };
+            let (line, tail) = rest.split_at(end + 1);
+            self.line.extend_from_slice(line);
+            rest = tail;
+            self.size_line();
+        }
+        body
+    }
+
+    fn size_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        let digits = text.split(';').next().unwrap_or_default().trim();
+        if let Ok(size) = u64::from_str_radix(digits, 16) {
+            self.left = size;
+            self.ended = size == 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_found_one_behind_the_other() {
+        let input = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
+        assert_eq!(find_head(input), Found::Yes(Head { len: 47, status: 200, is_chunked: false }));
+        for cut in 0..25 {
+            assert_eq!(find_head(input.get(..cut).unwrap()), if cut == 0 { Found::More } else { Found::More }, "{cut}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_none() {
+        assert_eq!(find_head(b"HTTPS is a protocol"), Found::No);
+        assert_eq!(find_head(b"{}"), Found::No);
+    }
+
+    #[test]
+    fn chunks_are_taken_off_at_any_split() {
+        let input = b"5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n";
+        for size in 1..input.len() {
+            let mut dechunker = Dechunker::default();
+            let body: Vec<u8> = input.chunks(size).flat_map(|piece| dechunker.feed(piece)).collect();
+            assert_eq!(body, b"hello, world", "in pieces of {size}");
+        }
+    }
+}

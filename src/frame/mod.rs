@@ -1,0 +1,167 @@
+//! Framing: bytes in, frames out. Knows nothing of JSON's meaning or of
+//! providers.
+//!
+//! A framer takes bytes as they were read, cut anywhere, and hands on each
+//! frame when its last byte has come. What it can't frame it reports as a
+//! [`Fault`] and reads on behind it where that is possible.
+
+pub mod http;
+mod lines;
+mod raw;
+mod sse;
+mod values;
+
+use std::io;
+
+/// One record of the stream. It lives for one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// The framing that it came in.
+    pub framing: &'static str,
+    /// Its name, if the framing has names; empty otherwise.
+    pub event_type: &'a str,
+    /// Its payload.
+    pub data: &'a [u8],
+    /// The last event id of an event stream; empty otherwise.
+    pub id: &'a str,
+    /// Where it begins in the input, in bytes.
+    pub offset: u64,
+}
+
+/// What is wrong with the bytes themselves.
+#[derive(Clone, Debug)]
+pub struct Fault<'a> {
+    /// How bad it is.
+    pub kind: FaultKind,
+    /// A word for scripts, where the fault is only noted.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub message: String,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// The bytes that are in no frame.
+    pub raw: &'a [u8],
+}
+
+/// How bad a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Something was inferred or passed over, and nothing is lost.
+    Note,
+    /// Some bytes are no frame; reading goes on behind them.
+    Malformed,
+    /// The input ended inside a frame.
+    Truncated,
+    /// A frame is larger than allowed; nothing more is read.
+    Limit,
+    /// The input is of no kind that can be read; nothing more is read.
+    Unrecognised,
+    /// The HTTP head in front of the input says that the request failed.
+    Status,
+}
+
+/// Where a framer hands on what it has completed.
+pub type FrameOut<'o> = dyn FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o;
+
+/// Turns bytes into frames.
+pub trait Framer {
+    /// Takes the next bytes. Fails only if `out` does.
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()>;
+    /// The input has ended: gives out what was held back, or says what is
+    /// missing.
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()>;
+}
+
+/// What all framers are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Follow the specification to the letter: no repair, and what the end of
+    /// the input cut is dropped.
+    pub strict: bool,
+    /// The largest frame, in bytes; 0 is no limit.
+    pub max_event: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { strict: false, max_event: 256 << 20 }
+    }
+}
+
+impl Settings {
+    /// Whether a frame of this size is too large.
+    fn is_over(&self, size: usize) -> bool {
+        self.max_event != 0 && size > self.max_event
+    }
+
+    fn limit_fault(&self, offset: u64) -> Fault<'static> {
+        let message = format!("one event is larger than --max-event {}", self.max_event);
+        Fault { kind: FaultKind::Limit, code: "max_event", message, offset, raw: &[] }
+    }
+}
+
+/// What a layer that chooses its own row knows so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sniff {
+    /// It's not this one.
+    No,
+    /// It can be this one, with more bytes to tell.
+    More,
+    /// It is this one.
+    Yes,
+}
+
+/// A row of the table of framings.
+#[derive(Debug)]
+pub struct Framing {
+    /// Its name on the command line and in the output.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Whether an input that begins like this is framed so.
+    pub sniff: fn(&[u8]) -> Sniff,
+    /// A new framer.
+    pub framer: fn(Settings) -> Box<dyn Framer>,
+}
+
+/// Every framing. Detection takes the first row that says yes while no row
+/// above it may still do so.
+pub static FRAMINGS: &[&Framing] =
+    &[&sse::FRAMING, &lines::FRAMING, &values::ARRAY, &values::FRAMING, &raw::FRAMING];
+
+/// The framing of this name.
+pub fn find(name: &str) -> Option<&'static Framing> {
+    FRAMINGS.iter().copied().find(|framing| framing.name == name)
+}
+
+/// The first bytes that matter: without a byte order mark and white space.
+pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Frames as `event|data` lines and faults as `!kind`, for whole input and
+    /// for every piece size: all must agree.
+    #[track_caller]
+    pub(crate) fn check(framing: &Framing, strict: bool, input: &[u8], expected: &[&str]) {
+        for size in (1..=4).chain([input.len().max(1)]) {
+            let mut framer = (framing.framer)(Settings { strict, ..Settings::default() });
+            let mut got = Vec::new();
+            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
+                got.push(match frame {
+                    Ok(f) => format!("{}|{}", f.event_type, String::from_utf8_lossy(f.data)),
+                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                });
+                Ok(())
+            };
+            for piece in input.chunks(size) {
+                framer.feed(piece, &mut out).unwrap();
+            }
+            framer.finish(&mut out).unwrap();
+            assert_eq!(got, expected, "in pieces of {size}");
+        }
+    }
+}

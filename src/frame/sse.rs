@@ -1,0 +1,363 @@
+//! Server-sent events, as the WHATWG HTML standard says (§9.2.5, §9.2.6), and
+//! as providers really send them.
+//!
+//! Without `strict`, four things that the standard drops are kept, each with a
+//! note: an event that the end of the input cut behind its last byte; records
+//! that lack the blank line between them; a prefix written twice
+//! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
+
+use std::io;
+
+use memchr::memchr2;
+
+use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+use crate::json::{Scanner, Status};
+
+pub(super) static FRAMING: Framing = Framing {
+    name: "sse",
+    about: "server-sent events",
+    sniff,
+    framer: |settings| Box::new(Sse { settings, ..Sse::default() }),
+};
+
+const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
+
+/// Yes, once a line can be nothing but a field of an event stream. Prose may
+/// begin with `data` or a colon: then the line behind it decides.
+fn sniff(head: &[u8]) -> Sniff {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let mut seen = 0;
+    let mut rest = head;
+    while !rest.is_empty() {
+        let end = memchr2(b'\n', b'\r', rest);
+        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        let verdict = sniff_line(line, end.is_some());
+        if verdict != Sniff::More || end.is_none() {
+            let is_second = verdict == Sniff::No && seen > 1;
+            return if is_second { Sniff::Yes } else { verdict };
+        }
+        seen += usize::from(!line.is_empty());
+        if seen > 1 || (seen == 1 && line.is_empty()) {
+            return Sniff::Yes;
+        }
+        rest = rest.get(line.len() + 1..).unwrap_or_default();
+    }
+    Sniff::More
+}
+
+fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
+    let Some(colon) = memchr::memchr(b':', line) else {
+        let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
+        return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
+    };
+    let (name, value) = (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    if !name.is_empty() && !FIELDS.contains(&name) {
+        return Sniff::No;
+    }
+    match (name, value.trim_ascii_start().first()) {
+        (b"data" | b"error", Some(b'{')) => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE => Sniff::Yes,
+        _ => Sniff::More,
+    }
+}
+
+const DONE: &[u8] = b"[DONE]";
+
+#[derive(Default)]
+struct Sse {
+    settings: Settings,
+    /// The beginning of a line whose end hasn't come.
+    line: Vec<u8>,
+    /// Whether a LF that comes next belongs to the CR before it.
+    skip_lf: bool,
+    /// The data of the event so far, each line with its LF.
+    data: Vec<u8>,
+    event_type: String,
+    /// The id of the event so far, and of the last event.
+    id: String,
+    /// Follows the data once it has several lines.
+    scanner: Option<Scanner>,
+    /// Where the event begins, once it has.
+    begun: Option<u64>,
+    /// Where the current line begins.
+    offset: u64,
+    stopped: bool,
+}
+
+impl Sse {
+    /// Interprets one line. `pending` is the data of the event so far if it is
+    /// one line of the same read: the common case, which copies nothing.
+    fn line<'b>(
+        &mut self,
+        line: &'b [u8],
+        pending: &mut Option<&'b [u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        if line.is_empty() {
+            return self.dispatch(pending.take(), out);
+        }
+        self.begun.get_or_insert(self.offset);
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default()),
+            None => (line, &line[line.len()..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => self.take_data(value, pending, out),
+            b"event" => {
+                self.event_type = String::from_utf8_lossy(value).into_owned();
+                Ok(())
+            }
+            b"id" if !value.contains(&0) => {
+                self.id = String::from_utf8_lossy(value).into_owned();
+                Ok(())
+            }
+            b"error" if !self.settings.strict && value.starts_with(b"{") => {
+                self.event_type = "error".into();
+                self.note("error_field", "a field named `error` was read as an error event", out)?;
+                self.take_data(value, pending, out)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_data<'b>(
+        &mut self,
+        value: &'b [u8],
+        pending: &mut Option<&'b [u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        let value = if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
+        if self.data.is_empty() && pending.is_none() {
+            *pending = Some(value);
+            return Ok(());
+        }
+        if let Some(first) = pending.take() {
+            self.keep(first);
+        }
+        if !self.settings.strict && matches!(value.first(), Some(b'{' | b'[')) && self.is_record() {
+            self.note("unseparated_events", "records without a blank line between them were told apart", out)?;
+            let (offset, event_type) = (self.offset, self.event_type.clone());
+            self.dispatch(None, out)?;
+            self.begun = Some(offset);
+            self.event_type = event_type;
+            *pending = Some(value);
+            return Ok(());
+        }
+        self.keep(value);
+        Ok(())
+    }
+
+    /// Copies a line of data, for its event isn't complete.
+    fn keep(&mut self, value: &[u8]) {
+        self.data.extend_from_slice(value);
+        self.data.push(b'\n');
+        if let Some(scanner) = &mut self.scanner {
+            scanner.push_all(value);
+            scanner.push_all(b"\n");
+        }
+    }
+
+    /// Whether the data so far is a record of its own.
+    fn is_record(&mut self) -> bool {
+        if self.data.trim_ascii() == DONE {
+            return true;
+        }
+        let data = &self.data;
+        let scanner = self.scanner.get_or_insert_with(|| {
+            let mut scanner = Scanner::new(0);
+            scanner.push_all(data);
+            scanner
+        });
+        scanner.status() == Status::Whole
+    }
+
+    fn without_second_prefix<'b>(&self, value: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        let mut inner = value;
+        while let Some(rest) = inner.strip_prefix(b"data:") {
+            inner = rest.strip_prefix(b" ").unwrap_or(rest);
+        }
+        if inner.len() == value.len() || !(inner.starts_with(b"{") || inner == DONE) {
+            return Ok(value);
+        }
+        self.note("double_prefix", "a second `data:` was taken off", out)?;
+        Ok(inner)
+    }
+
+    fn note(&self, code: &'static str, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.offset;
+        out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
+    }
+
+    /// The blank line: hands on the event, if it has data.
+    fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.begun.take().unwrap_or(self.offset);
+        if pending.is_some() || !self.data.is_empty() {
+            let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
+            let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
+            out(Ok(Frame { framing: FRAMING.name, event_type, data, id, offset }))?;
+        }
+        self.data.clear();
+        self.scanner = None;
+        self.event_type.clear();
+        Ok(())
+    }
+
+    fn without_bom<'b>(&self, line: &'b [u8]) -> &'b [u8] {
+        if self.offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line }
+    }
+}
+
+impl Framer for Sse {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut rest = bytes;
+        let mut pending = None;
+        while !self.stopped && !rest.is_empty() {
+            if std::mem::take(&mut self.skip_lf)
+                && let Some(tail) = rest.strip_prefix(b"\n")
+            {
+                rest = tail;
+                self.offset += 1;
+                continue;
+            }
+            let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
+            let (line, tail) = rest.split_at(end);
+            self.skip_lf = tail.first() == Some(&b'\r');
+            rest = tail.get(1..).unwrap_or_default();
+            let size = self.line.len() + end + 1;
+            if self.line.is_empty() {
+                self.line(self.without_bom(line), &mut pending, out)?;
+            } else {
+                let mut held = std::mem::take(&mut self.line);
+                held.extend_from_slice(line);
+                let mut first = None;
+                if let Some(earlier) = pending.take() {
+                    self.keep(earlier);
+                }
+                self.line(self.without_bom(&held), &mut first, out)?;
+                if let Some(first) = first {
+                    self.keep(first);
+                }
+                held.clear();
+                self.line = held;
+            }
+            self.offset += size as u64;
+        }
+        if let Some(first) = pending {
+            self.keep(first);
+        }
+        if self.stopped {
+            return Ok(());
+        }
+        self.line.extend_from_slice(rest);
+        if self.settings.is_over(self.line.len() + self.data.len()) {
+            self.stopped = true;
+            return out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        if self.stopped {
+            return Ok(());
+        }
+        let line = std::mem::take(&mut self.line);
+        let offset = self.begun.unwrap_or(self.offset);
+        if !self.settings.strict && !line.is_empty() {
+            let mut first = None;
+            self.line(self.without_bom(&line), &mut first, out)?;
+            if let Some(first) = first {
+                self.keep(first);
+            }
+        }
+        if self.data.is_empty() && (line.is_empty() || is_comment_or_field(&line)) {
+            return Ok(());
+        }
+        if !self.settings.strict && self.is_record() {
+            self.note("unterminated_event", "the last event lacks its blank line", out)?;
+            return self.dispatch(None, out);
+        }
+        let raw = if self.data.is_empty() { line.as_slice() } else { self.data.as_slice() };
+        let message = "the input ended inside an event".into();
+        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw }))
+    }
+}
+
+/// Whether a last line without its end holds no data that could be lost.
+fn is_comment_or_field(line: &[u8]) -> bool {
+    line.starts_with(b":") || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(input: &str, expected: &[&str]) {
+        super::super::tests::check(&FRAMING, true, input.as_bytes(), expected);
+    }
+
+    #[track_caller]
+    fn check_lenient(input: &str, expected: &[&str]) {
+        super::super::tests::check(&FRAMING, false, input.as_bytes(), expected);
+    }
+
+    #[track_caller]
+    fn check_sniff(input: &str, expected: Sniff) {
+        assert_eq!(sniff(input.as_bytes()), expected, "{input:?}");
+    }
+
+    #[test]
+    fn lines_end_at_lf_crlf_and_cr() {
+        check("data:a\r\rdata: b\n\ndata:  c\r\n\r\n", &["|a", "|b", "| c"]);
+    }
+
+    #[test]
+    fn data_lines_are_joined() {
+        check("data\ndata\n\ndata: a\nid: 1\nevent: x\ndata:b\n\ndata:\n\n", &["|\n", "x|a\nb", "|"]);
+    }
+
+    #[test]
+    fn events_without_data_are_not_dispatched() {
+        check("event: ping\n\n: comment\n\nid: 7\n\ndata: a\n\n", &["|a"]);
+    }
+
+    #[test]
+    fn only_the_first_byte_order_mark_is_dropped() {
+        check("\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", &["|1", "|3"]);
+    }
+
+    #[test]
+    fn the_end_of_input_ends_no_event() {
+        check("data: a\n\ndata: {}\n", &["|a", "!Truncated 9"]);
+        check_lenient("data: a\n\ndata: {}", &["|a", "!Note 9", "|{}"]);
+        check_lenient("data: {\"a\":", &["!Truncated 0"]);
+        check_lenient("data: [DONE]", &["!Note 0", "|[DONE]"]);
+    }
+
+    #[test]
+    fn records_without_blank_lines_are_told_apart() {
+        check_lenient("data: {}\ndata: {\"a\":\ndata: 1}\ndata: [DONE]\n\n", &["!Note 9", "|{}", "!Note 32", "|{\"a\":\n1}", "|[DONE]"]);
+    }
+
+    #[test]
+    fn quirks_of_servers() {
+        check_lenient("data: data: {}\n\n", &["!Note 0", "|{}"]);
+        check_lenient("error: {\"code\":400}\n\n", &["!Note 0", "error|{\"code\":400}"]);
+        check("error: {\"code\":400}\n\n", &[]);
+    }
+
+    #[test]
+    fn sniffing() {
+        check_sniff("data: {", Sniff::Yes);
+        check_sniff("data:{\"a\"", Sniff::Yes);
+        check_sniff("\n\ndata: [DONE]", Sniff::Yes);
+        check_sniff(": OPENROUTER PROCESSING\n\n", Sniff::Yes);
+        check_sniff("event: output\nid: 1\n", Sniff::Yes);
+        check_sniff("da", Sniff::More);
+        check_sniff("data: my answer", Sniff::More);
+        check_sniff("data: my answer\nis 5", Sniff::No);
+        check_sniff("dates: 5", Sniff::No);
+        check_sniff("{", Sniff::No);
+    }
+}

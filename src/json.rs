@@ -1,0 +1,20 @@
+//! What serde_json does not give: text that isn't whole yet ([`Scanner`]),
+//! white space and control characters on the way out ([`Minifier`],
+//! [`quote`], [`make_safe`]), strings with half a character in them ([`Str`]),
+//! and payloads of which one field is wrong ([`mend`]).
+//!
+//! Numbers and objects pass as their text: no digit, key order or escape is
+//! ever changed by going through a value.
+
+mod mend;
+mod scanner;
+mod string;
+mod write;
+
+pub use mend::{Mended, members, mend};
+pub use scanner::{Scanner, Status};
+pub use string::Str;
+pub use write::{Minifier, escape_into, make_safe, minify, quote, quote_into};
+
+/// How deeply JSON may be nested, unless `--max-depth` says otherwise.
+pub const MAX_DEPTH: usize = 128;

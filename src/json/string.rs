@@ -1,0 +1,181 @@
+//! JSON strings as they are met in payloads: borrowed where they can be, and
+//! with the halves of characters that a provider cut over two events.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+/// A JSON string.
+///
+/// A lone surrogate at either end is kept beside the text, for it may be the
+/// half of a character whose other half is in the next event or was in the
+/// last one. Anywhere else it becomes U+FFFD, as invalid UTF-8 does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Str<'a> {
+    text: Cow<'a, str>,
+    /// A low surrogate before the text.
+    pub low: Option<u16>,
+    /// A high surrogate after the text.
+    pub high: Option<u16>,
+    /// Whether something had to be replaced.
+    pub replaced: bool,
+}
+
+impl<'a> Str<'a> {
+    /// The text without the halves at its ends.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The text, or nothing if it is empty.
+    pub fn non_empty(&self) -> Option<&str> {
+        Some(self.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// A string from the bytes that serde_json gives, in generalised UTF-8.
+    pub fn from_borrowed(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Str::from(text),
+            Err(_) => Str::from_wtf8(bytes),
+        }
+    }
+
+    /// The same of bytes that don't live as long.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Str { text: Cow::Owned(text.to_owned()), ..Str::default() },
+            Err(_) => Str::from_wtf8(bytes),
+        }
+    }
+
+    fn from_wtf8(bytes: &[u8]) -> Str<'static> {
+        let (low, rest) = match surrogate(bytes) {
+            Some(unit) if is_low(unit) => (Some(unit), bytes.get(3..).unwrap_or_default()),
+            _ => (None, bytes),
+        };
+        let tail = rest.len().saturating_sub(3);
+        let (high, body) = match rest.get(tail..).and_then(surrogate) {
+            Some(unit) if !is_low(unit) => (Some(unit), rest.get(..tail).unwrap_or_default()),
+            _ => (None, rest),
+        };
+        let mut text = String::with_capacity(body.len());
+        let mut replaced = false;
+        let mut at = 0;
+        for chunk in body.utf8_chunks() {
+            text.push_str(chunk.valid());
+            at += chunk.valid().len();
+            if chunk.invalid().is_empty() {
+                continue;
+            }
+            // A surrogate is three invalid chunks of one byte, but one mistake.
+            if body.get(at..).and_then(surrogate).is_some() || !is_inside_surrogate(body, at) {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+            replaced = true;
+            at += chunk.invalid().len();
+        }
+        Str { text: Cow::Owned(text), low, high, replaced }
+    }
+}
+
+impl<'a> From<&'a str> for Str<'a> {
+    fn from(text: &'a str) -> Self {
+        Str { text: Cow::Borrowed(text), ..Str::default() }
+    }
+}
+
+/// The surrogate that these bytes begin with, in generalised UTF-8.
+fn surrogate(bytes: &[u8]) -> Option<u16> {
+    match bytes {
+        [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, ..] => {
+            Some(0xD000 | (u16::from(*second & 0x3F) << 6) | u16::from(*third & 0x3F))
+        }
+        _ => None,
+    }
+}
+
+fn is_inside_surrogate(bytes: &[u8], at: usize) -> bool {
+    (1..=2).any(|back| {
+        at.checked_sub(back).and_then(|start| bytes.get(start..)).and_then(surrogate).is_some()
+    })
+}
+
+fn is_low(unit: u16) -> bool {
+    unit >= 0xDC00
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Asked for bytes, serde_json passes lone surrogates on in generalised
+        // UTF-8; asked for a string, it rejects the whole record.
+        deserializer.deserialize_bytes(StrVisitor)
+    }
+}
+
+struct StrVisitor;
+
+impl<'de> Visitor<'de> for StrVisitor {
+    type Value = Str<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(Str::from_borrowed(bytes))
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(Str::from_bytes(bytes))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Str::from(text))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Str::from_bytes(text.as_bytes()))
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+        Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &[u8], text: &str, low: Option<u16>, high: Option<u16>, replaced: bool) {
+        let got: Str<'_> = serde_json::from_slice(json).unwrap();
+        assert_eq!((got.as_str(), got.low, got.high, got.replaced), (text, low, high, replaced));
+    }
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        let got: Str<'_> = serde_json::from_slice("\"h\u{e9}\"".as_bytes()).unwrap();
+        assert!(matches!(got.text, Cow::Borrowed("h\u{e9}")));
+    }
+
+    #[test]
+    fn halves_at_the_ends_are_kept() {
+        check(br#""a\ud83d""#, "a", None, Some(0xD83D), false);
+        check(br#""\ude00b""#, "b", Some(0xDE00), None, false);
+        check(br#""\ude00\ud83d""#, "", Some(0xDE00), Some(0xD83D), false);
+        check(br#""\ud83d\ude00""#, "\u{1F600}", None, None, false);
+    }
+
+    #[test]
+    fn halves_elsewhere_and_invalid_bytes_are_replaced() {
+        check(br#""a\ud83db""#, "a\u{FFFD}b", None, None, true);
+        check(b"\"a\xFFb\"", "a\u{FFFD}b", None, None, true);
+    }
+
+    #[test]
+    fn other_types_are_refused() {
+        assert!(serde_json::from_slice::<Str<'_>>(b"[1,2]").is_err());
+        assert!(serde_json::from_slice::<Str<'_>>(b"5").is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! JSON on its way out: no white space between tokens, and no character in a
+//! string that could harm a terminal.
+
+/// Drops the white space between tokens of JSON text that comes in pieces.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Minifier {
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Minifier {
+    /// Appends what is left of `json` to `out`.
+    pub fn feed(&mut self, json: &str, out: &mut String) {
+        for run in json.split_inclusive(['"', '\\', ' ', '\t', '\n', '\r']) {
+            let last = run.as_bytes().last().copied();
+            let escaped = std::mem::take(&mut self.escaped) && run.len() == 1;
+            if !self.in_string && matches!(last, Some(b' ' | b'\t' | b'\n' | b'\r')) {
+                out.push_str(run.get(..run.len() - 1).unwrap_or_default());
+                continue;
+            }
+            out.push_str(run);
+            match last {
+                _ if escaped => {}
+                Some(b'"') => self.in_string = !self.in_string,
+                Some(b'\\') => self.escaped = self.in_string,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// JSON text without white space between its tokens.
+pub fn minify(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    Minifier::default().feed(json, &mut out);
+    out
+}
+
+/// Text as a JSON string.
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    quote_into(text, &mut out);
+    out
+}
+
+/// Appends text as a JSON string.
+pub fn quote_into(text: &str, out: &mut String) {
+    out.push('"');
+    escape_into(text, out);
+    out.push('"');
+}
+
+/// Appends text as the inside of a JSON string.
+pub fn escape_into(text: &str, out: &mut String) {
+    escape(text, true, out);
+}
+
+/// Appends JSON text whose strings may hold harmful characters, with these as
+/// escapes. In valid JSON, such characters stand only in strings.
+pub fn make_safe(json: &str, out: &mut String) {
+    escape(json, false, out);
+}
+
+fn escape(text: &str, is_content: bool, out: &mut String) {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| is_suspect(byte, is_content)) {
+        let (clean, suspect) = rest.split_at(at);
+        out.push_str(clean);
+        let Some(c) = suspect.chars().next() else { break };
+        match c {
+            '"' | '\\' if is_content => out.extend(['\\', c]),
+            '\n' if is_content => out.push_str("\\n"),
+            '\r' if is_content => out.push_str("\\r"),
+            '\t' if is_content => out.push_str("\\t"),
+            _ if is_harmful(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+            _ => out.push(c),
+        }
+        rest = suspect.get(c.len_utf8()..).unwrap_or_default();
+    }
+    out.push_str(rest);
+}
+
+/// Whether a byte is, or begins, a character that may need an escape.
+fn is_suspect(byte: u8, is_content: bool) -> bool {
+    match byte {
+        b'"' | b'\\' => is_content,
+        0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
+        _ => false,
+    }
+}
+
+/// Control characters, line separators, bidirectional controls, zero-width and
+/// tag characters: what can move a cursor, hide text or change its order.
+pub(crate) fn is_harmful(c: char) -> bool {
+    matches!(c,
+        '\0'..='\x1F' | '\x7F'..='\u{9F}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}'
+        | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+        | '\u{E0000}'..='\u{E007F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minifying_leaves_strings_alone() {
+        let json = " { \"a b\\\" \\\\\" : [ 1 ,\n2 ] , \"c\" : \" \\\\\" } ";
+        let expected = r#"{"a b\" \\":[1,2],"c":" \\"}"#;
+        assert_eq!(minify(json), expected);
+        let (mut minifier, mut out) = (Minifier::default(), String::new());
+        for piece in json.as_bytes().chunks(1) {
+            minifier.feed(std::str::from_utf8(piece).unwrap(), &mut out);
+        }
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn harmful_characters_are_escaped_and_come_back() {
+        let text = "a\u{1b}[2J\"\\\n\u{9b}\u{202e}\u{200d}\u{e0041}\u{7f}\u{e9}\u{2014}\u{1F600}";
+        let quoted = quote(text);
+        assert_eq!(
+            quoted,
+            "\"a\\u001b[2J\\\"\\\\\\n\\u009b\\u202e\\u200d\\udb40\\udc41\\u007f\u{e9}\u{2014}\u{1F600}\""
+        );
+        assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), text);
+    }
+
+    #[test]
+    fn json_is_made_safe_without_a_second_layer_of_escapes() {
+        let mut out = String::new();
+        make_safe("{\"a\":\"\\n\u{202e}\"}", &mut out);
+        assert_eq!(out, "{\"a\":\"\\n\\u202e\"}");
+    }
+}

@@ -1,0 +1,53 @@
+//! Arguments → pipeline → exit status.
+
+mod run;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use run::Lost;
+use toolstream::cli::{self, Cli, Command};
+use toolstream::rim;
+use toolstream::sink::SCHEMA;
+use toolstream::status::Outcome;
+
+fn main() -> ExitCode {
+    let ran = match Cli::try_parse() {
+        Ok(cli) => run(&cli.command),
+        Err(error) => answer(&error),
+    };
+    ExitCode::from(ran.unwrap_or_else(|error| {
+        rim::say(&mut io::stderr(), &format!("{error:#}"));
+        if error.is::<Lost>() { Outcome::Io as u8 } else { Outcome::Usage as u8 }
+    }))
+}
+
+/// Runs a command and gives its exit status.
+fn run(command: &Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Parse(args) => run::parse(args),
+        Command::Classify(args) => run::classify(args),
+        Command::Frames(args) => run::frames(args),
+        Command::Detect(args) => run::detect(args),
+        Command::Formats(args) if args.json => run::print(&cli::listing_as_json()),
+        Command::Formats(_) => run::print(&cli::listing()),
+        Command::Schema => run::print(SCHEMA),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "toolstream", &mut script);
+            run::print(&String::from_utf8_lossy(&script))
+        }
+    }
+}
+
+/// Prints what `--help` or `--version` asked for, or says what is wrong with
+/// the arguments.
+fn answer(error: &clap::Error) -> anyhow::Result<u8> {
+    if error.use_stderr() || io::stdout().is_terminal() {
+        // There is nowhere left to say that it couldn't be said.
+        let _ = error.print();
+        return Ok(if error.use_stderr() { Outcome::Usage as u8 } else { 0 });
+    }
+    run::print(&error.render().to_string())
+}

@@ -1,0 +1,149 @@
+//! The layers joined.
+
+use std::io;
+use std::rc::Rc;
+
+use crate::assemble::{self, Assembler};
+use crate::detect::{AutoDecoder, AutoFramer};
+use crate::dialect::{self, Markup, StartIn};
+use crate::event::{Code, Failure, Kind, Output, Warning};
+use crate::frame::{self, Fault, FaultKind, Frame, Framer};
+use crate::sink::Sink;
+use crate::tools::Tools;
+use crate::wire::{self, Decoder, EventOut, Halves};
+
+/// What the layers are told.
+#[derive(Clone, Default)]
+pub struct Config {
+    /// The framing; found out if there is none.
+    pub framing: Option<&'static frame::Framing>,
+    /// The wire format; found out if there is none.
+    pub format: Option<&'static wire::Protocol>,
+    /// How calls and reasoning are written inside text.
+    pub dialect: dialect::Choice,
+    /// Where the text begins; the dialect's own way if not given.
+    pub start_in: Option<StartIn>,
+    /// The tools that there are, if they are known.
+    pub tools: Option<Rc<Tools>>,
+    /// What framers are told.
+    pub settings: frame::Settings,
+    /// What the assembler is told.
+    pub assembly: assemble::Options,
+}
+
+/// One input's way through all layers.
+pub struct Pipeline {
+    framer: AutoFramer,
+    decoder: AutoDecoder,
+    halves: Halves,
+    markup: Markup,
+    assembler: Assembler,
+}
+
+impl Pipeline {
+    /// A pipeline for one input.
+    pub fn new(config: &Config) -> Self {
+        let is_text = config.format.is_some_and(|format| format.name == "text");
+        let framing = config.framing.or_else(|| if is_text { frame::find("text") } else { None });
+        Pipeline {
+            framer: AutoFramer::new(framing, config.settings),
+            decoder: AutoDecoder::new(config.format),
+            halves: Halves::default(),
+            markup: Markup::new(&config.dialect, config.start_in, config.tools.clone()),
+            assembler: Assembler::new(config.assembly.clone()),
+        }
+    }
+
+    /// Whether nothing more needs to be read.
+    pub fn is_stopped(&self) -> bool {
+        self.assembler.is_stopped()
+    }
+
+    /// Takes the next bytes of the input.
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
+        let Pipeline { framer, decoder, halves, markup, assembler } = self;
+        framer.feed(bytes, &mut |frame| {
+            let mut layers = Layers { decoder, halves, markup, assembler };
+            layers.feed(frame, sink)
+        })
+    }
+
+    /// The input has ended.
+    pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Pipeline { framer, decoder, halves, markup, assembler } = self;
+        let mut layers = Layers { decoder, halves, markup, assembler };
+        framer.finish(&mut |frame| layers.feed(frame, sink))?;
+        layers.finish(sink)?;
+        assembler.finish(&mut |event| sink.feed(event))?;
+        sink.finish()
+    }
+
+    /// A signal stops the program: what was gathered is said, and the open
+    /// message ends.
+    pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Pipeline { decoder, halves, markup, assembler, .. } = self;
+        let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
+        assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+        Layers { decoder, halves, markup, assembler }.finish(sink)?;
+        assembler.finish(&mut |event| sink.feed(event))?;
+        sink.finish()
+    }
+}
+
+/// The layers behind the framer.
+struct Layers<'p> {
+    decoder: &'p mut AutoDecoder,
+    halves: &'p mut Halves,
+    markup: &'p mut Markup,
+    assembler: &'p mut Assembler,
+}
+
+impl Layers<'_> {
+    fn feed(&mut self, frame: Result<Frame<'_>, Fault<'_>>, sink: &mut dyn Sink) -> io::Result<()> {
+        let Layers { decoder, halves, markup, assembler } = self;
+        match frame {
+            Ok(frame) => {
+                assembler.set_framing(frame.framing);
+                decoder.feed(frame, &mut EventOut::new(
+                    &mut |event| markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event))),
+                    halves,
+                    frame.offset,
+                ))
+            }
+            Err(fault) => report(&fault, assembler, sink),
+        }
+    }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Layers { decoder, halves, markup, assembler } = self;
+        let mut emit = |event: crate::event::Event<'_>| {
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+        };
+        let mut out = EventOut::new(&mut emit, halves, 0);
+        decoder.finish(&mut out)?;
+        out.flush()?;
+        markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+    }
+}
+
+/// Says what is wrong with the bytes themselves.
+fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> io::Result<()> {
+    let text = String::from_utf8_lossy(fault.raw);
+    let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
+    let offset = Some(fault.offset);
+    let message = fault.message.as_str();
+    let failure = |code| Failure { raw, ..Failure::new(code, message, offset) };
+    let kind = match fault.kind {
+        FaultKind::Note => Kind::Warning(Warning { code: fault.code, message, offset, index: None }),
+        FaultKind::Malformed => Kind::Error(failure(Code::Malformed)),
+        FaultKind::Truncated => Kind::Error(failure(Code::Truncated)),
+        FaultKind::Limit => Kind::Error(failure(Code::Limit)),
+        FaultKind::Unrecognised => Kind::Error(failure(Code::Unrecognised)),
+        FaultKind::Status => {
+            let status = message.rsplit(' ').next();
+            let retryable = status.map(|status| matches!(status, "408" | "409" | "429") || status.starts_with('5'));
+            Kind::Error(Failure { provider_code: status, retryable, ..failure(Code::Provider) })
+        }
+    };
+    assembler.feed(kind.into(), &mut |event| sink.feed(event))
+}

@@ -1,0 +1,43 @@
+//! Lines on standard error. Parts of them come from outside: keys are masked,
+//! and characters that could harm a terminal are escaped. That a line can't be
+//! written is no failure: there is nowhere left to say so.
+
+use std::io::Write;
+
+use super::secret;
+use crate::json;
+
+/// Says something, as `toolstream: MESSAGE`.
+pub fn say(stderr: &mut dyn Write, message: &str) {
+    let mut line = String::new();
+    json::make_safe(&format!("toolstream: {}", secret::mask(message)), &mut line);
+    line.push('\n');
+    let _ = stderr.write_all(line.as_bytes());
+}
+
+/// Says something about an input, as `toolstream: NAME: MESSAGE (offset N)`.
+pub fn say_of(stderr: &mut dyn Write, name: &str, message: &str, offset: Option<u64>) {
+    match offset {
+        Some(offset) => say(stderr, &format!("{name}: {message} (offset {offset})")),
+        None => say(stderr, &format!("{name}: {message}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, message: &str, offset: Option<u64>, expected: &str) {
+        let mut out = Vec::new();
+        say_of(&mut out, name, message, offset);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn names_and_messages_are_harmless() {
+        check("a", "bad", Some(7), "toolstream: a: bad (offset 7)\n");
+        check("a\nb", "\u{1b}[2J\u{202e}", None, "toolstream: a\\u000ab: \\u001b[2J\\u202e\n");
+        check("a", "no key sk-abcdefgh12345678", None, "toolstream: a: no key sk-***\n");
+    }
+}

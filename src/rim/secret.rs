@@ -1,0 +1,76 @@
+//! Keys in the messages of providers: what looks like one is not repeated.
+
+/// What keys begin with.
+const PREFIXES: &[&str] =
+    &["sk-", "AIza", "AKIA", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "gsk_", "xai-"];
+
+/// The shortest rest of a key behind its prefix.
+const MIN_REST: usize = 8;
+
+/// The shortest token behind `Bearer`; shorter ones are words.
+const MIN_TOKEN: usize = 16;
+
+/// The text with `***` for all but the prefix of each key.
+pub(super) fn mask(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut is_after_bearer = false;
+    for piece in text.split_inclusive(|c: char| !is_key_char(c)) {
+        let word = piece.trim_end_matches(|c| !is_key_char(c));
+        let behind = piece.strip_prefix(word).unwrap_or_default();
+        match shown(word, is_after_bearer) {
+            Some(prefix) => {
+                out.push_str(prefix);
+                out.push_str("***");
+            }
+            None => out.push_str(word),
+        }
+        out.push_str(behind);
+        is_after_bearer = word.eq_ignore_ascii_case("bearer") || (is_after_bearer && word.is_empty());
+    }
+    out
+}
+
+/// The part of a key that may be shown; none if the word is no key.
+fn shown(word: &str, is_after_bearer: bool) -> Option<&str> {
+    let is_long = |rest: &str| rest.len() >= MIN_REST;
+    let known = PREFIXES.iter().find(|prefix| word.strip_prefix(**prefix).is_some_and(is_long));
+    let is_token = is_after_bearer && word.len() >= MIN_TOKEN;
+    let is_web_token = word.starts_with("eyJ") && word.matches('.').count() == 2;
+    match known {
+        Some(prefix) => Some(prefix),
+        None if is_token || is_web_token => Some(""),
+        None => None,
+    }
+}
+
+/// Keys are words of these; a mask of asterisks in one is part of it.
+fn is_key_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*' | '+' | '/' | '~')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(mask(text), expected);
+    }
+
+    #[test]
+    fn keys_are_masked() {
+        check("Incorrect API key provided: sk-proj-ab***********wxyz.", "Incorrect API key provided: sk-***");
+        check("key=AIzaSyA1234567890,next", "key=AIza***,next");
+        check("\"hf_abcdefghijkl\" (AKIAIOSFODNN7EXAMPLE)", "\"hf_***\" (AKIA***)");
+        check("ghp_0123456789abcdef ghs_0123456789abcdef", "ghp_*** ghs_***");
+        check("Authorization: Bearer abcdef/0123456789+xyz==", "Authorization: Bearer ***==");
+        check("token eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl", "token ***");
+    }
+
+    #[test]
+    fn words_are_not() {
+        check("a task-force of risk-takers, sk-1", "a task-force of risk-takers, sk-1");
+        check("the Bearer token is missing", "the Bearer token is missing");
+        check("\u{e9}\u{2014} 1.2.3 ", "\u{e9}\u{2014} 1.2.3 ");
+    }
+}

@@ -1,0 +1,70 @@
+//! The signals that end the program: noticed, and died by in the end, so that
+//! a shell sees what happened.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+/// Listens for SIGINT, SIGTERM and SIGHUP.
+pub struct Signals {
+    /// The last one that came; 0 if none has.
+    caught: Arc<AtomicUsize>,
+    /// Readable from the first signal on, and never read: whoever waits for
+    /// input wakes up.
+    wakeup: UnixStream,
+}
+
+impl Signals {
+    /// Begins to listen. The first signal is only noted; a second one kills at
+    /// once. A signal that was ignored when the program began stays ignored,
+    /// as `nohup` wants it.
+    pub fn listen() -> io::Result<Self> {
+        let (wakeup, hook) = UnixStream::pair()?;
+        let caught = Arc::new(AtomicUsize::new(0));
+        let is_second = Arc::new(AtomicBool::new(false));
+        let ignored = ignored();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            if ignored & (1 << (signal - 1)) != 0 {
+                continue;
+            }
+            // In this order: the signal that sets the flag isn't the second.
+            flag::register_conditional_default(signal, Arc::clone(&is_second))?;
+            flag::register(signal, Arc::clone(&is_second))?;
+            flag::register_usize(signal, Arc::clone(&caught), usize::try_from(signal).unwrap_or_default())?;
+            low_level::pipe::register(signal, hook.try_clone()?)?;
+        }
+        Ok(Signals { caught, wakeup })
+    }
+
+    /// The signal that came, if one has.
+    pub fn caught(&self) -> Option<i32> {
+        let signal = self.caught.load(Ordering::SeqCst);
+        i32::try_from(signal).ok().filter(|&signal| signal != 0)
+    }
+
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.wakeup.as_fd()
+    }
+}
+
+/// Dies by a signal, as if it had never been caught.
+pub fn die(signal: i32) -> ! {
+    // It fails only for signals that don't exist, and returns only if the
+    // signal doesn't kill: then the shells' own number for it has to do.
+    let _ = low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal)
+}
+
+/// The signals that were ignored when the program began, as a set of bits;
+/// none where the system doesn't tell.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
+}

@@ -1,0 +1,74 @@
+//! `--max-memory`: the limit of what a summary may gather.
+
+use std::io;
+
+use super::Sink;
+use crate::event::{Code, Event, Failure, Kind, Output};
+
+/// What one object costs beside its text.
+const OBJECT: usize = 64;
+
+/// Counts what a sink that gathers has to keep of one message. At the limit
+/// the message ends with an error, and nothing more is handed on.
+pub struct Capped<S> {
+    inner: S,
+    /// In bytes; 0 is no limit.
+    max: usize,
+    kept: usize,
+    is_full: bool,
+}
+
+impl<S: Sink> Capped<S> {
+    /// Hands on to `inner` while a message takes no more than `max` bytes.
+    pub fn new(inner: S, max: usize) -> Self {
+        Capped { inner, max, kept: 0, is_full: false }
+    }
+}
+
+impl<S: Sink> Sink for Capped<S> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if self.is_full {
+            return Ok(());
+        }
+        if let Kind::Start(_) = event.kind {
+            self.kept = 0;
+        }
+        self.kept += size(&event.kind);
+        if self.max != 0 && self.kept > self.max {
+            self.is_full = true;
+            let message = format!("the message is larger than --max-memory {}", self.max);
+            return self.inner.feed(Kind::Error(Failure::new(Code::Limit, &message, None)).into());
+        }
+        self.inner.feed(event)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
+}
+
+/// How many bytes a summary keeps of an event. The lines that end a message
+/// are small or have been counted before.
+fn size(kind: &Kind<'_>) -> usize {
+    match kind {
+        Kind::Text(text) => text.text.len(),
+        Kind::Reasoning(thought) => thought.text.len(),
+        Kind::Refusal(text) => text.len(),
+        Kind::ToolCall(call) => {
+            let signature = call.signature.map_or(0, str::len);
+            OBJECT + call.id.len() + call.name.len() + call.arguments.len() + signature
+        }
+        Kind::InvalidToolCall(call) => OBJECT + call.arguments_raw.len() + call.name.map_or(0, str::len),
+        Kind::Warning(warning) => OBJECT + warning.code.len() + warning.message.len(),
+        Kind::Error(Failure { raw: Some(Output::Text(raw) | Output::Json(raw)), .. }) => raw.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,160 @@
+//! JSON objects built member by member, in a buffer that is kept from line to
+//! line: the common path allocates nothing.
+
+use std::fmt::Write as _;
+
+use super::Label;
+use crate::event::Output;
+use crate::json::{Minifier, make_safe, quote_into};
+
+/// JSON text that grows. Keys are words of the schema and need no escapes.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    text: String,
+    /// Where JSON loses its white space.
+    scratch: String,
+}
+
+impl Line {
+    /// Forgets the text and keeps its buffer.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+
+    /// Begins a line of this type.
+    pub(super) fn begin(&mut self, kind: &str) {
+        self.clear();
+        self.open();
+        self.word("type", kind);
+    }
+
+    /// Ends the line with what every line of the input has, and gives it out.
+    /// The choice is named unless it is the first one.
+    pub(super) fn end(&mut self, choice: u64, label: &Label) -> &[u8] {
+        if choice != 0 {
+            self.number("choice", choice);
+        }
+        self.maybe_text("file", label.file.as_deref());
+        self.maybe_number("t_ms", label.clock.as_ref().map(|clock| clock.milliseconds()));
+        self.close();
+        self.text.push('\n');
+        self.text.as_bytes()
+    }
+
+    /// Opens an object that stands alone or in a list.
+    pub(super) fn open(&mut self) {
+        if self.text.ends_with('}') {
+            self.text.push(',');
+        }
+        self.text.push('{');
+    }
+
+    /// Closes the object that was opened last.
+    pub(super) fn close(&mut self) {
+        self.text.push('}');
+    }
+
+    /// A member that is an object, up to its first member.
+    pub(super) fn open_member(&mut self, key: &str) {
+        self.key(key);
+        self.text.push('{');
+    }
+
+    /// A member that is a list of the objects in another line.
+    pub(super) fn list(&mut self, key: &str, items: &Line) {
+        self.key(key);
+        self.text.push('[');
+        self.text.push_str(&items.text);
+        self.text.push(']');
+    }
+
+    /// A member that is the object in another line.
+    pub(super) fn object(&mut self, key: &str, object: &Line) {
+        self.key(key);
+        self.text.push_str(&object.text);
+    }
+
+    /// A member that is any text.
+    pub(super) fn text(&mut self, key: &str, text: &str) {
+        self.key(key);
+        quote_into(text, &mut self.text);
+    }
+
+    /// A member that is text, if there is any.
+    pub(super) fn maybe_text(&mut self, key: &str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text(key, text);
+        }
+    }
+
+    /// A member that is a word of the schema, which needs no escapes.
+    pub(super) fn word(&mut self, key: &str, word: &str) {
+        self.key(key);
+        self.text.push('"');
+        self.text.push_str(word);
+        self.text.push('"');
+    }
+
+    /// A member that is a number.
+    pub(super) fn number(&mut self, key: &str, number: u64) {
+        self.key(key);
+        // Writing to a string can't fail.
+        let _ = write!(self.text, "{number}");
+    }
+
+    /// A member that is a number, if there is one.
+    pub(super) fn maybe_number(&mut self, key: &str, number: Option<u64>) {
+        if let Some(number) = number {
+            self.number(key, number);
+        }
+    }
+
+    /// A member that is true or false.
+    pub(super) fn flag(&mut self, key: &str, flag: bool) {
+        self.key(key);
+        self.text.push_str(if flag { "true" } else { "false" });
+    }
+
+    /// A member that is true or false, if that is known.
+    pub(super) fn maybe_flag(&mut self, key: &str, flag: Option<bool>) {
+        if let Some(flag) = flag {
+            self.flag(key, flag);
+        }
+    }
+
+    /// A member that is JSON text without white space between its tokens.
+    pub(super) fn minified(&mut self, key: &str, json: &str) {
+        self.key(key);
+        make_safe(json, &mut self.text);
+    }
+
+    /// A member that is JSON text.
+    pub(super) fn json(&mut self, key: &str, json: &str) {
+        self.key(key);
+        self.scratch.clear();
+        Minifier::default().feed(json, &mut self.scratch);
+        make_safe(&self.scratch, &mut self.text);
+    }
+
+    /// A member that is either.
+    pub(super) fn output(&mut self, key: &str, output: Output<'_>) {
+        match output {
+            Output::Text(text) => self.text(key, text),
+            Output::Json(json) => self.json(key, json),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// A comma unless the object has just been opened, and the key.
+    fn key(&mut self, key: &str) {
+        if !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+        self.text.push('"');
+        self.text.push_str(key);
+        self.text.push_str("\":");
+    }
+}

@@ -1,0 +1,93 @@
+//! Output: events in, bytes out. Knows nothing of input, and is the only layer
+//! that knows how a line is laid out.
+//!
+//! [`Ndjson`] prints every event, [`Classify`] one summary a message,
+//! [`Frames`] one line a frame. [`Join`] and [`Capped`] are sinks in front of
+//! another one. `schema.json` is the schema of all lines.
+
+mod capped;
+mod classify;
+mod frames;
+mod join;
+mod line;
+mod members;
+mod ndjson;
+
+use std::cell::OnceCell;
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+pub use capped::Capped;
+pub use classify::Classify;
+pub use frames::{FrameResult, Frames, error_code};
+pub use join::Join;
+pub use ndjson::Ndjson;
+
+use crate::event::Event;
+
+/// The JSON Schema of the event lines and of the summary.
+pub const SCHEMA: &str = include_str!("schema.json");
+
+/// The version of the schema, in the first line of each message.
+const VERSION: u64 = 1;
+
+/// Where events end. Fails only if writing does.
+pub trait Sink {
+    /// Takes the next event.
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()>;
+    /// Writes out what is complete: the next read may block.
+    fn flush(&mut self) -> io::Result<()>;
+    /// The input has ended: gives out what was held back, and writes it out.
+    fn finish(&mut self) -> io::Result<()>;
+    /// Whether a limit was hit: nothing more needs to be fed.
+    fn is_full(&self) -> bool {
+        false
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        (**self).feed(event)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (**self).flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        (**self).finish()
+    }
+
+    fn is_full(&self) -> bool {
+        (**self).is_full()
+    }
+}
+
+/// What is added to every line of one input.
+#[derive(Clone, Debug, Default)]
+pub struct Label {
+    /// The input's name, when there are several.
+    pub file: Option<String>,
+    /// What `--timing` reads.
+    pub clock: Option<Clock>,
+}
+
+/// Counts milliseconds from the first byte. Clones count from the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Rc<OnceCell<Instant>>);
+
+impl Clock {
+    /// The first byte has come; later calls change nothing.
+    pub fn start(&self) {
+        self.0.get_or_init(Instant::now);
+    }
+
+    fn milliseconds(&self) -> u64 {
+        let elapsed = self.0.get_or_init(Instant::now).elapsed();
+        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests;

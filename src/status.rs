@@ -1,0 +1,207 @@
+//! The exit status: what was seen, and which of it counts.
+
+use std::io::{self, Write};
+
+use crate::event::{Code, Event, Kind, Reason};
+use crate::rim;
+use crate::sink::Sink;
+
+/// What a run can come to, beside success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A bad option, an unreadable file: nothing was read.
+    Usage = 2,
+    /// The input is not what its format says, or of no known format.
+    Malformed = 3,
+    /// The input ended before its end.
+    Truncated = 4,
+    /// The provider reported an error.
+    Provider = 5,
+    /// A limit of ours was hit.
+    Limit = 6,
+    /// Reading or writing failed.
+    Io = 8,
+}
+
+/// The status of `--exit-code` for tool calls.
+const TOOL_CALLS: u8 = 10;
+
+/// Which outcome counts if there are several: the first of these.
+const ORDER: &[Outcome] = &[
+    Outcome::Io,
+    Outcome::Limit,
+    Outcome::Provider,
+    Outcome::Truncated,
+    Outcome::Malformed,
+    Outcome::Usage,
+];
+
+/// Gathers outcomes, over all messages and all inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Status {
+    worst: Option<Outcome>,
+    /// Whether warnings count.
+    strict: bool,
+    /// Whether the open message has calls that the caller has to run.
+    has_calls: bool,
+    /// Whether the last message of any input ended well with such calls.
+    wants_tools: bool,
+}
+
+impl Status {
+    /// Success, so far. Warnings count if `strict`.
+    pub fn new(strict: bool) -> Self {
+        Status { strict, ..Status::default() }
+    }
+
+    /// Notes an outcome.
+    pub fn note(&mut self, outcome: Outcome) {
+        let rank = |outcome: Outcome| ORDER.iter().position(|&row| row == outcome);
+        if self.worst.is_none_or(|worst| rank(outcome) < rank(worst)) {
+            self.worst = Some(outcome);
+        }
+    }
+
+    /// Notes what an event says.
+    pub fn see(&mut self, kind: &Kind<'_>) {
+        match kind {
+            Kind::Start(_) => (self.has_calls, self.wants_tools) = (false, false),
+            Kind::ToolCall(call) => self.has_calls |= call.executor.is_none(),
+            Kind::Finish(_) => self.wants_tools = self.has_calls,
+            Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => self.note(Outcome::Limit),
+            Kind::InvalidToolCall(_) => self.note(Outcome::Malformed),
+            Kind::Warning(warning) if self.strict || warning.code == "max_depth" => {
+                self.note(Outcome::Malformed);
+            }
+            Kind::Error(failure) => self.note_error(failure.code),
+            _ => {}
+        }
+    }
+
+    /// Notes an error. A signal's counts nothing: the program dies by it.
+    pub fn note_error(&mut self, code: Code) {
+        match code {
+            Code::Provider => self.note(Outcome::Provider),
+            Code::Truncated => self.note(Outcome::Truncated),
+            Code::Malformed | Code::Unrecognised => self.note(Outcome::Malformed),
+            Code::Limit => self.note(Outcome::Limit),
+            Code::Interrupted => {}
+        }
+    }
+
+    /// Adds what came of another input.
+    pub fn add(&mut self, other: Status) {
+        if let Some(outcome) = other.worst {
+            self.note(outcome);
+        }
+        self.wants_tools |= other.wants_tools;
+    }
+
+    /// The number to exit with; `--exit-code` also tells tool calls.
+    pub fn code(&self, tells_calls: bool) -> u8 {
+        match self.worst {
+            Some(outcome) => outcome as u8,
+            None if tells_calls && self.wants_tools => TOOL_CALLS,
+            None => 0,
+        }
+    }
+}
+
+/// A sink in front of another one that notes the outcomes, and says every
+/// error on standard error as well.
+pub struct Witness<'s, S, E> {
+    inner: S,
+    status: &'s mut Status,
+    /// The input's name.
+    name: &'s str,
+    stderr: E,
+}
+
+impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
+    /// Notes what `inner` is about to hear of the input of this name.
+    pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
+        Witness { inner, status, name, stderr }
+    }
+}
+
+impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.status.see(&event.kind);
+        if let Kind::Error(failure) = &event.kind {
+            rim::say_of(&mut self.stderr, self.name, failure.message, failure.offset);
+        }
+        self.inner.feed(event)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
+
+    fn is_full(&self) -> bool {
+        self.inner.is_full()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Executor, Failure, Finish, FinishReason, Start, ToolCall, Warning};
+
+    #[track_caller]
+    fn check(kinds: &[Kind<'_>], expected: u8) {
+        let mut status = Status::default();
+        kinds.iter().for_each(|kind| status.see(kind));
+        assert_eq!(status.code(true), expected);
+    }
+
+    const START: Kind<'_> =
+        Kind::Start(Start { format: "f", framing: "f", dialect: None, id: None, model: None, file: None });
+    const FINISH: Kind<'_> = Kind::Finish(Finish {
+        finish_reason: FinishReason::Stop,
+        raw: None,
+        stop_sequence: None,
+        inferred: false,
+    });
+
+    fn call(executor: Option<Executor>) -> Kind<'static> {
+        let (source, signature) = (None, None);
+        Kind::ToolCall(ToolCall { index: 0, id: "a", name: "f", arguments: "{}", source, executor, signature })
+    }
+
+    fn error(code: Code) -> Kind<'static> {
+        Kind::Error(Failure::new(code, "m", None))
+    }
+
+    #[test]
+    fn calls_count_if_they_are_the_callers_and_the_message_is_the_last() {
+        check(&[START, FINISH], 0);
+        check(&[START, call(None), FINISH], 10);
+        check(&[START, call(Some(Executor::Agent)), FINISH], 0);
+        check(&[START, call(None), FINISH, START, FINISH], 0);
+        check(&[START, call(None), error(Code::Truncated)], 4);
+    }
+
+    #[test]
+    fn the_worst_counts() {
+        check(&[error(Code::Truncated), error(Code::Malformed)], 4);
+        check(&[error(Code::Truncated), error(Code::Provider), error(Code::Limit)], 6);
+        check(&[error(Code::Unrecognised)], 3);
+        let mut status = Status::default();
+        [Outcome::Usage, Outcome::Malformed, Outcome::Usage].into_iter().for_each(|o| status.note(o));
+        assert_eq!(status.code(false), 3);
+    }
+
+    #[test]
+    fn warnings_count_if_strict() {
+        let warning = Warning { code: "late_fragment", message: "m", offset: None, index: None };
+        check(&[Kind::Warning(warning)], 0);
+        let mut status = Status::new(true);
+        status.see(&Kind::Warning(warning));
+        assert_eq!(status.code(false), 3);
+        check(&[Kind::Warning(Warning { code: "max_depth", ..warning })], 3);
+    }
+}

@@ -1,0 +1,233 @@
+//! The fields of stream events, of messages and of their blocks.
+
+use serde_json::value::RawValue;
+
+use super::super::out::Payload;
+use crate::json::Str;
+
+/// One event of a stream. What has a table of its own is read when its type
+/// asks for it.
+#[derive(serde::Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    pub(super) index: Option<u64>,
+    /// `message_start`: a [`Message`].
+    #[serde(borrow)]
+    pub(super) message: Option<&'a RawValue>,
+    /// `content_block_start`: a [`Block`].
+    #[serde(borrow)]
+    pub(super) content_block: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    /// `message_delta`, as are the next two.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    context_management: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_transformations: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+impl Event<'_> {
+    /// What a `message_delta` knows of the end.
+    pub(super) fn ending(&self) -> Ending<'_> {
+        let delta = self.delta.as_ref();
+        Ending {
+            reason: delta.and_then(|delta| delta.stop_reason.as_ref()),
+            sequence: delta.and_then(|delta| delta.stop_sequence.as_ref()),
+            blocks: [
+                ("stop_details", delta.and_then(|delta| delta.stop_details)),
+                ("container", delta.and_then(|delta| delta.container)),
+                ("context_management", self.context_management),
+                ("input_transformations", self.input_transformations),
+            ],
+        }
+    }
+}
+
+/// What a `content_block_delta` adds to a block, or a `message_delta` to the
+/// message.
+#[derive(serde::Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) partial_json: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) citation: Option<&'a RawValue>,
+    /// `compaction_delta`, as is the next one.
+    #[serde(borrow)]
+    pub(super) content: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) encrypted_content: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    container: Option<&'a RawValue>,
+}
+
+/// A message: as it is when its stream begins, or complete.
+#[derive(serde::Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Str<'a>>,
+    /// Each of them a [`Block`].
+    #[serde(borrow)]
+    pub(super) content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    container: Option<&'a RawValue>,
+    #[serde(borrow)]
+    context_management: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_transformations: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Message<'static> {
+    type Type = Message<'de>;
+}
+
+impl Message<'_> {
+    /// What the message knows of its end.
+    pub(super) fn ending(&self) -> Ending<'_> {
+        Ending {
+            reason: self.stop_reason.as_ref(),
+            sequence: self.stop_sequence.as_ref(),
+            blocks: [
+                ("stop_details", self.stop_details),
+                ("container", self.container),
+                ("context_management", self.context_management),
+                ("input_transformations", self.input_transformations),
+            ],
+        }
+    }
+}
+
+/// What is known of a message's end.
+pub(super) struct Ending<'e> {
+    pub(super) reason: Option<&'e Str<'e>>,
+    pub(super) sequence: Option<&'e Str<'e>>,
+    /// Objects that are passed on as blocks, by their names.
+    pub(super) blocks: [(&'static str, Option<&'e RawValue>); 4],
+}
+
+/// A block of content, as it is at its start or whole.
+#[derive(serde::Deserialize)]
+pub(super) struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) citations: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
+    /// Of thinking, and of a compaction.
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+    /// Of redacted thinking.
+    #[serde(borrow)]
+    pub(super) data: Option<Str<'a>>,
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_use_id: Option<Str<'a>>,
+    is_error: Option<bool>,
+    /// A result, or the text of a compaction.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) encrypted_content: Option<Str<'a>>,
+    /// The models of a fallback.
+    #[serde(borrow)]
+    from: Option<Model<'a>>,
+    #[serde(borrow)]
+    to: Option<Model<'a>>,
+}
+
+impl<'de> Payload<'de> for Block<'static> {
+    type Type = Block<'de>;
+}
+
+impl Block<'_> {
+    /// The call's id, if it isn't blank.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_ref().and_then(Str::non_empty)
+    }
+
+    /// The arguments that stand in the block. An empty string is none.
+    pub(super) fn input(&self) -> Option<&str> {
+        self.input.map(RawValue::get).filter(|json| *json != "\"\"")
+    }
+
+    /// What a tool gave: a JSON value.
+    pub(super) fn output(&self) -> &str {
+        self.content.map_or("null", RawValue::get)
+    }
+
+    /// The text of a compaction, which is null while it is not known.
+    pub(super) fn summary(&self) -> Str<'_> {
+        self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+    }
+
+    /// Whether the tool failed: MCP's results say so, the provider's own tools
+    /// give a content of type `…_error` instead.
+    pub(super) fn is_error(&self) -> Option<bool> {
+        let content = self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
+        let is_error = content.and_then(|content| content.kind).is_some_and(|kind| kind.as_str().ends_with("_error"));
+        self.is_error.or(Some(true).filter(|_| is_error))
+    }
+
+    /// The models of a fallback: which one gave up, and which one took over.
+    pub(super) fn models(&self) -> (&str, &str) {
+        let [from, to] = [&self.from, &self.to].map(|model| {
+            let name = model.as_ref().and_then(|model| model.model.as_ref());
+            name.map_or("unknown", Str::as_str)
+        });
+        (from, to)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Tagged<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Model<'a> {
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+}

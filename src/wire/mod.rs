@@ -1,0 +1,101 @@
+//! Wire formats: frames in, events out. Knows nothing of framing, dialects or
+//! output.
+//!
+//! A format is one file: a [`Protocol`] row, the serde structs that are the
+//! table of its fields, and a [`Decoder`]. Every field is optional; what a
+//! decoder doesn't name it doesn't pay for.
+
+mod anthropic;
+mod error;
+mod finish;
+mod openai_chat;
+mod out;
+mod plain;
+mod usage;
+
+use std::borrow::Cow;
+use std::io;
+
+use serde_json::value::RawValue;
+
+pub use out::{EventOut, Halves, read};
+
+use crate::frame::{Frame, Sniff};
+use crate::json;
+
+/// Turns the frames of one format into events.
+pub trait Decoder {
+    /// Takes the next frame. Fails only if writing does.
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()>;
+    /// The input has ended, or no more of it will be read. A decoder says what
+    /// it held back, and `end` if its format allows a message to end here.
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()>;
+}
+
+/// A row of the table of formats.
+#[derive(Debug)]
+pub struct Protocol {
+    /// Its name on the command line and in the output.
+    pub name: &'static str,
+    /// Other names that are accepted.
+    pub aliases: &'static [&'static str],
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Where it is documented.
+    pub link: &'static str,
+    /// Whether a stream whose first record is this one is in this format.
+    pub sniff: fn(&Record<'_>) -> Sniff,
+    /// A new decoder.
+    pub decoder: fn() -> Box<dyn Decoder>,
+}
+
+/// Every format. Detection takes the first row that says yes.
+pub static PROTOCOLS: &[&Protocol] =
+    &[&plain::PROTOCOL, &anthropic::PROTOCOL, &openai_chat::PROTOCOL, &error::PROTOCOL];
+
+/// The format of this name; `-` and `_` are the same.
+pub fn find(name: &str) -> Option<&'static Protocol> {
+    let name = name.replace('_', "-");
+    PROTOCOLS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
+}
+
+/// The data that marks the end of many streams.
+pub const DONE: &[u8] = b"[DONE]";
+
+/// A frame read as far as is needed to tell formats apart.
+pub struct Record<'a> {
+    /// The framing that the frame came in.
+    pub framing: &'static str,
+    /// The frame's name, if it has one.
+    pub event_type: &'a str,
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Record<'a> {
+    /// Reads the top of a frame's JSON object; of any other payload, nothing.
+    pub fn new(frame: &Frame<'a>) -> Self {
+        let text = std::str::from_utf8(frame.data).unwrap_or_default();
+        let members = if frame.framing == plain::FRAMING { Vec::new() } else { json::members(text) };
+        Record { framing: frame.framing, event_type: frame.event_type, members }
+    }
+
+    /// Whether the payload is an object with anything in it.
+    pub fn is_object(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// The JSON text of a member.
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+
+    /// Whether there is such a member, and it isn't null.
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value != "null")
+    }
+
+    /// A member that is a string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        serde_json::from_str(self.get(key)?).ok()
+    }
+}

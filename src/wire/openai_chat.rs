@@ -1,0 +1,284 @@
+//! OpenAI Chat Completions, and the many servers that speak it: chunks of a
+//! stream and complete bodies.
+//!
+//! Source: OpenAI API reference, "The chat completion chunk object". What
+//! compatible servers add or leave out is said beside each field.
+
+mod payload;
+mod reasoning;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::usage::{Field, Meter, Op, Row};
+use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use crate::event::{Arguments, CallPart, FinishReason, Key};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use payload::{Choice, Chunk, Content, Delta, ToolCall};
+use reasoning::Details;
+
+pub(super) static PROTOCOL: Protocol = Protocol {
+    name: "openai-chat",
+    aliases: &["openai", "chat", "chat-completions"],
+    about: "OpenAI Chat Completions and compatible servers, stream and body",
+    link: "https://platform.openai.com/docs/api-reference/chat/streaming",
+    sniff,
+    decoder: || Box::new(OpenAiChat::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let object = record.text("object").unwrap_or_default();
+    let choices = record.get("choices").unwrap_or_default();
+    let is_completion = object == "text_completion"
+        || (choices.contains("\"text\"") && !choices.contains("\"delta\"") && !choices.contains("\"message\""));
+    match choices.starts_with('[') || object.starts_with("chat.completion") {
+        true if !is_completion => Sniff::Yes,
+        _ => Sniff::No,
+    }
+}
+
+/// Who counts the cache where: OpenAI and most servers in the details;
+/// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
+/// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
+/// `reasoning_tokens` at the top.
+const USAGE: &[Row] = &[
+    ("prompt_tokens", Op::Is, &[Field::Input]),
+    ("completion_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("prompt_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("cached_tokens", Op::Is, &[Field::Cached]),
+    ("prompt_cache_hit_tokens", Op::Is, &[Field::Cached]),
+    ("num_cached_tokens", Op::Is, &[Field::Cached]),
+    ("cache_read_input_tokens", Op::Is, &[Field::Cached]),
+    ("prompt_tokens_details.cache_write_tokens", Op::Is, &[Field::CacheWrite]),
+    ("prompt_tokens_details.cache_creation_tokens", Op::Is, &[Field::CacheWrite]),
+    ("cache_creation_input_tokens", Op::Is, &[Field::CacheWrite]),
+    ("completion_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+    ("reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct OpenAiChat {
+    /// The id of the message that is open.
+    open: Option<String>,
+    /// For each choice, whether it has finished.
+    finished: BTreeMap<u64, bool>,
+    details: BTreeMap<u64, Details>,
+    meter: Meter,
+    /// The top-level citations that were said last: Perplexity repeats them.
+    citations: String,
+    /// Whether the framing promises a `[DONE]`.
+    awaits_done: bool,
+}
+
+impl Default for OpenAiChat {
+    fn default() -> Self {
+        OpenAiChat {
+            open: None,
+            finished: BTreeMap::new(),
+            details: BTreeMap::new(),
+            meter: Meter::new(USAGE),
+            citations: String::new(),
+            awaits_done: false,
+        }
+    }
+}
+
+impl Decoder for OpenAiChat {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.data.trim_ascii() == DONE {
+            return self.done(out);
+        }
+        self.awaits_done = frame.framing == "sse";
+        if frame.event_type == "error" {
+            self.begin(None, None, out)?;
+            return error::report(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            self.chunk(&frame, chunk, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        let is_complete = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        if is_complete {
+            if self.awaits_done {
+                out.warn("missing_done", "the stream ended without `[DONE]`, behind its finish reason")?;
+            }
+            return self.end(out);
+        }
+        self.close_finished(out)?;
+        self.meter.finish(out)
+    }
+}
+
+impl OpenAiChat {
+    fn chunk(&mut self, frame: &Frame<'_>, chunk: Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = chunk.id.as_ref().and_then(Str::non_empty);
+        let choices = chunk.choices.as_deref().unwrap_or_default();
+        let is_body = choices.iter().any(Choice::is_whole);
+        if chunk.is_prelude() {
+            return Ok(());
+        }
+        if chunk.choices.is_none() && chunk.usage.is_none() && chunk.error.is_none() {
+            return self.stray(frame, out);
+        }
+        if self.is_next(id, choices) || (is_body && self.open.is_some()) {
+            self.end(out)?;
+        }
+        self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
+        for choice in choices {
+            self.choice(choice, out)?;
+        }
+        self.extras(&chunk, out)?;
+        if let Some(error) = chunk.error {
+            error::report(error.get(), out)?;
+        }
+        if is_body { self.end(out) } else { Ok(()) }
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if (error::PROTOCOL.sniff)(&Record::new(frame)) == Sniff::Yes {
+            self.begin(None, None, out)?;
+            return error::report(&String::from_utf8_lossy(frame.data), out);
+        }
+        let name = Record::new(frame).text("object").unwrap_or_default();
+        out.unknown(frame, &name)
+    }
+
+    /// Whether a chunk begins another message though no `[DONE]` came: its id
+    /// is new, and all choices had finished. (Avian changes the id of one
+    /// message in its middle.)
+    fn is_next(&self, id: Option<&str>, choices: &[Choice<'_>]) -> bool {
+        let all_finished = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        let is_other = self.open.as_deref().is_some_and(|open| id.is_some_and(|id| id != open));
+        all_finished && is_other && choices.iter().any(Choice::says_something)
+    }
+
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        self.open = Some(id.unwrap_or_default().to_owned());
+        out.start(PROTOCOL.name, id, model)
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let number = choice.index.unwrap_or(0);
+        self.finished.entry(number).or_insert(false);
+        // Perplexity and Writer send a `message` beside each `delta`.
+        if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
+            self.delta(number, delta, out)?;
+        }
+        if let Some(usage) = choice.usage {
+            self.meter.feed(usage.get());
+        }
+        let reason = choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        if let Some(raw) = reason {
+            self.finished.insert(number, true);
+            out.finish_as(number, normalise(raw, choice), raw, None)?;
+        }
+        match choice.error {
+            Some(error) => error::report(error.get(), out),
+            None => Ok(()),
+        }
+    }
+
+    fn delta(&mut self, number: u64, delta: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.details.entry(number).or_default().feed(number, delta, out)?;
+        match &delta.content {
+            Some(Content::Text(text)) => out.text(number, text)?,
+            Some(Content::Parts(parts)) => {
+                for part in parts {
+                    part.say(number, out)?;
+                }
+            }
+            None => {}
+        }
+        if let Some(refusal) = &delta.refusal {
+            out.refusal(number, refusal)?;
+        }
+        for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
+            self.finished.insert(number, false);
+            tool_call(number, call, out)?;
+        }
+        if let Some(function) = &delta.function_call {
+            self.finished.insert(number, false);
+            let key = Key::Index(0);
+            function.say(number, CallPart { key, ..CallPart::default() }, out)?;
+        }
+        for (name, json) in delta.blocks() {
+            out.block(number, name, json)?;
+        }
+        Ok(())
+    }
+
+    /// What stands beside the choices.
+    fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        for usage in [chunk.usage, chunk.x_groq.as_ref().and_then(|groq| groq.usage)].into_iter().flatten() {
+            self.meter.feed(usage.get());
+        }
+        match chunk.citations {
+            Some(citations) if citations.get() != self.citations && citations.get() != "[]" => {
+                self.citations = citations.get().to_owned();
+                out.block(0, "citations", citations.get())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `[DONE]`: the end of the message, whether or not it gave a reason.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        if self.finished.values().any(|&finished| !finished) {
+            out.warn("no_finish_reason", "`[DONE]` came without a finish reason")?;
+        }
+        self.finished.values_mut().for_each(|finished| *finished = true);
+        self.end(out)
+    }
+
+    fn close_finished(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let finished = self.finished.iter().filter(|(_, finished)| **finished);
+        finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.close_finished(out)?;
+        self.meter.finish(out)?;
+        *self = OpenAiChat { awaits_done: self.awaits_done, ..OpenAiChat::default() };
+        out.end()
+    }
+}
+
+/// OpenRouter says `tool_calls` of calls that its provider cut, and tells the
+/// truth beside it.
+fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
+    let native = choice.native_finish_reason.as_ref().map(Str::as_str);
+    match native.map(finish::normalise) {
+        Some(FinishReason::Length) => FinishReason::Length,
+        _ => finish::normalise(raw),
+    }
+}
+
+fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    // Mistral's default id is the string "null".
+    let id = call.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty() && *id != "null");
+    let key = call.index.map_or(Key::None, Key::Index);
+    let signature = call.signature();
+    let part = CallPart { key, id, signature: signature.as_deref(), ..CallPart::default() };
+    if let Some(custom) = &call.custom {
+        let name = custom.name.as_ref().and_then(Str::non_empty);
+        let arguments = custom.input.as_ref().map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
+        return out.call(choice, CallPart { name, arguments, ..part });
+    }
+    match &call.function {
+        Some(function) => function.say(choice, part, out),
+        None => out.call(choice, part),
+    }
+}

@@ -1,0 +1,341 @@
+//! The fields of a chunk and of a complete body.
+
+use std::fmt;
+use std::io;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde_json::value::RawValue;
+
+use super::super::{EventOut, out::Payload};
+use crate::event::{Arguments, CallPart};
+use crate::json::Str;
+
+/// `chat.completion.chunk` and `chat.completion`.
+#[derive(serde::Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    /// Groq repeats the usage here.
+    #[serde(borrow)]
+    pub(super) x_groq: Option<XGroq<'a>>,
+    /// Perplexity and xAI.
+    #[serde(borrow)]
+    pub(super) citations: Option<&'a RawValue>,
+    /// Azure and Copilot: what the filter thinks of the prompt.
+    #[serde(borrow)]
+    prompt_filter_results: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Chunk<'static> {
+    type Type = Chunk<'de>;
+}
+
+impl Chunk<'_> {
+    /// Azure's first chunk, which holds only the filter's opinion.
+    pub(super) fn is_prelude(&self) -> bool {
+        let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
+        is_empty && self.prompt_filter_results.is_some() && self.usage.is_none() && self.error.is_none()
+    }
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct XGroq<'a> {
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Choice<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) message: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    /// OpenRouter: the provider's own reason.
+    #[serde(borrow)]
+    pub(super) native_finish_reason: Option<Str<'a>>,
+    /// Moonshot.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    /// OpenRouter.
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+impl Choice<'_> {
+    /// A complete body's choice: a message, and no delta.
+    pub(super) fn is_whole(&self) -> bool {
+        self.message.is_some() && self.delta.is_none()
+    }
+
+    /// Whether it has content, and not only a reason to finish.
+    pub(super) fn says_something(&self) -> bool {
+        self.delta.as_ref().or(self.message.as_ref()).is_some_and(|delta| {
+            delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
+        })
+    }
+}
+
+/// What a chunk adds, or a whole message.
+#[derive(serde::Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) role: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Option<Content<'a>>,
+    #[serde(borrow)]
+    pub(super) refusal: Option<Str<'a>>,
+    /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<Str<'a>>,
+    /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
+    #[serde(borrow)]
+    pub(super) reasoning: Option<Str<'a>>,
+    /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
+    /// LiteLLM: the same thoughts again, with their signatures.
+    #[serde(borrow)]
+    pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<ToolCalls<'a>>,
+    #[serde(borrow)]
+    pub(super) function_call: Option<Function<'a>>,
+    #[serde(borrow)]
+    audio: Option<&'a RawValue>,
+    /// OpenRouter, LiteLLM.
+    #[serde(borrow)]
+    images: Option<Vec<&'a RawValue>>,
+    /// OpenRouter, OpenAI's search models.
+    #[serde(borrow)]
+    annotations: Option<Vec<&'a RawValue>>,
+    /// Gemini's OpenAI surface.
+    #[serde(borrow)]
+    pub(super) extra_content: Option<Extra<'a>>,
+}
+
+impl<'a> Delta<'a> {
+    /// What is neither text nor call.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let audio = self.audio.into_iter().map(|json| ("audio", json.get()));
+        let images = self.images.iter().flatten().map(|json| ("image", json.get()));
+        let annotations = self.annotations.iter().flatten().map(|json| ("annotation", json.get()));
+        audio.chain(images).chain(annotations).collect::<Vec<_>>().into_iter()
+    }
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Detail<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) summary: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) data: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ThinkingBlock<'a> {
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) data: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Extra<'a> {
+    #[serde(borrow)]
+    google: Option<Google<'a>>,
+}
+
+impl Extra<'_> {
+    pub(super) fn signature(&self) -> Option<&str> {
+        self.google.as_ref()?.thought_signature.as_ref()?.non_empty()
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Google<'a> {
+    #[serde(borrow)]
+    thought_signature: Option<Str<'a>>,
+}
+
+/// Text, or parts of it: Mistral and Databricks send either.
+pub(super) enum Content<'a> {
+    Text(Str<'a>),
+    Parts(Vec<Part<'a>>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContentVisitor;
+        impl<'de> Visitor<'de> for ContentVisitor {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an array of parts")
+            }
+
+            fn visit_borrowed_bytes<E: serde::de::Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_borrowed(bytes)))
+            }
+
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_bytes(bytes)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = seq.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+        }
+        deserializer.deserialize_bytes(ContentVisitor)
+    }
+}
+
+/// One part of the content.
+#[derive(serde::Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    #[serde(borrow)]
+    refusal: Option<Str<'a>>,
+    /// Mistral.
+    #[serde(borrow)]
+    thinking: Option<Vec<Part<'a>>>,
+    /// Databricks.
+    #[serde(borrow)]
+    summary: Option<Vec<Part<'a>>>,
+    #[serde(borrow)]
+    signature: Option<Str<'a>>,
+}
+
+impl Part<'_> {
+    /// Says the part as what its type makes of it.
+    pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        let is_thought = matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
+        match &self.text {
+            Some(text) if is_thought => out.reasoning(choice, text)?,
+            Some(text) => out.text(choice, text)?,
+            None => {}
+        }
+        if let Some(refusal) = &self.refusal {
+            out.refusal(choice, refusal)?;
+        }
+        for thought in self.thinking.iter().chain(&self.summary).flatten() {
+            if let Some(text) = &thought.text {
+                out.reasoning(choice, text)?;
+            }
+            if let Some(signature) = &thought.signature {
+                out.signature(choice, signature.as_str())?;
+            }
+        }
+        match &self.signature {
+            Some(signature) => out.signature(choice, signature.as_str()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Calls in an array, or one call by itself (TGI before 2025).
+pub(super) struct ToolCalls<'a>(pub(super) Vec<ToolCall<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for ToolCalls<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CallsVisitor;
+        impl<'de> Visitor<'de> for CallsVisitor {
+            type Value = ToolCalls<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array of tool calls")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut calls = Vec::new();
+                while let Some(call) = seq.next_element()? {
+                    calls.push(call);
+                }
+                Ok(ToolCalls(calls))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                Ok(ToolCalls(vec![ToolCall::deserialize(MapAccessDeserializer::new(map))?]))
+            }
+        }
+        deserializer.deserialize_any(CallsVisitor)
+    }
+}
+
+/// A tool call, or a fragment of one.
+#[derive(serde::Deserialize)]
+pub(super) struct ToolCall<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) function: Option<Function<'a>>,
+    #[serde(borrow)]
+    pub(super) custom: Option<Custom<'a>>,
+    #[serde(borrow)]
+    extra_content: Option<Extra<'a>>,
+}
+
+impl ToolCall<'_> {
+    pub(super) fn signature(&self) -> Option<String> {
+        self.extra_content.as_ref()?.signature().map(str::to_owned)
+    }
+}
+
+/// A tool that takes free text.
+#[derive(serde::Deserialize)]
+pub(super) struct Custom<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) input: Option<Str<'a>>,
+}
+
+/// A function's name and arguments, or fragments of them.
+#[derive(serde::Deserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    /// A string of JSON; LiteLLM's Ollama path and old TGI send the object.
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl Function<'_> {
+    /// Says what the fragment adds to the call that `part` names.
+    pub(super) fn say(&self, choice: u64, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let name = self.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { name, ..part };
+        match self.arguments.map(RawValue::get) {
+            None => out.call(choice, part),
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                out.call_fragment(choice, part, &text)
+            }
+            Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! What decoders speak through: events with the position of their frame, text
+//! whose characters are never cut in half, and payloads of which one wrong
+//! field costs no more than itself.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+
+use serde::Deserialize;
+
+use super::finish;
+use crate::event::{
+    Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key, Kind, Output,
+    ProviderEvent, Reasoning, Start, Text, Warning,
+};
+use crate::frame::Frame;
+use crate::json::{self, Str};
+
+/// Halves of characters that wait for their other half.
+#[derive(Debug, Default)]
+pub struct Halves(BTreeMap<(u64, Slot), u16>);
+
+/// What a piece of text continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Slot {
+    Text,
+    Reasoning,
+    Refusal,
+    Call(Key),
+}
+
+impl Halves {
+    /// The text with the half before it made whole, if both are there.
+    fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> Cow<'t, str> {
+        if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
+            return Cow::Borrowed(piece.as_str());
+        }
+        let mut text = String::new();
+        let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
+        if !is_nothing {
+            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
+            text = String::from_utf16_lossy(&units);
+        }
+        text.push_str(piece.as_str());
+        if let Some(high) = piece.high {
+            self.0.insert(at, high);
+        }
+        Cow::Owned(text)
+    }
+}
+
+/// Where a decoder says what it found.
+pub struct EventOut<'o> {
+    emit: &'o mut Emit<'o>,
+    halves: &'o mut Halves,
+    /// Where the frame begins, in bytes.
+    pub offset: u64,
+}
+
+impl<'o> EventOut<'o> {
+    /// An output for the frame at `offset`.
+    pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
+        EventOut { emit, halves, offset }
+    }
+
+    /// Says anything that has no method of its own.
+    pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
+        (self.emit)(Event { choice, kind })
+    }
+
+    /// A message begins.
+    pub fn start(&mut self, format: &str, id: Option<&str>, model: Option<&str>) -> io::Result<()> {
+        self.emit(0, Kind::Start(Start { format, id, model, ..Start::default() }))
+    }
+
+    /// The message's own end was seen.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.emit(0, Kind::End)
+    }
+
+    /// Gives up on halves whose other half never came.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while let Some((&(choice, slot), _)) = self.halves.0.iter().next() {
+            self.flush_slot(choice, slot)?;
+        }
+        Ok(())
+    }
+
+    fn flush_slot(&mut self, choice: u64, slot: Slot) -> io::Result<()> {
+        if self.halves.0.remove(&(choice, slot)).is_none() {
+            return Ok(());
+        }
+        self.warn("invalid_text", "half of a character was replaced")?;
+        self.say(choice, slot, "\u{FFFD}")
+    }
+
+    fn say(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
+        let kind = match slot {
+            _ if text.is_empty() => return Ok(()),
+            Slot::Text => Kind::Text(Text { text, channel: None }),
+            Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            Slot::Refusal => Kind::Refusal(text),
+            Slot::Call(key) => {
+                Kind::CallPart(CallPart { key, arguments: Arguments::Fragment(text), ..CallPart::default() })
+            }
+        };
+        self.emit(choice, kind)
+    }
+
+    fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
+        self.check(piece)?;
+        let text = self.halves.join((choice, slot), piece);
+        self.say(choice, slot, &text)
+    }
+
+    fn check(&mut self, piece: &Str<'_>) -> io::Result<()> {
+        if piece.replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
+    }
+
+    /// A piece of the answer.
+    pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Text, piece)
+    }
+
+    /// A piece of thinking.
+    pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Reasoning, piece)
+    }
+
+    /// A piece of a refusal.
+    pub fn refusal(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Refusal, piece)
+    }
+
+    /// The signature of the thinking so far.
+    pub fn signature(&mut self, choice: u64, signature: &str) -> io::Result<()> {
+        let signature = Some(signature).filter(|signature| !signature.is_empty());
+        if signature.is_none() {
+            return Ok(());
+        }
+        self.emit(choice, Kind::Reasoning(Reasoning { signature, ..Reasoning::default() }))
+    }
+
+    /// Thinking that the provider has encrypted.
+    pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
+        self.emit(choice, Kind::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() }))
+    }
+
+    /// A fragment of a call whose arguments, if any, are not a string.
+    pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> io::Result<()> {
+        self.emit(choice, Kind::CallPart(part))
+    }
+
+    /// A fragment of a call that continues its arguments.
+    pub fn call_fragment(&mut self, choice: u64, part: CallPart<'_>, arguments: &Str<'_>) -> io::Result<()> {
+        self.check(arguments)?;
+        let text = self.halves.join((choice, Slot::Call(part.key)), arguments);
+        let arguments = Arguments::Fragment(&text);
+        self.emit(choice, Kind::CallPart(CallPart { arguments, ..part }))
+    }
+
+    /// The provider closed a call, or with [`Key::None`] all calls of a choice.
+    pub fn call_end(&mut self, choice: u64, key: Key) -> io::Result<()> {
+        self.flush_slot(choice, Slot::Call(key))?;
+        self.emit(choice, Kind::CallEnd(CallEnd { key, fault: None }))
+    }
+
+    /// A citation, an annotation, generated media: a JSON value as it is.
+    pub fn block(&mut self, choice: u64, name: &str, json: &str) -> io::Result<()> {
+        self.emit(choice, Kind::Block(Block { name, text: json, attributes: None }))
+    }
+
+    /// An inference or a repair.
+    pub fn warn(&mut self, code: &str, message: &str) -> io::Result<()> {
+        let offset = Some(self.offset);
+        self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
+    }
+
+    /// Why the model stopped, in the provider's word.
+    pub fn finish(&mut self, choice: u64, raw: &str, stop_sequence: Option<&str>) -> io::Result<()> {
+        self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
+    }
+
+    /// Why the model stopped, where the provider's word doesn't tell it all.
+    pub fn finish_as(
+        &mut self,
+        choice: u64,
+        finish_reason: FinishReason,
+        raw: &str,
+        stop_sequence: Option<&str>,
+    ) -> io::Result<()> {
+        let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred: false };
+        self.emit(choice, Kind::Finish(finish))
+    }
+
+    /// An event that has no meaning here.
+    pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
+        let event = Some(frame.event_type).filter(|event| !event.is_empty());
+        let text = String::from_utf8_lossy(frame.data);
+        let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
+        self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
+        self.warn("unknown_event", &format!("events of type {} are passed over", json::quote(name)))
+    }
+
+    /// A frame whose payload can't be read.
+    pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
+        let text = String::from_utf8_lossy(frame.data);
+        let raw = Some(Output::Text(&text));
+        let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
+        self.emit(0, Kind::Error(failure))
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    let mut scanner = json::Scanner::new(0);
+    scanner.push_all(text.as_bytes());
+    scanner.status() == json::Status::Whole
+}
+
+/// How many fields of one record may be wrong.
+const MAX_MENDS: usize = 16;
+
+/// Reads a frame's payload as a `T` and hands it to `then`. A field of an
+/// unexpected type costs that field and a warning; a payload that isn't JSON
+/// is reported as malformed.
+pub fn read<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut<'_>, then: F) -> io::Result<()>
+where
+    T: for<'de> Payload<'de>,
+    F: for<'de> FnOnce(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+{
+    let mut mended: Option<Vec<u8>> = None;
+    for _ in 0..MAX_MENDS {
+        let data = mended.as_deref().unwrap_or(frame.data);
+        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(data) {
+            return then(payload, out);
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(data);
+        let result = serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
+        let Some(mend) = result.as_ref().err().and_then(|error| json::mend(data, error)) else { break };
+        out.warn(mend.code, &mend.message)?;
+        drop(result);
+        mended = Some(mend.json);
+    }
+    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+}
+
+/// A payload type, for any lifetime of the text that it borrows from: an empty
+/// type that names it.
+pub trait Payload<'de> {
+    /// The struct itself.
+    type Type: Deserialize<'de>;
+}

@@ -1,0 +1,94 @@
+//! Plain text: what a model's process prints, token by token. It names no end
+//! of its own; the end of the input is its end.
+
+use std::io;
+
+use super::{Decoder, EventOut, Protocol, Record};
+use crate::event::{Finish, FinishReason, Kind, Text};
+use crate::frame::{Frame, Sniff};
+
+/// The framing of plain text.
+pub(super) const FRAMING: &str = "text";
+
+pub(super) static PROTOCOL: Protocol = Protocol {
+    name: "text",
+    aliases: &["plain", "plain-text"],
+    about: "plain text, as a model's process prints it",
+    link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
+    sniff: |record: &Record<'_>| if record.framing == FRAMING { Sniff::Yes } else { Sniff::No },
+    decoder: || Box::new(Plain::default()),
+};
+
+#[derive(Default)]
+struct Plain {
+    /// The beginning of a character whose other bytes haven't come.
+    held: Vec<u8>,
+    started: bool,
+}
+
+impl Plain {
+    /// Says the text of some bytes, all but a character cut at their end,
+    /// whose bytes it gives back.
+    fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut<'_>) -> io::Result<&'b [u8]> {
+        let mut at = 0;
+        for chunk in bytes.utf8_chunks() {
+            at += chunk.valid().len();
+            text(chunk.valid(), out)?;
+            let is_cut = at + chunk.invalid().len() == bytes.len() && is_prefix(chunk.invalid());
+            if is_cut {
+                return Ok(bytes.get(at..).unwrap_or_default());
+            }
+            if !chunk.invalid().is_empty() {
+                text("\u{FFFD}", out)?;
+                out.warn("invalid_utf8", "bytes that are not UTF-8 were replaced")?;
+            }
+            at += chunk.invalid().len();
+        }
+        Ok(&[])
+    }
+}
+
+fn text(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
+}
+
+/// Whether more bytes can make these one character.
+fn is_prefix(bytes: &[u8]) -> bool {
+    let Err(error) = std::str::from_utf8(bytes) else { return false };
+    error.valid_up_to() == 0 && error.error_len().is_none()
+}
+
+impl Decoder for Plain {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(PROTOCOL.name, None, None)?;
+        }
+        let mut bytes = frame.data;
+        // A character that was cut takes byte by byte what it lacks.
+        while !self.held.is_empty() && !bytes.is_empty() {
+            let (byte, rest) = bytes.split_at(1);
+            bytes = rest;
+            let mut held = std::mem::take(&mut self.held);
+            held.extend_from_slice(byte);
+            let kept = self.say(&held, out)?.to_vec();
+            self.held = kept;
+        }
+        let kept = self.say(bytes, out)?;
+        self.held.extend_from_slice(kept);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.held.is_empty() {
+            self.held.clear();
+            text("\u{FFFD}", out)?;
+            out.warn("invalid_utf8", "the input ended inside a character")?;
+        }
+        if !self.started {
+            return Ok(());
+        }
+        let finish_reason = FinishReason::Stop;
+        out.emit(0, Kind::Finish(Finish { finish_reason, raw: None, stop_sequence: None, inferred: true }))?;
+        out.end()
+    }
+}

@@ -1,0 +1,179 @@
+//! What a message cost, as every provider counts it.
+//!
+//! Usage is never a delta: where it comes several times, the last value of
+//! each field counts. A format names its fields in a table of [`Row`]s.
+
+use std::io;
+
+use super::EventOut;
+use crate::event::{Kind, Usage};
+use crate::json;
+
+/// One of our fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Input,
+    Output,
+    Total,
+    Cached,
+    CacheWrite,
+    Reasoning,
+}
+
+/// How a provider's number goes into a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// It's the field's value, unless a row above has given one.
+    Is,
+    /// It's a part of the field's value.
+    Adds,
+}
+
+/// Where a provider's number stands, keys joined by dots, and what it means.
+pub(super) type Row = (&'static str, Op, &'static [Field]);
+
+/// The usage of one message, as far as it's known.
+#[derive(Debug)]
+pub(super) struct Meter {
+    rows: &'static [Row],
+    members: Vec<(String, String)>,
+}
+
+impl Meter {
+    pub(super) fn new(rows: &'static [Row]) -> Self {
+        Meter { rows, members: Vec::new() }
+    }
+
+    /// Takes a provider's usage object. A null doesn't erase what was known.
+    pub(super) fn feed(&mut self, json: &str) {
+        for (key, value) in json::members(json) {
+            match self.members.iter_mut().find(|(known, _)| *known == key) {
+                _ if value.get() == "null" => {}
+                Some((_, known)) => *known = value.get().to_owned(),
+                None => self.members.push((key.into_owned(), value.get().to_owned())),
+            }
+        }
+    }
+
+    /// Says the usage, if there is any, and forgets it.
+    pub(super) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.members.is_empty() {
+            return Ok(());
+        }
+        let members = std::mem::take(&mut self.members);
+        let inner: Vec<_> =
+            members.iter().map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value))).collect();
+        let raw = format!("{{{}}}", inner.join(","));
+        let usage = settle(self.read(&members));
+        out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
+    }
+
+    fn read(&self, members: &[(String, String)]) -> Usage<'static> {
+        let mut usage = Usage::default();
+        for (path, op, fields) in self.rows {
+            let Some(number) = lookup(members, path) else { continue };
+            for &field in *fields {
+                let slot = slot(&mut usage, field);
+                match op {
+                    Op::Is => *slot = slot.or(Some(number)),
+                    Op::Adds => *slot = Some(slot.unwrap_or(0).saturating_add(number)),
+                }
+            }
+        }
+        usage
+    }
+}
+
+fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> {
+    match field {
+        Field::Input => &mut usage.input_tokens,
+        Field::Output => &mut usage.output_tokens,
+        Field::Total => &mut usage.total_tokens,
+        Field::Cached => &mut usage.cached_input_tokens,
+        Field::CacheWrite => &mut usage.cache_write_tokens,
+        Field::Reasoning => &mut usage.reasoning_tokens,
+    }
+}
+
+/// Makes the numbers fit each other. A provider's total that is larger than
+/// input and output holds reasoning that the output doesn't (xAI, Gemini's
+/// OpenAI surface); reasoning is an estimate where it's larger than the output.
+fn settle(mut usage: Usage<'static>) -> Usage<'static> {
+    if let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) {
+        let sum = input.saturating_add(output);
+        let total = *usage.total_tokens.get_or_insert(sum);
+        if total > sum {
+            usage.output_tokens = Some(total - input);
+        }
+    }
+    if let (Some(reasoning), Some(output)) = (usage.reasoning_tokens, usage.output_tokens) {
+        usage.reasoning_tokens = Some(reasoning.min(output));
+    }
+    usage
+}
+
+fn lookup(members: &[(String, String)], path: &str) -> Option<u64> {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())?;
+    match rest {
+        None => count(value),
+        Some(rest) => {
+            let inner: Vec<_> =
+                json::members(value).into_iter().map(|(k, v)| (k.into_owned(), v.get().to_owned())).collect();
+            lookup(&inner, rest)
+        }
+    }
+}
+
+/// A count of tokens: some gateways write it as a float or in a string.
+fn count(json: &str) -> Option<u64> {
+    let text = json.trim_matches('"');
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    whole.parse().ok().filter(|_| fraction.bytes().all(|b| b == b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &[Row] = &[
+        ("in", Op::Adds, &[Field::Input]),
+        ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
+        ("out", Op::Is, &[Field::Output]),
+        ("thinking", Op::Is, &[Field::Reasoning]),
+        ("total", Op::Is, &[Field::Total]),
+    ];
+
+    #[track_caller]
+    fn check(objects: &[&str], expected: [Option<u64>; 5]) {
+        let mut meter = Meter::new(ROWS);
+        objects.iter().for_each(|json| meter.feed(json));
+        let u = settle(meter.read(&meter.members));
+        let got =
+            [u.input_tokens, u.output_tokens, u.total_tokens, u.cached_input_tokens, u.reasoning_tokens];
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn the_last_value_of_each_field_counts() {
+        check(
+            &[r#"{"in":5,"out":1,"cache":{"read":2}}"#, r#"{"out":9,"in":null}"#],
+            [Some(7), Some(9), Some(16), Some(2), None],
+        );
+    }
+
+    #[test]
+    fn absent_is_not_zero() {
+        check(&[r#"{"out":3}"#], [None, Some(3), None, None, None]);
+    }
+
+    #[test]
+    fn a_larger_total_holds_hidden_reasoning() {
+        check(&[r#"{"in":66,"out":6,"total":100}"#], [Some(66), Some(34), Some(100), None, None]);
+    }
+
+    #[test]
+    fn estimates_are_clamped_and_spellings_accepted() {
+        check(&[r#"{"in":"5","out":2.0,"thinking":7}"#], [Some(5), Some(2), Some(7), None, Some(2)]);
+    }
+}
