@@ -10,7 +10,7 @@ mod call;
 mod message;
 
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start, Usage, Warning};
 use crate::tools::Tools;
@@ -35,7 +35,7 @@ pub struct Options {
     /// How deeply arguments may be nested; 0 is no limit.
     pub max_depth: usize,
     /// The tools that there are, if they are known.
-    pub tools: Option<Rc<Tools>>,
+    pub tools: Option<Arc<Tools>>,
     /// The format's name, for a message that ends before it is known.
     pub format: String,
     /// The input's name, when there are several.

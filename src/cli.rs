@@ -1,6 +1,7 @@
 //! The command line, as structs. `man/toolstream.1` and the completions are
 //! made from these.
 
+mod config;
 mod explain;
 mod listing;
 mod value;
@@ -28,7 +29,8 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   What does the model say? The stream goes in, text comes out as it arrives:
-    curl -sN URL -d @request.json | toolstream parse | jq --unbuffered -rj 'select(.type==\"text\").text'
+    curl -sN URL -d @request.json | toolstream parse |
+      jq --unbuffered -rj 'select(.type==\"text\").text'
 
   Does it want tools to be run? Exit status 10 says so, 0 is a final answer:
     toolstream classify --exit-code response.sse
@@ -37,8 +39,10 @@ Examples:
     toolstream detect response.sse
 
 Exit status:
-  0 good, 2 usage, 3 malformed or unrecognised, 4 truncated, 5 the provider's error, 6 a limit,
-  8 reading or writing failed, 10 tool calls (classify --exit-code)";
+   0  every message ended well          5  the provider reported an error
+   2  usage: bad option or file         6  a limit was hit
+   3  malformed, or not recognised      8  reading or writing failed
+   4  truncated, or empty              10  tool calls (classify --exit-code)";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -110,7 +114,7 @@ Examples:
     case $? in 10) run_tools < turn.json ;; 0) jq -r .text turn.json ;; esac
 
   Many captures, eight at a time:
-    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type, .finish_reason] | @tsv'";
+    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'";
 
 /// `toolstream frames`
 #[derive(Args, Debug)]

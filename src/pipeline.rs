@@ -1,7 +1,7 @@
 //! The layers joined.
 
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::assemble::{self, Assembler};
 use crate::detect::{AutoDecoder, AutoFramer};
@@ -24,7 +24,7 @@ pub struct Config {
     /// Where the text begins; the dialect's own way if not given.
     pub start_in: Option<StartIn>,
     /// The tools that there are, if they are known.
-    pub tools: Option<Rc<Tools>>,
+    pub tools: Option<Arc<Tools>>,
     /// What framers are told.
     pub settings: frame::Settings,
     /// What the assembler is told.

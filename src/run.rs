@@ -59,7 +59,7 @@ impl<'a> Inputs<'a> {
         opened
             .inspect_err(|error| {
                 rim::say_of(stderr, shown(name), &error.to_string(), None);
-                status.note(Outcome::Usage);
+                status.note(if name == "-" { Outcome::Io } else { Outcome::Usage });
             })
             .ok()
     }

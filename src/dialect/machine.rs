@@ -9,6 +9,7 @@
 
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::call::{OpenCall, Say};
 use super::grammar::{self, BodyForm, Go, Grammar, Rule};
@@ -42,7 +43,7 @@ pub(super) struct Machine {
     grammars: Vec<Rc<Grammar>>,
     /// Whether the user chose the dialect.
     named: bool,
-    tools: Option<Rc<Tools>>,
+    tools: Option<Arc<Tools>>,
     place: Place,
     rules: Vec<Rule>,
     finder: Finder,
@@ -70,7 +71,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(rows: &[&Dialect], named: bool, start_in: StartIn, tools: Option<Rc<Tools>>) -> Self {
+    pub(super) fn new(rows: &[&Dialect], named: bool, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
         // Built-in rows are read by a test, a user's when it is loaded.
         let grammars: Vec<_> = rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
         let mut machine = Machine {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::machine::Machine;
 use super::{Choice, DIALECTS, Dialect, StartIn};
@@ -14,7 +14,7 @@ use crate::tools::Tools;
 pub struct Markup {
     choice: Choice,
     start_in: Option<StartIn>,
-    tools: Option<Rc<Tools>>,
+    tools: Option<Arc<Tools>>,
     /// The machines of the open message; none if its text is text.
     machines: Option<BTreeMap<u64, Machine>>,
     /// The text ended inside a call, and names no end of its own.
@@ -23,7 +23,7 @@ pub struct Markup {
 
 impl Markup {
     /// A layer for one input.
-    pub fn new(choice: &Choice, start_in: Option<StartIn>, tools: Option<Rc<Tools>>) -> Self {
+    pub fn new(choice: &Choice, start_in: Option<StartIn>, tools: Option<Arc<Tools>>) -> Self {
         Markup { choice: *choice, start_in, tools, machines: None, is_cut: false }
     }
 
@@ -84,7 +84,7 @@ impl Markup {
     }
 }
 
-fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Rc<Tools>>) -> Machine {
+fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Arc<Tools>>) -> Machine {
     let auto = || DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<&Dialect>>();
     match choice {
         Choice::Row(row) => Machine::new(&[row], true, start_in.unwrap_or(row.start_in), tools.clone()),

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
 use super::Signals;
@@ -41,12 +42,12 @@ impl<'s> Input<'s> {
     /// sentence if there is nothing that can be read.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
         let source = if name == "-" { Source::Standard } else { Source::File(File::open(name)?) };
-        if let Source::File(file) = &source
-            && file.metadata()?.is_dir()
-        {
+        let input = Input { source, signals, is_deaf: false };
+        let mode = fstat(input.descriptor())?.st_mode;
+        if FileType::from_raw_mode(mode) == FileType::Directory {
             return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
         }
-        Ok(Input { source, signals, is_deaf: false })
+        Ok(input)
     }
 
     /// Reads what there is, and waits until there is something. Descriptors

@@ -1,6 +1,7 @@
 //! Standard output, such that no byte is lost in silence.
 
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
@@ -70,23 +71,19 @@ fn wait() -> io::Result<()> {
     }
 }
 
-/// Rust's start-up opens /dev/null, for reading as well, in place of a standard
-/// descriptor that is closed, and everything written would be lost in silence.
-/// A shell's `>/dev/null` is for writing only. Programs that start others also
-/// open it for both: Python with O_CLOEXEC, which the start-up doesn't set,
-/// Node for standard error as well.
+/// Rust's start-up opens /dev/null in place of a standard descriptor that is
+/// closed, and everything written would be lost in silence. A shell's
+/// `>/dev/null` is for writing only. Programs that start others may open it
+/// for both, then mostly for standard error as well.
 fn was_closed() -> bool {
-    let Ok(flags) = fcntl_getfl(stdout()) else { return true };
-    is_null(stdout())
-        && flags.contains(OFlags::RDWR)
-        && !flags.contains(OFlags::CLOEXEC)
-        && !(is_null(stderr()) && fcntl_getfl(stderr()).is_ok_and(|flags| flags.contains(OFlags::RDWR)))
+    is_null_for_both(stdout()) && !is_null_for_both(stderr())
 }
 
-/// Whether a descriptor is Linux's /dev/null.
-fn is_null(descriptor: impl std::os::fd::AsFd) -> bool {
-    fstat(descriptor).is_ok_and(|stat| {
+/// Whether a descriptor is Linux's /dev/null, open for reading and writing.
+fn is_null_for_both(descriptor: BorrowedFd<'_>) -> bool {
+    let is_null = fstat(descriptor).is_ok_and(|stat| {
         let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
         is_device && (major(stat.st_rdev), minor(stat.st_rdev)) == (1, 3)
-    })
+    });
+    is_null && fcntl_getfl(descriptor).is_ok_and(|flags| flags.contains(OFlags::RDWR))
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
 use signal_hook::{flag, low_level};
 
 /// Listens for SIGINT, SIGTERM and SIGHUP.
@@ -17,7 +19,7 @@ pub struct Signals {
     caught: Arc<AtomicUsize>,
     /// Readable from the first signal on, and never read: whoever waits for
     /// input wakes up.
-    wakeup: UnixStream,
+    wakeup: SignalDelivery<UnixStream, SignalOnly>,
 }
 
 impl Signals {
@@ -25,20 +27,20 @@ impl Signals {
     /// once. A signal that was ignored when the program began stays ignored,
     /// as `nohup` wants it.
     pub fn listen() -> io::Result<Self> {
-        let (wakeup, hook) = UnixStream::pair()?;
         let caught = Arc::new(AtomicUsize::new(0));
         let is_second = Arc::new(AtomicBool::new(false));
         let ignored = ignored();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            if ignored & (1 << (signal - 1)) != 0 {
-                continue;
-            }
-            // In this order: the signal that sets the flag isn't the second.
+        let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
+        let signals: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard).collect();
+        for &signal in &signals {
+            // In this order: the signal that sets the flag isn't the second,
+            // and whoever is woken up finds out by which one.
             flag::register_conditional_default(signal, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
             flag::register_usize(signal, Arc::clone(&caught), usize::try_from(signal).unwrap_or_default())?;
-            low_level::pipe::register(signal, hook.try_clone()?)?;
         }
+        let (wakeup, hook) = UnixStream::pair()?;
+        let wakeup = SignalDelivery::with_pipe(wakeup, hook, SignalOnly::default(), &signals)?;
         Ok(Signals { caught, wakeup })
     }
 
@@ -49,7 +51,7 @@ impl Signals {
     }
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.wakeup.as_fd()
+        self.wakeup.get_read().as_fd()
     }
 }
 

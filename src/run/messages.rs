@@ -1,19 +1,13 @@
 //! `parse` and `classify`: what a stream means.
 
-use std::fs;
 use std::io::{self, Write};
-use std::rc::Rc;
 
-use anyhow::{Context, anyhow, bail};
-use toolstream::assemble::Options;
-use toolstream::cli::{Choice, Classify, Parse, Reading, StartIn};
-use toolstream::dialect;
-use toolstream::frame::Settings;
+use anyhow::{anyhow, bail};
+use toolstream::cli::{Choice, Classify, Parse, Reading};
 use toolstream::pipeline::{Config, Pipeline};
 use toolstream::rim::{self, Input, Output, Progress, Task, pump};
 use toolstream::sink::{self, Capped, Clock, Join, Label, Ndjson, Sink};
 use toolstream::status::{Status, Witness};
-use toolstream::tools::Tools;
 
 use super::parallel::parallel;
 use super::{Inputs, Lost, settle, shown};
@@ -45,8 +39,7 @@ pub(super) struct Job<'a> {
     pub(super) inputs: Inputs<'a>,
     reading: &'a Reading,
     print: Print,
-    dialect: dialect::Choice,
-    tools: Option<Tools>,
+    config: Config,
 }
 
 /// What came of one input.
@@ -59,13 +52,11 @@ pub(super) struct Report {
 
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, print: Print) -> anyhow::Result<Self> {
-        let dialect = match &reading.dialect {
-            Some(word) => dialect::choose(word).map_err(|error| anyhow!("--dialect: {error}"))?,
-            None => dialect::Choice::Default,
-        };
-        let tools = reading.tools.as_deref().map(|path| read_tools(path).with_context(|| format!("--tools {path}")));
-        let inputs = Inputs::new(&reading.files)?;
-        Ok(Job { inputs, reading, print, dialect, tools: tools.transpose()? })
+        let mut config = reading.config().map_err(|error| anyhow!(error))?;
+        if let Print::Summary { choice, .. } = print {
+            config.assembly.choice = Some(choice);
+        }
+        Ok(Job { inputs: Inputs::new(&reading.files)?, reading, print, config })
     }
 
     /// Reads one input after the other.
@@ -96,7 +87,9 @@ impl<'a> Job<'a> {
         let mut status = Status::new(self.reading.strict);
         let label = self.inputs.label(name, self.reading.timing);
         let clock = label.clock.clone();
-        let pipeline = Pipeline::new(&self.config(label.file.clone()));
+        let mut config = self.config.clone();
+        config.assembly.file = label.file.clone();
+        let pipeline = Pipeline::new(&config);
         let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
         let max_memory = match self.print {
             Print::Events { .. } => 0,
@@ -115,43 +108,6 @@ impl<'a> Job<'a> {
             Print::Summary { choice, .. } => Box::new(sink::Classify::new(out, label, choice)),
         }
     }
-
-    fn config(&self, file: Option<String>) -> Config {
-        let reading = self.reading;
-        let tools = self.tools.clone().map(Rc::new);
-        let assembly = Options {
-            deltas: reading.deltas,
-            choice: match (reading.choice, &self.print) {
-                (_, &Print::Summary { choice, .. }) | (Some(Choice::One(choice)), _) => Some(choice),
-                (Some(Choice::All) | None, Print::Events { .. }) => None,
-            },
-            raw: reading.raw,
-            strict: reading.strict,
-            max_args: reading.max_args.0,
-            max_calls: reading.max_calls,
-            max_depth: reading.max_depth,
-            tools: tools.clone(),
-            format: reading.format.map_or("unknown", |format| format.name).into(),
-            file,
-        };
-        Config {
-            framing: reading.framing,
-            format: reading.format,
-            dialect: self.dialect,
-            start_in: reading.start_in.map(|start| match start {
-                StartIn::Text => dialect::StartIn::Text,
-                StartIn::Reasoning => dialect::StartIn::Reasoning,
-                StartIn::Auto => dialect::StartIn::Auto,
-            }),
-            tools,
-            settings: Settings { strict: reading.strict, max_event: reading.max_event.0 },
-            assembly,
-        }
-    }
-}
-
-fn read_tools(path: &str) -> anyhow::Result<Tools> {
-    Tools::parse(&fs::read_to_string(path)?).map_err(|error| anyhow!(error))
 }
 
 /// One input's way from bytes to lines.

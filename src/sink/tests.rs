@@ -63,8 +63,9 @@ fn check_joined(kinds: &[Kind<'_>], expected: &[&str]) {
 #[track_caller]
 fn check_summary(max_memory: usize, kinds: &[Kind<'_>], expected: &[&str]) {
     let events: Vec<_> = kinds.iter().map(|kind| (*kind).into()).collect();
-    let make = |out| -> Box<dyn Sink> { Box::new(Capped::new(Classify::new(out, label(None), 0), max_memory)) };
-    assert_eq!(printed(make, &events).lines().collect::<Vec<_>>(), expected);
+    let printed =
+        printed(|out| Box::new(Capped::new(Classify::new(out, label(None), 0), max_memory)), &events);
+    assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
 }
 
 #[track_caller]

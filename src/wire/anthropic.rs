@@ -10,6 +10,8 @@ mod payload;
 
 use std::io;
 
+use serde_json::value::RawValue;
+
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{Code, Failure, Kind};
@@ -111,30 +113,23 @@ impl Anthropic {
         let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
-            "message_start" => {
-                let json = object("message", event.message.map(|json| json.get()), out)?;
-                let frame = Frame { data: json.as_bytes(), ..*frame };
-                read::<Message<'static>, _>(&frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
-                    if self.is_open(&message) { duplicate(out) } else { self.message(&frame, &message, out) }
-                })
-            }
+            "message_start" => match object("message", event.message, out)? {
+                Some(json) => self.message(&Frame { data: json.as_bytes(), ..*frame }, out),
+                None => self.begin(None, None, out),
+            },
             "message" => {
-                read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
-                    self.message(frame, &message, out)
-                })?;
+                self.message(frame, out)?;
                 self.stop(out)
             }
             "message_delta" => {
                 self.begin_late(out)?;
-                if let Some(usage) = event.usage {
-                    self.meter.feed(usage.get());
-                }
+                self.usage(event.usage, out)?;
                 self.ending(&event.ending(), out)
             }
             "message_stop" => self.stop(out),
             "content_block_start" => {
                 self.begin_late(out)?;
-                let json = object("content_block", event.content_block.map(|json| json.get()), out)?;
+                let Some(json) = object("content_block", event.content_block, out)? else { return Ok(()) };
                 let frame = Frame { data: json.as_bytes(), ..*frame };
                 read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
                     self.blocks.start(event.index, &block, json, out)
@@ -153,28 +148,36 @@ impl Anthropic {
         }
     }
 
-    /// Whether this is a message that has already begun.
-    fn is_open(&self, message: &Message<'_>) -> bool {
-        let id = message.id.as_ref().and_then(Str::non_empty);
-        self.stage == Stage::Open && id.is_some() && id == self.id.as_deref()
+    /// Reads a message, as it is when it begins or complete.
+    fn message(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+            let id = message.id.as_ref().and_then(Str::non_empty);
+            if self.stage == Stage::Open && id.is_some() && id == self.id.as_deref() {
+                let message = "a second `message_start` of the open message was passed over";
+                return out.warn("duplicate_message_start", message);
+            }
+            self.begin(id, message.model.as_ref().and_then(Str::non_empty), out)?;
+            for json in message.content.iter().flatten() {
+                self.whole_block(frame, json, out)?;
+            }
+            self.usage(message.usage, out)?;
+            self.ending(&message.ending(), out)
+        })
     }
 
-    /// Says what a message holds, when it begins or complete.
-    fn message(&mut self, frame: &Frame<'_>, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let id = message.id.as_ref().and_then(Str::non_empty);
-        let model = message.model.as_ref().and_then(Str::non_empty);
-        self.begin(id, model, out)?;
-        for json in message.content.iter().flatten() {
-            let json = object("content", Some(json.get()), out)?;
-            let frame = Frame { data: json.as_bytes(), ..*frame };
-            read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
-                self.blocks.whole(&block, json, out)
-            })?;
+    fn whole_block(&mut self, frame: &Frame<'_>, json: &RawValue, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
+        let frame = Frame { data: json.as_bytes(), ..*frame };
+        read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
+            self.blocks.whole(&block, json, out)
+        })
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(usage) = usage.map_or(Ok(None), |usage| object("usage", Some(usage), out))? {
+            self.meter.feed(usage);
         }
-        if let Some(usage) = message.usage {
-            self.meter.feed(usage.get());
-        }
-        self.ending(&message.ending(), out)
+        Ok(())
     }
 
     /// A message begins. One that was open ends now: well, if only its
@@ -259,18 +262,12 @@ impl Anthropic {
     }
 }
 
-fn duplicate(out: &mut EventOut<'_>) -> io::Result<()> {
-    out.warn("duplicate_message_start", "a second `message_start` of the open message was passed over")
-}
-
-/// The text of a member that should be an object; of anything else, an empty
-/// one, and a warning.
-fn object<'j>(name: &str, json: Option<&'j str>, out: &mut EventOut<'_>) -> io::Result<&'j str> {
-    match json {
-        Some(json) if json.starts_with('{') => Ok(json),
-        _ => {
-            out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
-            Ok("{}")
-        }
+/// The text of a member that should be an object; of anything else nothing,
+/// and a warning.
+fn object<'j>(name: &str, json: Option<&'j RawValue>, out: &mut EventOut<'_>) -> io::Result<Option<&'j str>> {
+    let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
+    if json.is_none() {
+        out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
     }
+    Ok(json)
 }

@@ -23,7 +23,11 @@ pub(super) static PROTOCOL: Protocol = Protocol {
 struct Plain {
     /// The beginning of a character whose other bytes haven't come.
     held: Vec<u8>,
+    /// Where in the input the next bytes are.
+    offset: u64,
     started: bool,
+    /// Whether invalid bytes have been warned of.
+    warned: bool,
 }
 
 impl Plain {
@@ -34,17 +38,26 @@ impl Plain {
         for chunk in bytes.utf8_chunks() {
             at += chunk.valid().len();
             text(chunk.valid(), out)?;
-            let is_cut = at + chunk.invalid().len() == bytes.len() && is_prefix(chunk.invalid());
-            if is_cut {
-                return Ok(bytes.get(at..).unwrap_or_default());
+            let (invalid, size) = (chunk.invalid(), chunk.invalid().len());
+            if at + size == bytes.len() && is_prefix(invalid) {
+                break;
             }
-            if !chunk.invalid().is_empty() {
-                text("\u{FFFD}", out)?;
-                out.warn("invalid_utf8", "bytes that are not UTF-8 were replaced")?;
+            if size > 0 {
+                self.replace("bytes that are not UTF-8 were replaced", at, out)?;
             }
-            at += chunk.invalid().len();
+            at += size;
         }
-        Ok(&[])
+        self.offset += at as u64;
+        Ok(bytes.get(at..).unwrap_or_default())
+    }
+
+    /// Says that bytes are no text, the first time that there are such.
+    fn replace(&mut self, message: &str, at: usize, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.offset = self.offset + at as u64;
+        if !std::mem::replace(&mut self.warned, true) {
+            out.warn("invalid_utf8", message)?;
+        }
+        text("\u{FFFD}", out)
     }
 }
 
@@ -81,8 +94,7 @@ impl Decoder for Plain {
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         if !self.held.is_empty() {
             self.held.clear();
-            text("\u{FFFD}", out)?;
-            out.warn("invalid_utf8", "the input ended inside a character")?;
+            self.replace("the input ended inside a character", 0, out)?;
         }
         if !self.started {
             return Ok(());

@@ -176,13 +176,15 @@ impl Blocks {
     fn fragment(&mut self, index: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         let key = match self.open.get(&index) {
             Some(Open::Call(key)) => *key,
-            _ if *piece == Str::default() => return Ok(()),
             _ => {
                 self.count += 1;
                 Key::Index(self.count)
             }
         };
         self.open.insert(index, Open::Call(key));
+        if *piece == Str::default() {
+            return Ok(());
+        }
         out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
     }
 
