@@ -74,7 +74,14 @@ pub struct Assembler {
 impl Assembler {
     /// An assembler for one input.
     pub fn new(options: Options) -> Self {
-        Assembler { options, framing: "unknown", message: None, early: Vec::new(), any: false, stopped: false }
+        Assembler {
+            options,
+            framing: "unknown",
+            message: None,
+            early: Vec::new(),
+            any: false,
+            stopped: false,
+        }
     }
 
     /// The framing of the frame that the next events come from.
@@ -116,15 +123,20 @@ impl Assembler {
         }
     }
 
-    /// The input has ended: ends the open message, and says what never came to
-    /// be part of one.
-    pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        if self.message.is_none() && (!self.any || self.early.iter().any(Early::is_failure)) && !self.stopped {
+    /// The input has ended, after so many bytes: ends the open message, and says
+    /// what never came to be part of one.
+    pub fn finish(&mut self, length: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+        let mut message = "the input ended before the message did";
+        let is_left = !self.any || self.early.iter().any(Early::is_failure);
+        if self.message.is_none() && is_left && !self.stopped {
+            message = if length == 0 { "the input is empty" } else { "the input holds no message" };
             self.open(emit)?;
+            if self.message.as_ref().is_some_and(Message::has_error) {
+                return self.close(None, emit);
+            }
         }
         if self.message.is_some() {
-            let message = "the input ended before the message did";
-            return self.close(Some(Failure::new(Code::Truncated, message, None)), emit);
+            return self.close(Some(Failure::new(Code::Truncated, message, Some(length))), emit);
         }
         std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.kind().into()))
     }
@@ -143,7 +155,14 @@ impl Assembler {
         }
         self.any = true;
         let mut message = Message::new(self.limits());
-        emit(Kind::Start(Start { framing: self.framing, file: self.options.file.as_deref(), ..start }).into())?;
+        emit(
+            Kind::Start(Start {
+                framing: self.framing,
+                file: self.options.file.as_deref(),
+                ..start
+            })
+            .into(),
+        )?;
         for early in std::mem::take(&mut self.early) {
             self.stopped |= message.feed(0, early.kind(), &self.options, emit)?;
         }
@@ -206,9 +225,11 @@ enum Early {
 impl Early {
     fn new(kind: &Kind<'_>) -> Option<Self> {
         match kind {
-            Kind::Warning(Warning { code, message, offset, .. }) => {
-                Some(Early::Warning { code: (*code).to_owned(), message: (*message).to_owned(), offset: *offset })
-            }
+            Kind::Warning(Warning { code, message, offset, .. }) => Some(Early::Warning {
+                code: (*code).to_owned(),
+                message: (*message).to_owned(),
+                offset: *offset,
+            }),
             // What ends the input has no message to wait for.
             Kind::Error(failure) if !matches!(failure.code, Code::Limit | Code::Unrecognised) => {
                 Some(Early::Failure(OwnedFailure::new(*failure)))
@@ -251,6 +272,12 @@ impl OwnedFinish {
     }
 }
 
-fn warn(code: &str, message: &str, index: Option<u64>, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+fn warn(
+    code: &str,
+    message: &str,
+    index: Option<u64>,
+    choice: u64,
+    emit: &mut Emit<'_>,
+) -> io::Result<()> {
     emit(Event { choice, kind: Kind::Warning(Warning { code, message, offset: None, index }) })
 }

@@ -38,6 +38,8 @@ pub struct Pipeline {
     halves: Halves,
     markup: Markup,
     assembler: Assembler,
+    /// How many bytes have been fed.
+    length: u64,
 }
 
 impl Pipeline {
@@ -51,6 +53,7 @@ impl Pipeline {
             halves: Halves::default(),
             markup: Markup::new(&config.dialect, config.start_in, config.tools.clone()),
             assembler: Assembler::new(config.assembly.clone()),
+            length: 0,
         }
     }
 
@@ -61,7 +64,8 @@ impl Pipeline {
 
     /// Takes the next bytes of the input.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, decoder, halves, markup, assembler } = self;
+        let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
+        *length += bytes.len() as u64;
         framer.feed(bytes, &mut |frame| {
             let mut layers = Layers { decoder, halves, markup, assembler };
             layers.feed(frame, sink)
@@ -70,22 +74,22 @@ impl Pipeline {
 
     /// The input has ended.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, decoder, halves, markup, assembler } = self;
+        let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
         let mut layers = Layers { decoder, halves, markup, assembler };
         framer.finish(&mut |frame| layers.feed(frame, sink))?;
         layers.finish(sink)?;
-        assembler.finish(&mut |event| sink.feed(event))?;
+        assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
 
     /// A signal stops the program: what was gathered is said, and the open
     /// message ends.
     pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { decoder, halves, markup, assembler, .. } = self;
+        let Pipeline { decoder, halves, markup, assembler, length, .. } = self;
         let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
         assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
         Layers { decoder, halves, markup, assembler }.finish(sink)?;
-        assembler.finish(&mut |event| sink.feed(event))?;
+        assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
 }
@@ -104,11 +108,18 @@ impl Layers<'_> {
         match frame {
             Ok(frame) => {
                 assembler.set_framing(frame.framing);
-                decoder.feed(frame, &mut EventOut::new(
-                    &mut |event| markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event))),
-                    halves,
-                    frame.offset,
-                ))
+                decoder.feed(
+                    frame,
+                    &mut EventOut::new(
+                        &mut |event| {
+                            markup.feed(event, &mut |event| {
+                                assembler.feed(event, &mut |event| sink.feed(event))
+                            })
+                        },
+                        halves,
+                        frame.offset,
+                    ),
+                )
             }
             Err(fault) => report(&fault, assembler, sink),
         }
@@ -134,14 +145,17 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let message = fault.message.as_str();
     let failure = |code| Failure { raw, ..Failure::new(code, message, offset) };
     let kind = match fault.kind {
-        FaultKind::Note => Kind::Warning(Warning { code: fault.code, message, offset, index: None }),
+        FaultKind::Note => {
+            Kind::Warning(Warning { code: fault.code, message, offset, index: None })
+        }
         FaultKind::Malformed => Kind::Error(failure(Code::Malformed)),
         FaultKind::Truncated => Kind::Error(failure(Code::Truncated)),
         FaultKind::Limit => Kind::Error(failure(Code::Limit)),
         FaultKind::Unrecognised => Kind::Error(failure(Code::Unrecognised)),
         FaultKind::Status => {
             let status = message.rsplit(' ').next();
-            let retryable = status.map(|status| matches!(status, "408" | "409" | "429") || status.starts_with('5'));
+            let retryable = status
+                .map(|status| matches!(status, "408" | "409" | "429") || status.starts_with('5'));
             Kind::Error(Failure { provider_code: status, retryable, ..failure(Code::Provider) })
         }
     };

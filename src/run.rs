@@ -47,9 +47,12 @@ impl<'a> Inputs<'a> {
     /// Standard input if no file is named, unless someone would have to type.
     fn new(files: &'a [String]) -> anyhow::Result<Self> {
         if files.is_empty() && io::stdin().is_terminal() {
-            bail!("standard input is a terminal: name a FILE, pipe a stream in, or say `-` to type one");
+            bail!(
+                "standard input is a terminal: name a FILE, pipe a stream in, or say `-` to type one"
+            );
         }
-        let names = if files.is_empty() { vec!["-"] } else { files.iter().map(String::as_str).collect() };
+        let names =
+            if files.is_empty() { vec!["-"] } else { files.iter().map(String::as_str).collect() };
         Ok(Inputs { names, signals: Signals::listen()? })
     }
 

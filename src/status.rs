@@ -68,7 +68,9 @@ impl Status {
             Kind::Start(_) => (self.has_calls, self.wants_tools) = (false, false),
             Kind::ToolCall(call) => self.has_calls |= call.executor.is_none(),
             Kind::Finish(_) => self.wants_tools = self.has_calls,
-            Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => self.note(Outcome::Limit),
+            Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => {
+                self.note(Outcome::Limit)
+            }
             Kind::InvalidToolCall(_) => self.note(Outcome::Malformed),
             Kind::Warning(warning) if self.strict || warning.code == "max_depth" => {
                 self.note(Outcome::Malformed);
@@ -158,8 +160,14 @@ mod tests {
         assert_eq!(status.code(true), expected);
     }
 
-    const START: Kind<'_> =
-        Kind::Start(Start { format: "f", framing: "f", dialect: None, id: None, model: None, file: None });
+    const START: Kind<'_> = Kind::Start(Start {
+        format: "f",
+        framing: "f",
+        dialect: None,
+        id: None,
+        model: None,
+        file: None,
+    });
     const FINISH: Kind<'_> = Kind::Finish(Finish {
         finish_reason: FinishReason::Stop,
         raw: None,
@@ -169,7 +177,15 @@ mod tests {
 
     fn call(executor: Option<Executor>) -> Kind<'static> {
         let (source, signature) = (None, None);
-        Kind::ToolCall(ToolCall { index: 0, id: "a", name: "f", arguments: "{}", source, executor, signature })
+        Kind::ToolCall(ToolCall {
+            index: 0,
+            id: "a",
+            name: "f",
+            arguments: "{}",
+            source,
+            executor,
+            signature,
+        })
     }
 
     fn error(code: Code) -> Kind<'static> {
@@ -191,7 +207,9 @@ mod tests {
         check(&[error(Code::Truncated), error(Code::Provider), error(Code::Limit)], 6);
         check(&[error(Code::Unrecognised)], 3);
         let mut status = Status::default();
-        [Outcome::Usage, Outcome::Malformed, Outcome::Usage].into_iter().for_each(|o| status.note(o));
+        [Outcome::Usage, Outcome::Malformed, Outcome::Usage]
+            .into_iter()
+            .for_each(|o| status.note(o));
         assert_eq!(status.code(false), 3);
     }
 

@@ -39,7 +39,8 @@ impl Tools {
     /// `tools/list`, or a map of names to JSON Schemas. Fails with a sentence
     /// that says what was found instead.
     pub fn parse(json: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
+        let value: Value =
+            serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
         let mut tools = Tools::default();
         tools.collect(&value);
         if tools.0.is_empty() {
@@ -69,8 +70,11 @@ impl Tools {
     }
 
     fn collect_object(&mut self, object: &Map<String, Value>) {
-        for key in ["tools", "functionDeclarations", "function_declarations", "function", "result"] {
-            if let Some(inner) = object.get(key).filter(|inner| inner.is_object() || inner.is_array()) {
+        for key in ["tools", "functionDeclarations", "function_declarations", "function", "result"]
+        {
+            if let Some(inner) =
+                object.get(key).filter(|inner| inner.is_object() || inner.is_array())
+            {
                 return self.collect(inner);
             }
         }
@@ -111,7 +115,9 @@ impl Types {
         let mut types = Types::default();
         match schema.get("type") {
             Some(Value::String(name)) => types.add(name),
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).for_each(|name| types.add(name)),
+            Some(Value::Array(names)) => {
+                names.iter().filter_map(Value::as_str).for_each(|name| types.add(name))
+            }
             _ => {}
         }
         if schema.get("nullable") == Some(&Value::Bool(true)) {
@@ -124,7 +130,9 @@ impl Types {
             }
         }
         let constants = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-        for constant in constants.chain(schema.get("const")).filter(|_| schema.get("type").is_none()) {
+        for constant in
+            constants.chain(schema.get("const")).filter(|_| schema.get("type").is_none())
+        {
             types.add_value(constant);
         }
         if types == Types::default() { Types::STRING } else { types }
@@ -181,11 +189,15 @@ mod tests {
     #[test]
     fn every_shape_of_definitions() {
         let schema = r#"{"type":"object","properties":{"n":{"type":["integer","null"]}}}"#;
-        check(&format!(r#"[{{"type":"function","function":{{"name":"f","parameters":{schema}}}}}]"#));
+        check(&format!(
+            r#"[{{"type":"function","function":{{"name":"f","parameters":{schema}}}}}]"#
+        ));
         check(&format!(r#"[{{"type":"function","name":"f","parameters":{schema}}}]"#));
         check(&format!(r#"{{"tools":[{{"name":"f","input_schema":{schema}}}]}}"#));
         check(&format!(r#"[{{"functionDeclarations":[{{"name":"f","parameters":{schema}}}]}}]"#));
-        check(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"f","inputSchema":{schema}}}]}}}}"#));
+        check(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"f","inputSchema":{schema}}}]}}}}"#
+        ));
         check(&format!(r#"{{"f":{schema}}}"#));
     }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::event::{
-    Arguments, CallPart, Emit, Event, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
-    ToolCallStart,
+    Arguments, CallPart, Emit, Event, Executor, InvalidToolCall, Kind, Reason, ToolCall,
+    ToolCallDelta, ToolCallStart,
 };
 use crate::json::{self, Minifier, Scanner, Status};
 use crate::tools::Tools;
@@ -134,7 +134,8 @@ impl Call {
     }
 
     fn append(&mut self, text: &str) {
-        let is_over = self.limits.max_args != 0 && self.arguments.len() + text.len() > self.limits.max_args;
+        let is_over =
+            self.limits.max_args != 0 && self.arguments.len() + text.len() > self.limits.max_args;
         if is_over || self.fault == Some(Reason::TooLarge) {
             self.fault = Some(Reason::TooLarge);
             return;
@@ -171,7 +172,10 @@ impl Call {
         if arguments.is_empty() {
             return Ok(());
         }
-        emit(Event { choice, kind: Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }) })
+        emit(Event {
+            choice,
+            kind: Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }),
+        })
     }
 
     fn id(&self) -> Cow<'_, str> {
@@ -281,14 +285,18 @@ impl Call {
         }
         match text.as_bytes().first() {
             Some(b'{') => Ok((json::minify(text), None)),
-            Some(b'n') => Ok(("{}".into(), Some(("null_arguments", "arguments of `null` were read as {}")))),
+            Some(b'n') => {
+                Ok(("{}".into(), Some(("null_arguments", "arguments of `null` were read as {}"))))
+            }
             Some(b'"') => {
-                let inner: json::Str<'_> = serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
+                let inner: json::Str<'_> =
+                    serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
                 let is_exact = inner.low.is_none() && inner.high.is_none() && !inner.replaced;
                 if !is_exact || !is_object(inner.as_str(), self.limits.max_depth) {
                     return Err(Reason::NotObject);
                 }
-                let note = ("double_encoded", "the arguments were a JSON string that holds the object");
+                let note =
+                    ("double_encoded", "the arguments were a JSON string that holds the object");
                 Ok((json::minify(inner.as_str()), Some(note)))
             }
             _ => Err(Reason::NotObject),

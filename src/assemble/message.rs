@@ -6,8 +6,8 @@ use std::io;
 use super::call::{Call, Limits};
 use super::{Options, OwnedFinish, warn};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key, Kind, Output, Reason,
-    Usage, Warning,
+    Arguments, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key, Kind,
+    Output, Reason, Usage, Warning,
 };
 
 pub(super) struct Message {
@@ -16,6 +16,8 @@ pub(super) struct Message {
     pub(super) usage: Option<(Usage<'static>, String)>,
     /// What the message will end with.
     error: Option<OwnedFailure>,
+    /// The input ended inside a frame: an error, unless the message had ended.
+    tail: Option<OwnedFailure>,
     /// The first warning, which is an error under `--strict`.
     warned: Option<String>,
     /// Types of provider events that have been warned of.
@@ -44,6 +46,7 @@ impl Message {
             choices: BTreeMap::new(),
             usage: None,
             error: None,
+            tail: None,
             warned: None,
             unknown: BTreeSet::new(),
             calls: 0,
@@ -85,7 +88,12 @@ impl Message {
         Ok(false)
     }
 
-    fn warning(&mut self, choice: u64, warning: Warning<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn warning(
+        &mut self,
+        choice: u64,
+        warning: Warning<'_>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
         if warning.code == "unknown_event" && !self.unknown.insert(warning.message.to_owned()) {
             return Ok(());
         }
@@ -170,7 +178,14 @@ impl Message {
         if failure.code == Code::Malformed {
             self.taint();
             let (code, message) = ("malformed", failure.message);
-            emit(Kind::Warning(Warning { code, message, offset: failure.offset, index: None }).into())?;
+            emit(
+                Kind::Warning(Warning { code, message, offset: failure.offset, index: None })
+                    .into(),
+            )?;
+        }
+        if failure.code == Code::Truncated {
+            self.tail = Some(OwnedFailure::new(failure));
+            return Ok(false);
         }
         let is_final = matches!(failure.code, Code::Limit | Code::Unrecognised);
         match &mut self.error {
@@ -191,7 +206,11 @@ impl Message {
     }
 
     /// The message is over: calls that were never closed are not to be run.
-    pub(super) fn cut_open_calls(&mut self, options: &Options, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn cut_open_calls(
+        &mut self,
+        options: &Options,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
         for (&choice, state) in &mut self.choices {
             for (_, mut call) in std::mem::take(&mut state.open) {
                 call.fault.get_or_insert(Reason::Truncated);
@@ -201,26 +220,31 @@ impl Message {
         Ok(())
     }
 
-    /// What the message ends with, if it doesn't end well.
+    /// What the message ends with, if it doesn't end well. `cut` is why, if it
+    /// has not come to its own end.
     pub(super) fn failure(
         &mut self,
         cut: Option<Failure<'_>>,
         strict: bool,
         emit: &mut Emit<'_>,
     ) -> io::Result<Option<OwnedFailure>> {
-        let own = self.error.take();
-        let failure = match (own, cut) {
-            // The bytes that are missing were behind the message's own end.
-            (Some(own), None) if own.code == Code::Truncated => {
-                self.warned.get_or_insert_with(|| own.message.clone());
-                let (code, message) = ("truncated", own.message.as_str());
-                let warning = Warning { code, message, offset: own.offset, index: None };
-                emit(Kind::Warning(warning).into())?;
+        let cut = match (self.tail.take(), cut) {
+            (Some(tail), Some(_)) => Some(tail),
+            (Some(tail), None) => {
+                // The bytes that are missing were behind the message's end.
+                let Failure { message, offset, .. } = tail.borrow();
+                self.warned.get_or_insert_with(|| message.to_owned());
+                emit(
+                    Kind::Warning(Warning { code: "truncated", message, offset, index: None })
+                        .into(),
+                )?;
                 None
             }
-            (Some(own), Some(cut)) if rank(cut.code) > rank(own.code) => Some(OwnedFailure::new(cut)),
-            (Some(own), _) => Some(own),
             (None, cut) => cut.map(OwnedFailure::new),
+        };
+        let failure = match (self.error.take(), cut) {
+            (Some(own), Some(cut)) if rank(cut.code) > rank(own.code) => Some(cut),
+            (own, cut) => own.or(cut),
         };
         Ok(match (failure, &self.warned) {
             (None, Some(warning)) if strict => {
@@ -229,6 +253,11 @@ impl Message {
             }
             (failure, _) => failure,
         })
+    }
+
+    /// Whether something has been said to have gone wrong.
+    pub(super) fn has_error(&self) -> bool {
+        self.error.is_some()
     }
 
     /// Warns of choices whose finish reason speaks of calls that aren't there.
@@ -245,7 +274,8 @@ impl Message {
 
     /// The last lines of all choices but one.
     pub(super) fn finish_others(&mut self, main: u64, emit: &mut Emit<'_>) -> io::Result<()> {
-        let others: Vec<u64> = self.choices.keys().copied().filter(|&choice| choice != main).collect();
+        let others: Vec<u64> =
+            self.choices.keys().copied().filter(|&choice| choice != main).collect();
         others.into_iter().try_for_each(|choice| self.finish_choice(choice, emit))
     }
 
@@ -285,10 +315,17 @@ impl Choice {
         if part.key == Key::None {
             return match (part.id, part.name, self.latest) {
                 (Some(_), ..) | (None, None, None) => (None, None),
-                (None, Some(_), _) => (None, Some(("missing_index", "a call without id and index was taken as a new one"))),
-                (None, None, latest) => {
-                    (latest, Some(("missing_index", "a fragment without id and index was added to the latest call")))
-                }
+                (None, Some(_), _) => (
+                    None,
+                    Some(("missing_index", "a call without id and index was taken as a new one")),
+                ),
+                (None, None, latest) => (
+                    latest,
+                    Some((
+                        "missing_index",
+                        "a fragment without id and index was added to the latest call",
+                    )),
+                ),
             };
         }
         let Some(&index) = self.by_key.get(&part.key) else { return (None, None) };
@@ -300,7 +337,10 @@ impl Choice {
         let is_new_name = call.is_whole()
             && part.name.is_some_and(|name| name != call.name || !is_nothing(part.arguments));
         if is_other_id || is_new_name {
-            return (None, Some(("reused_index", "a second call came under the index of another one")));
+            return (
+                None,
+                Some(("reused_index", "a second call came under the index of another one")),
+            );
         }
         (Some(index), None)
     }

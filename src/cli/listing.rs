@@ -10,10 +10,12 @@ use crate::wire::PROTOCOLS;
 /// The tables, their columns aligned.
 pub fn listing() -> String {
     let mut out = String::new();
-    let framings = FRAMINGS.iter().map(|row| [row.name.into(), row.about.into(), String::new(), String::new()]);
-    let formats = PROTOCOLS.iter().map(|row| {
-        [row.name.into(), row.about.into(), row.aliases.join(", "), row.link.into()]
-    });
+    let framings = FRAMINGS
+        .iter()
+        .map(|row| [row.name.into(), row.about.into(), String::new(), String::new()]);
+    let formats = PROTOCOLS
+        .iter()
+        .map(|row| [row.name.into(), row.about.into(), row.aliases.join(", "), row.link.into()]);
     let dialects = DIALECTS.iter().map(|row| {
         let markers: Vec<_> = row.markers().collect();
         [row.name.into(), row.models.join(", "), row.aliases.join(", "), markers.join(" ")]
@@ -89,8 +91,11 @@ pub fn listing_as_json() -> String {
         models: row.models,
         markers: row.markers().collect(),
     });
-    let listing =
-        Listing { framings: framings.collect(), formats: formats.collect(), dialects: dialects.collect() };
+    let listing = Listing {
+        framings: framings.collect(),
+        formats: formats.collect(),
+        dialects: dialects.collect(),
+    };
     let mut out = String::new();
     // Text and lists of text can always be written.
     json::make_safe(&serde_json::to_string(&listing).unwrap_or_default(), &mut out);
@@ -119,7 +124,8 @@ mod tests {
     #[test]
     fn every_row_is_listed() {
         let (text, object) = (listing(), listing_as_json());
-        for name in PROTOCOLS.iter().map(|row| row.name).chain(DIALECTS.iter().map(|row| row.name)) {
+        for name in PROTOCOLS.iter().map(|row| row.name).chain(DIALECTS.iter().map(|row| row.name))
+        {
             assert!(text.contains(name) && object.contains(name), "{name}");
         }
     }

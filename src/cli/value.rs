@@ -42,7 +42,12 @@ impl<T> Clone for Names<T> {
 impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
     type Value = Auto<T>;
 
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Self::Value, Error> {
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
         let row = (self.find)(&name);
         if row.is_some() || name == "auto" {
@@ -54,13 +59,17 @@ impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
         }
         error.insert(ContextKind::InvalidValue, ContextValue::String(name.into_owned()));
         let names = (self.all)().into_iter().map(|(name, _)| name.to_owned());
-        error.insert(ContextKind::ValidValue, ContextValue::Strings(["auto".into()].into_iter().chain(names).collect()));
+        error.insert(
+            ContextKind::ValidValue,
+            ContextValue::Strings(["auto".into()].into_iter().chain(names).collect()),
+        );
         Err(error)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let auto = PossibleValue::new("auto").help("find out");
-        let rows = (self.all)().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
+        let rows =
+            (self.all)().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
         Some(Box::new([auto].into_iter().chain(rows)))
     }
 }
@@ -80,7 +89,9 @@ impl FromStr for Choice {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Choice::All),
-            number => number.parse().map(Choice::One).map_err(|_| "expected a number, or `all`".into()),
+            number => {
+                number.parse().map(Choice::One).map_err(|_| "expected a number, or `all`".into())
+            }
         }
     }
 }
@@ -97,9 +108,13 @@ impl FromStr for Size {
     fn from_str(text: &str) -> Result<Self, String> {
         let upper = text.to_ascii_uppercase();
         let bare = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
-        let unit = UNITS.iter().find_map(|&(unit, shift)| bare.strip_suffix(unit).map(|digits| (digits, shift)));
+        let unit = UNITS
+            .iter()
+            .find_map(|&(unit, shift)| bare.strip_suffix(unit).map(|digits| (digits, shift)));
         let (digits, shift) = unit.unwrap_or((bare, 0));
-        let count = digits.parse::<usize>().map_err(|_| "expected a number of bytes, such as 65536, 64K or 1G")?;
+        let count = digits
+            .parse::<usize>()
+            .map_err(|_| "expected a number of bytes, such as 65536, 64K or 1G")?;
         count.checked_mul(1 << shift).map(Size).ok_or_else(|| "too large".into())
     }
 }

@@ -72,9 +72,10 @@ impl AutoDecoder {
         let found = candidates(&record).next();
         let is_other = found.is_some_and(|row| row.name != "error" && row.name != wanted.name);
         match found {
-            Some(row) if is_other && (wanted.sniff)(&record) != Sniff::Yes => {
-                Err(format!("--format {} was asked for, but the input looks like {}", wanted.name, row.name))
-            }
+            Some(row) if is_other && (wanted.sniff)(&record) != Sniff::Yes => Err(format!(
+                "--format {} was asked for, but the input looks like {}",
+                wanted.name, row.name
+            )),
             None if !record.is_object() => Ok(None),
             _ => Ok(Some(wanted)),
         }
@@ -88,7 +89,8 @@ impl AutoDecoder {
 
     /// Nothing in the window was of a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_told = |held: &&Held| held.data.trim_ascii() != DONE && !held.data.trim_ascii().is_empty();
+        let is_told =
+            |held: &&Held| held.data.trim_ascii() != DONE && !held.data.trim_ascii().is_empty();
         let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };
         let start: String = String::from_utf8_lossy(&first.data).chars().take(60).collect();
         let message = format!(

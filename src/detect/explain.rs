@@ -21,7 +21,8 @@ pub struct Verdict {
 
 /// Looks at the head of an input, all of it if `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
-    let mut verdict = Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
+    let mut verdict =
+        Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
     let mut framer = AutoFramer::new(None, Settings::default());
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
@@ -45,7 +46,8 @@ impl Verdict {
     fn see(&mut self, frame: &Frame<'_>) {
         if self.framing == "unknown" {
             self.framing = frame.framing.into();
-            let about = FRAMINGS.iter().find(|row| row.name == frame.framing).map_or("", |row| row.about);
+            let about =
+                FRAMINGS.iter().find(|row| row.name == frame.framing).map_or("", |row| row.about);
             self.evidence.push(format!("the framing is {about}"));
         }
         if self.format != "unknown" {
@@ -72,7 +74,10 @@ fn what_tells(record: &Record<'_>) -> Vec<String> {
             seen.push(format!("the first record has {key} {}", json::quote(&value)));
         }
     }
-    let keys: Vec<_> = ["choices", "candidates", "message", "error"].into_iter().filter(|key| record.has(key)).collect();
+    let keys: Vec<_> = ["choices", "candidates", "message", "error"]
+        .into_iter()
+        .filter(|key| record.has(key))
+        .collect();
     if !keys.is_empty() {
         seen.push(format!("the first record has {}", keys.join(", ")));
     }
@@ -86,7 +91,11 @@ mod tests {
     #[track_caller]
     fn check(input: &str, framing: &str, format: &str) {
         let verdict = explain(input.as_bytes(), true);
-        assert_eq!((verdict.framing.as_str(), verdict.format.as_str()), (framing, format), "{verdict:?}");
+        assert_eq!(
+            (verdict.framing.as_str(), verdict.format.as_str()),
+            (framing, format),
+            "{verdict:?}"
+        );
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::io;
 
 use super::{WINDOW, reject};
 use crate::frame::http::{self, Dechunker, Found};
-use crate::frame::{FRAMINGS, Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+use crate::frame::{
+    FRAMINGS, Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff, skip_blank,
+};
 
 /// A framer of any framing.
 pub struct AutoFramer {
@@ -37,7 +39,15 @@ impl AutoFramer {
             Some(framing) if framing.name == "text" => State::Chosen((framing.framer)(settings)),
             _ => State::Head,
         };
-        AutoFramer { wanted, settings, head: Vec::new(), state, base: 0, maybe_chunked: false, dechunker: None }
+        AutoFramer {
+            wanted,
+            settings,
+            head: Vec::new(),
+            state,
+            base: 0,
+            maybe_chunked: false,
+            dechunker: None,
+        }
     }
 
     /// Decides what can be decided. At the end of the input, or of the window,
@@ -50,6 +60,9 @@ impl AutoFramer {
         if !matches!(self.state, State::Body) || self.head.is_empty() {
             return Ok(());
         }
+        if !ended && is_begun_mark(&self.head) {
+            return Ok(());
+        }
         if self.wanted.is_none() {
             match reject::find(&self.head, ended) {
                 Some(Ok(message)) => return self.reject(message, out),
@@ -57,16 +70,42 @@ impl AutoFramer {
                 None => {}
             }
         }
-        let Some(framing) = self.wanted.or_else(|| choose(&self.head, ended)) else { return Ok(()) };
+        let framing = match self.choose(ended) {
+            Ok(Some(framing)) => framing,
+            Ok(None) => return Ok(()),
+            Err(message) => return self.reject(message, out),
+        };
         self.state = State::Chosen((framing.framer)(self.settings));
         let head = std::mem::take(&mut self.head);
         self.pass(&head, out)
+    }
+
+    /// The framing that is wanted, unless the input can only be another one, or
+    /// the one that it can only be.
+    fn choose(&self, ended: bool) -> Result<Option<&'static Framing>, String> {
+        let found = choose(&self.head, ended);
+        let Some(wanted) = self.wanted else { return Ok(found) };
+        match ((wanted.sniff)(&self.head), found) {
+            (Sniff::No, None) if !ended => Ok(None),
+            (Sniff::No, Some(found)) if found.name != "text" => Err(format!(
+                "--framing {} was asked for, but the input looks like {}",
+                wanted.name, found.name
+            )),
+            _ => Ok(Some(wanted)),
+        }
     }
 
     /// Takes heads off the input; tells whether the body has begun.
     fn pass_heads(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<bool> {
         match http::find_head(&self.head) {
             Found::More if !ended => return Ok(false),
+            Found::More if self.head.starts_with(b"HTTP/") => {
+                self.state = State::Rejected;
+                let message = "the input ended inside an HTTP head".into();
+                let (kind, code, raw) = (FaultKind::Truncated, "truncated", self.head.as_slice());
+                out(Err(Fault { kind, code, message, offset: 0, raw }))?;
+                return Ok(false);
+            }
             Found::More | Found::No => {}
             Found::Yes(head) => {
                 self.head.drain(..head.len);
@@ -95,13 +134,25 @@ impl AutoFramer {
 
     fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = format!("HTTP status {status}");
-        out(Err(Fault { kind: FaultKind::Status, code: "http_status", message, offset: 0, raw: &[] }))
+        out(Err(Fault {
+            kind: FaultKind::Status,
+            code: "http_status",
+            message,
+            offset: 0,
+            raw: &[],
+        }))
     }
 
     fn reject(&mut self, message: String, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
         let offset = self.base;
-        out(Err(Fault { kind: FaultKind::Unrecognised, code: "unrecognised", message, offset, raw: &[] }))
+        out(Err(Fault {
+            kind: FaultKind::Unrecognised,
+            code: "unrecognised",
+            message,
+            offset,
+            raw: &[],
+        }))
     }
 
     /// Hands bytes of the body to the framer that was chosen.
@@ -113,6 +164,11 @@ impl AutoFramer {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether this is a byte order mark that isn't whole.
+fn is_begun_mark(head: &[u8]) -> bool {
+    head.len() < 3 && b"\xEF\xBB\xBF".starts_with(head)
 }
 
 /// Moves a position in the body to one in the input.
@@ -128,8 +184,9 @@ fn choose(head: &[u8], ended: bool) -> Option<&'static Framing> {
     for framing in FRAMINGS {
         match (framing.sniff)(head) {
             Sniff::Yes => return Some(framing),
-            Sniff::More if !ended => return None,
-            Sniff::More | Sniff::No => {}
+            Sniff::Likely if ended => return Some(framing),
+            Sniff::More | Sniff::Likely if !ended => return None,
+            _ => {}
         }
     }
     None
@@ -150,7 +207,8 @@ impl Framer for AutoFramer {
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        if self.head.trim_ascii().is_empty() && matches!(self.state, State::Head | State::Body) {
+        let is_open = matches!(self.state, State::Head | State::Body);
+        if is_open && (skip_blank(&self.head).is_empty() || is_begun_mark(&self.head)) {
             return Ok(());
         }
         self.decide(true, out)?;

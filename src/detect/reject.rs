@@ -4,9 +4,17 @@
 use crate::frame::skip_blank;
 
 /// What the input is, if it can't be read: `Err` while that's being found out.
+/// Each verdict is reached at the first byte that tells, whatever comes with it
+/// in the same read.
 pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
-    if let Some(message) = magic(head) {
-        return Some(Ok(message));
+    for (magic, what) in MAGIC {
+        let known = head.len().min(magic.len());
+        if head.get(..known) == magic.get(..known) && (known == magic.len() || !ended) {
+            return Some(if known == magic.len() { Ok((*what).to_owned()) } else { Err(()) });
+        }
+    }
+    if head.first().is_some_and(|byte| is_binary(*byte)) {
+        return Some(Ok("the input is binary and no stream of a known kind".into()));
     }
     match is_html(head) {
         Some(true) => html(head, ended),
@@ -19,24 +27,26 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
 }
 
 /// Formats that their first bytes give away.
-fn magic(head: &[u8]) -> Option<String> {
-    let compressed = |name: &str| {
-        let hint = "let curl decompress it with `--compressed`, or use a decompressor in front";
-        Some(format!("the input is compressed ({name}); {hint}"))
-    };
-    match head {
-        [0x1F, 0x8B, ..] => compressed("gzip"),
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => compressed("zstd"),
-        [0x78, 0x01 | 0x9C | 0xDA, ..] => compressed("zlib"),
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
-            Some("the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`".into())
-        }
-        _ if head.contains(&0) => {
-            let start: Vec<_> = head.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            Some(format!("the input is binary and no stream of a known kind; it begins with {}", start.join(" ")))
-        }
-        _ => None,
-    }
+const MAGIC: &[(&[u8], &str)] = &[
+    (&[0x1F, 0x8B], GZIP),
+    (&[0x28, 0xB5, 0x2F, 0xFD], ZSTD),
+    (&[0x78, 0x01], ZLIB),
+    (&[0x78, 0x9C], ZLIB),
+    (&[0x78, 0xDA], ZLIB),
+    (&[0xFF, 0xFE], UTF_16),
+    (&[0xFE, 0xFF], UTF_16),
+];
+const GZIP: &str = "the input is compressed (gzip); let curl decompress it with `--compressed`, \
+                    or put `gunzip -c` in front";
+const ZSTD: &str = "the input is compressed (zstd); let curl decompress it with `--compressed`, \
+                    or put `zstd -dc` in front";
+const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with `--compressed`";
+const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`";
+
+/// Whether no text begins with this byte: control characters, and what begins
+/// no character in UTF-8.
+fn is_binary(byte: u8) -> bool {
+    matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F..=0xC1 | 0xF5..=0xFF)
 }
 
 /// Whether this is HTML or XML; nothing while it can still become so.
@@ -44,7 +54,9 @@ fn is_html(head: &[u8]) -> Option<bool> {
     let start = skip_blank(head).get(..).unwrap_or_default();
     for tag in ["<!doctype", "<html", "<?xml"] {
         let length = start.len().min(tag.len());
-        let is_alike = start.get(..length).is_some_and(|begun| begun.eq_ignore_ascii_case(&tag.as_bytes()[..length]));
+        let is_alike = start
+            .get(..length)
+            .is_some_and(|begun| begun.eq_ignore_ascii_case(&tag.as_bytes()[..length]));
         if is_alike && length < tag.len() {
             return None;
         }
@@ -59,7 +71,8 @@ fn is_html(head: &[u8]) -> Option<bool> {
 fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     let text = String::from_utf8_lossy(head);
     let lower = text.to_ascii_lowercase();
-    let start = lower.find("<title").and_then(|at| lower.get(at..)?.find('>').map(|end| at + end + 1));
+    let start =
+        lower.find("<title").and_then(|at| lower.get(at..)?.find('>').map(|end| at + end + 1));
     let title = start.and_then(|start| {
         let end = lower.get(start..)?.find('<')?;
         text.get(start..start + end)
@@ -76,7 +89,9 @@ fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
 fn is_chunked(head: &[u8]) -> bool {
     let digits = head.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let rest = head.get(digits..).unwrap_or_default();
-    let Some(body) = rest.strip_prefix(b"\r\n").filter(|_| (1..=8).contains(&digits)) else { return false };
+    let Some(body) = rest.strip_prefix(b"\r\n").filter(|_| (1..=8).contains(&digits)) else {
+        return false;
+    };
     [&b"data:"[..], b"event:", b"{", b"["].iter().any(|start| body.starts_with(start))
 }
 
@@ -97,8 +112,11 @@ mod tests {
     fn what_cannot_be_read_is_named() {
         check(b"\x1f\x8b\x08", Some("gzip"));
         check(b"\xff\xfeh\0", Some("UTF-16"));
-        check(b"\x89PNG\r\n\x1a\n\0", Some("89 50 4e 47"));
-        check(b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title>", Some("502 Bad Gateway"));
+        check(b"\x89PNG\r\n\x1a\n\0", Some("binary"));
+        check(
+            b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title>",
+            Some("502 Bad Gateway"),
+        );
         check(b"1a\r\ndata: {}", Some("--raw"));
     }
 

@@ -30,7 +30,12 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// Opens the `count`-th call of a text.
-    pub(super) fn new(count: u64, source: &'static str, name: Option<&str>, say: &mut Say<'_>) -> io::Result<Self> {
+    pub(super) fn new(
+        count: u64,
+        source: &'static str,
+        name: Option<&str>,
+        say: &mut Say<'_>,
+    ) -> io::Result<Self> {
         let key = Key::Text(count);
         say(Kind::CallPart(CallPart { key, name, source: Some(source), ..CallPart::default() }))?;
         Ok(OpenCall {
@@ -47,9 +52,20 @@ impl OpenCall {
         })
     }
 
-    fn part(&self, name: Option<&str>, arguments: Arguments<'_>, say: &mut Say<'_>) -> io::Result<()> {
+    fn part(
+        &self,
+        name: Option<&str>,
+        arguments: Arguments<'_>,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let source = Some(self.source);
-        say(Kind::CallPart(CallPart { key: self.key, name, arguments, source, ..CallPart::default() }))
+        say(Kind::CallPart(CallPart {
+            key: self.key,
+            name,
+            arguments,
+            source,
+            ..CallPart::default()
+        }))
     }
 
     fn fragment(&self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
@@ -82,7 +98,8 @@ impl OpenCall {
         let json = std::mem::take(&mut self.json);
         let members = json::members(&json);
         let find = |keys: &[&str]| members.iter().find(|(key, _)| keys.contains(&key.as_ref()));
-        let name: Option<String> = find(names).and_then(|(_, name)| serde_json::from_str(name.get()).ok());
+        let name: Option<String> =
+            find(names).and_then(|(_, name)| serde_json::from_str(name.get()).ok());
         let arguments = match find(arguments) {
             Some((_, value)) => Arguments::Value(value.get()),
             None => Arguments::None,
@@ -95,7 +112,12 @@ impl OpenCall {
 
     /// An argument begins. A string's text is handed on as it comes; what may
     /// be of another type waits for its end.
-    pub(super) fn open_value(&mut self, key: &str, tools: Option<&Tools>, say: &mut Say<'_>) -> io::Result<()> {
+    pub(super) fn open_value(
+        &mut self,
+        key: &str,
+        tools: Option<&Tools>,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let name = self.name.as_deref().unwrap_or_default();
         self.types = tools.and_then(|tools| tools.types(name, key)).unwrap_or(Types::STRING);
         if self.keys.iter().any(|known| known == key) {

@@ -37,7 +37,10 @@ pub(super) enum BodyForm {
     /// The keys of the name and of the arguments.
     Json(&'static [&'static str], &'static [&'static str]),
     Arguments,
-    Parameters { open: Pattern, close: Pattern },
+    Parameters {
+        open: Pattern,
+        close: Pattern,
+    },
 }
 
 /// A marker that is legal in a place, and where it leads.
@@ -80,12 +83,20 @@ impl Grammar {
     /// Reads a dialect's patterns. Fails with a sentence that says which one
     /// is wrong.
     pub(super) fn new(row: &Dialect) -> Result<Self, String> {
-        let mut grammar = Grammar { name: row.name, regions: Vec::new(), sections: Vec::new(), calls: Vec::new() };
+        let mut grammar = Grammar {
+            name: row.name,
+            regions: Vec::new(),
+            sections: Vec::new(),
+            calls: Vec::new(),
+        };
         for region in row.regions {
             grammar.region(region.open, region.close, region.role, region.name, region.calls)?;
         }
         for section in row.sections {
-            let form = SectionForm { open: Pattern::parse(section.open)?, close: Pattern::parse(section.close)? };
+            let form = SectionForm {
+                open: Pattern::parse(section.open)?,
+                close: Pattern::parse(section.close)?,
+            };
             grammar.sections.push(form);
         }
         for call in row.calls {
@@ -114,11 +125,16 @@ impl Grammar {
         let body = match call.body {
             Body::Json(envelope) => BodyForm::Json(envelope.name, envelope.arguments),
             Body::Arguments => BodyForm::Arguments,
-            Body::Parameters(tags) => {
-                BodyForm::Parameters { open: Pattern::parse(tags.open)?, close: Pattern::parse(tags.close)? }
-            }
+            Body::Parameters(tags) => BodyForm::Parameters {
+                open: Pattern::parse(tags.open)?,
+                close: Pattern::parse(tags.close)?,
+            },
         };
-        self.calls.push(CallForm { open: Pattern::parse(call.open)?, close: Pattern::parse(call.close)?, body });
+        self.calls.push(CallForm {
+            open: Pattern::parse(call.open)?,
+            close: Pattern::parse(call.close)?,
+            body,
+        });
         Ok(())
     }
 
@@ -134,17 +150,27 @@ impl Grammar {
             }
             TagRole::Block => self.region(&framed.0, &framed.1, Role::Block, name, false),
             TagRole::Drop => self.region(&framed.0, &framed.1, Role::Drop, name, false),
-            TagRole::Text => {
-                self.region(&format!("<{name}{{@}}>"), &format!("</{name}>"), Role::Text, name, false)
-            }
+            TagRole::Text => self.region(
+                &format!("<{name}{{@}}>"),
+                &format!("</{name}>"),
+                Role::Text,
+                name,
+                false,
+            ),
             TagRole::Tool => {
                 let word = name.replace('*', "{name}");
                 if word == name {
-                    return Err(format!("the tool tag {name:?} needs a `*` where the tool's name stands"));
+                    return Err(format!(
+                        "the tool tag {name:?} needs a `*` where the tool's name stands"
+                    ));
                 }
                 let (open, close) = (format!("<{word}>"), format!("</{word}>"));
                 for body in [Body::Arguments, Body::Parameters(ELEMENTS)] {
-                    self.call(&Call { open: open.clone().leak(), close: close.clone().leak(), body })?;
+                    self.call(&Call {
+                        open: open.clone().leak(),
+                        close: close.clone().leak(),
+                        body,
+                    })?;
                 }
                 Ok(())
             }
@@ -166,7 +192,8 @@ impl CallForm {
 
     /// The opener, where a section has begun with these words.
     pub(super) fn rule(&self, words: Option<&Captures>, go: Go) -> Rule {
-        let bind = |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
+        let bind =
+            |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
         let next = self.lookahead().iter().map(bind).collect();
         Rule { next, ..Rule::new(bind(&self.open), go) }
     }
@@ -198,8 +225,15 @@ pub(super) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
 }
 
 /// The markers that are legal inside a region.
-pub(super) fn region_rules(grammars: &[Rc<Grammar>], g: usize, r: usize, words: &Captures) -> Vec<Rule> {
-    let Some(region) = grammars.get(g).and_then(|grammar| grammar.regions.get(r)) else { return Vec::new() };
+pub(super) fn region_rules(
+    grammars: &[Rc<Grammar>],
+    g: usize,
+    r: usize,
+    words: &Captures,
+) -> Vec<Rule> {
+    let Some(region) = grammars.get(g).and_then(|grammar| grammar.regions.get(r)) else {
+        return Vec::new();
+    };
     let mut rules = vec![Rule::new(region.close.bind(words), Go::EndRegion)];
     if region.role == Role::Reasoning {
         rules.push(Rule::new(region.open.bind(words), Go::Nothing));
@@ -212,9 +246,16 @@ pub(super) fn region_rules(grammars: &[Rc<Grammar>], g: usize, r: usize, words: 
 }
 
 /// The markers that are legal between the calls of a section.
-pub(super) fn section_rules(grammars: &[Rc<Grammar>], g: usize, s: usize, words: &Captures) -> Vec<Rule> {
+pub(super) fn section_rules(
+    grammars: &[Rc<Grammar>],
+    g: usize,
+    s: usize,
+    words: &Captures,
+) -> Vec<Rule> {
     let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    let calls = grammar.calls.iter().enumerate().map(|(c, call)| call.rule(Some(words), Go::Call(g, c)));
-    let close = grammar.sections.get(s).map(|section| Rule::new(section.close.bind(words), Go::EndSection));
+    let calls =
+        grammar.calls.iter().enumerate().map(|(c, call)| call.rule(Some(words), Go::Call(g, c)));
+    let close =
+        grammar.sections.get(s).map(|section| Rule::new(section.close.bind(words), Go::EndSection));
     calls.chain(close).collect()
 }

@@ -50,7 +50,8 @@ impl Guard {
 
     /// A run of backticks is over: it opens or closes code.
     fn ticks_end(&mut self) {
-        let (ticks, begins) = (std::mem::take(&mut self.ticks), std::mem::take(&mut self.ticks_begin));
+        let (ticks, begins) =
+            (std::mem::take(&mut self.ticks), std::mem::take(&mut self.ticks_begin));
         match ticks {
             0 => {}
             3.. if begins && self.fence == 0 => self.fence = ticks,

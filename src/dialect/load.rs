@@ -37,7 +37,9 @@ pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'stati
     Ok(String::deserialize(deserializer)?.leak())
 }
 
-pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [&'static str], D::Error> {
+pub(super) fn texts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<&'static [&'static str], D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     Ok(texts.into_iter().map(|text| &*text.leak()).collect::<Vec<_>>().leak())
 }
@@ -50,7 +52,11 @@ pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 pub(super) fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Tag], D::Error> {
     let tags = BTreeMap::<String, TagRole>::deserialize(deserializer)?;
-    Ok(tags.into_iter().map(|(name, role)| Tag { name: name.leak(), role }).collect::<Vec<_>>().leak())
+    Ok(tags
+        .into_iter()
+        .map(|(name, role)| Tag { name: name.leak(), role })
+        .collect::<Vec<_>>()
+        .leak())
 }
 
 #[cfg(test)]
@@ -79,7 +85,10 @@ mod tests {
         check_error("name = 'x'\n[tags]\na = 'reason'\n", "line 3");
         check_error("name = 'x'\ncolour = 'red'\n", "colour");
         check_error("name = 'x'\n", "needs [tags]");
-        check_error("name='x'\n[[call]]\nopen='{name}'\nclose='y'\nbody='arguments'\n", "must begin with");
+        check_error(
+            "name='x'\n[[call]]\nopen='{name}'\nclose='y'\nbody='arguments'\n",
+            "must begin with",
+        );
         check_error("name='x'\n[[call]]\nopen='<{nam}>'\nclose='y'\nbody='arguments'\n", "{nam}");
     }
 }

@@ -71,9 +71,15 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(rows: &[&Dialect], named: bool, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+    pub(super) fn new(
+        rows: &[&Dialect],
+        named: bool,
+        start_in: StartIn,
+        tools: Option<Arc<Tools>>,
+    ) -> Self {
         // Built-in rows are read by a test, a user's when it is loaded.
-        let grammars: Vec<_> = rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
+        let grammars: Vec<_> =
+            rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
         let mut machine = Machine {
             grammars,
             named,
@@ -104,7 +110,9 @@ impl Machine {
 
     fn start_in_reasoning(&mut self) {
         for (g, grammar) in self.grammars.iter().enumerate() {
-            if let Some(r) = grammar.regions.iter().position(|region| region.role == Role::Reasoning) {
+            if let Some(r) =
+                grammar.regions.iter().position(|region| region.role == Role::Reasoning)
+            {
                 self.region = Some((g, r));
                 return self.enter(Place::Region);
             }
@@ -185,7 +193,8 @@ impl Machine {
 
     fn begin_attempts(&mut self) {
         let allows = self.guard.allows();
-        let attempts = self.rules.iter().map(|rule| Lookahead::new(!rule.guarded || allows, rule.next.len()));
+        let attempts =
+            self.rules.iter().map(|rule| Lookahead::new(!rule.guarded || allows, rule.next.len()));
         self.attempts.extend(attempts);
     }
 
@@ -305,11 +314,17 @@ impl Machine {
     }
 
     fn role(&self, g: usize, r: usize) -> Role {
-        self.grammars.get(g).and_then(|grammar| grammar.regions.get(r)).map_or(Role::Text, |region| region.role)
+        self.grammars
+            .get(g)
+            .and_then(|grammar| grammar.regions.get(r))
+            .map_or(Role::Text, |region| region.role)
     }
 
     fn region_name(&self, g: usize, r: usize) -> &'static str {
-        self.grammars.get(g).and_then(|grammar| grammar.regions.get(r)).map_or("", |region| region.name)
+        self.grammars
+            .get(g)
+            .and_then(|grammar| grammar.regions.get(r))
+            .map_or("", |region| region.name)
     }
 
     fn region_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
@@ -329,7 +344,13 @@ impl Machine {
     }
 
     /// Goes where a marker leads.
-    fn marker(&mut self, rule: usize, marker: &str, words: Captures, say: &mut Say<'_>) -> io::Result<()> {
+    fn marker(
+        &mut self,
+        rule: usize,
+        marker: &str,
+        words: Captures,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let Some(go) = self.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
         self.guard.marker();
         match go {
@@ -384,7 +405,9 @@ impl Machine {
         match self.undecided.take() {
             Some(text) if text.is_empty() => Ok(()),
             Some(text) => say(Kind::Reasoning(Reasoning { text: &text, ..Reasoning::default() })),
-            None => warn("stray_closer", "a closer of reasoning that was not open was dropped", say),
+            None => {
+                warn("stray_closer", "a closer of reasoning that was not open was dropped", say)
+            }
         }
     }
 
@@ -401,8 +424,10 @@ impl Machine {
     fn say_block(&mut self, g: usize, r: usize, say: &mut Say<'_>) -> io::Result<()> {
         let text = std::mem::take(&mut self.block);
         let attributes = &self.words.attributes;
-        let members: Vec<_> =
-            attributes.iter().map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value))).collect();
+        let members: Vec<_> = attributes
+            .iter()
+            .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
+            .collect();
         let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
         let name = self.region_name(g, r);
         say(Kind::Block(Block { name, text: &text, attributes: attributes.as_deref() }))
@@ -434,7 +459,10 @@ impl Machine {
         self.call = Some(call);
         self.form = (g, c);
         self.words = self.with_section(words);
-        let is_json = grammar.calls.get(c).is_some_and(|form| !matches!(form.body, BodyForm::Parameters { .. }));
+        let is_json = grammar
+            .calls
+            .get(c)
+            .is_some_and(|form| !matches!(form.body, BodyForm::Parameters { .. }));
         self.enter(if is_json { Place::Json } else { Place::Call });
         Ok(())
     }
@@ -459,7 +487,8 @@ impl Machine {
 
     /// Takes the call's JSON; tells how many bytes.
     fn json(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<usize> {
-        let form = self.grammars.get(self.form.0).and_then(|grammar| grammar.calls.get(self.form.1));
+        let form =
+            self.grammars.get(self.form.0).and_then(|grammar| grammar.calls.get(self.form.1));
         let body = form.map(|form| match form.body {
             BodyForm::Json(names, arguments) => Some((names, arguments)),
             _ => None,

@@ -87,7 +87,9 @@ impl Markup {
 fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Arc<Tools>>) -> Machine {
     let auto = || DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<&Dialect>>();
     match choice {
-        Choice::Row(row) => Machine::new(&[row], true, start_in.unwrap_or(row.start_in), tools.clone()),
+        Choice::Row(row) => {
+            Machine::new(&[row], true, start_in.unwrap_or(row.start_in), tools.clone())
+        }
         _ => Machine::new(&auto(), false, start_in.unwrap_or_default(), tools.clone()),
     }
 }

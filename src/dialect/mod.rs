@@ -11,12 +11,12 @@
 
 mod anthropic;
 mod call;
+mod grammar;
 mod guard;
 mod load;
 mod machine;
 mod markup;
 mod qwen;
-mod grammar;
 mod tags;
 mod value;
 
@@ -258,11 +258,15 @@ pub fn choose(word: &str) -> Result<Choice, String> {
         "none" => return Ok(Choice::None),
         _ => {}
     }
-    if let Some(row) = DIALECTS.iter().find(|row| same(row.name) || row.aliases.iter().any(|alias| same(alias))) {
+    if let Some(row) =
+        DIALECTS.iter().find(|row| same(row.name) || row.aliases.iter().any(|alias| same(alias)))
+    {
         return Ok(Choice::Row(row));
     }
     if !word.contains(['/', '.']) {
-        return Err(format!("no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"));
+        return Err(format!(
+            "no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"
+        ));
     }
     let toml = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
     load(&toml).map(Choice::Row).map_err(|error| format!("{word}: {error}"))

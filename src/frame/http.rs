@@ -69,7 +69,8 @@ fn read_head(head: &[u8]) -> Option<Head> {
     let mut lines = text.lines();
     let status = lines.next()?.split_ascii_whitespace().nth(1)?.parse().ok()?;
     let is_chunked = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
-        name.eq_ignore_ascii_case("transfer-encoding") && value.to_ascii_lowercase().contains("chunked")
+        name.eq_ignore_ascii_case("transfer-encoding")
+            && value.to_ascii_lowercase().contains("chunked")
     });
     Some(Head { len: 0, status, is_chunked })
 }
@@ -159,7 +160,8 @@ mod tests {
         let input = b"5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n";
         for size in 1..input.len() {
             let mut dechunker = Dechunker::default();
-            let body: Vec<u8> = input.chunks(size).flat_map(|piece| dechunker.feed(piece)).collect();
+            let body: Vec<u8> =
+                input.chunks(size).flat_map(|piece| dechunker.feed(piece)).collect();
             assert_eq!(body, b"hello, world", "in pieces of {size}");
         }
     }

@@ -43,8 +43,13 @@ impl Lines {
     /// Hands on one line, and moves the offset behind it.
     fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
+        if self.settings.is_over(size) {
+            self.stopped = true;
+            return out(Err(self.settings.limit_fault(offset)));
+        }
         self.offset += size as u64;
-        let line = if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        let line =
+            if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         let data = line.trim_ascii();
         match data.first() {
             None => Ok(()),

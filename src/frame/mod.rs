@@ -105,8 +105,10 @@ impl Settings {
 pub enum Sniff {
     /// It's not this one.
     No,
-    /// It can be this one, with more bytes to tell.
+    /// It can be this one, with more bytes to tell; if none come, it isn't.
     More,
+    /// It's this one as far as it goes; if no more bytes come, it is.
+    Likely,
     /// It is this one.
     Yes,
 }

@@ -50,7 +50,8 @@ fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
         let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
         return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
     };
-    let (name, value) = (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    let (name, value) =
+        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
     if !name.is_empty() && !FIELDS.contains(&name) {
         return Sniff::No;
     }
@@ -79,6 +80,8 @@ struct Sse {
     scanner: Option<Scanner>,
     /// Where the event begins, once it has.
     begun: Option<u64>,
+    /// Whether unknown fields have been noted.
+    noted: bool,
     /// Where the current line begins.
     offset: u64,
     stopped: bool,
@@ -98,7 +101,9 @@ impl Sse {
         }
         self.begun.get_or_insert(self.offset);
         let (name, value) = match memchr::memchr(b':', line) {
-            Some(colon) => (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default()),
+            Some(colon) => {
+                (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default())
+            }
             None => (line, &line[line.len()..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -117,8 +122,36 @@ impl Sse {
                 self.note("error_field", "a field named `error` was read as an error event", out)?;
                 self.take_data(value, pending, out)
             }
-            _ => Ok(()),
+            b"" | b"id" | b"retry" => Ok(()),
+            _ if self.settings.strict => Ok(()),
+            _ => self.unknown_line(line, pending.take(), out),
         }
+    }
+
+    /// A line that is no field: a record without its `data:`, as a proxy may
+    /// put it behind a stream, or something that is passed over.
+    fn unknown_line(
+        &mut self,
+        line: &[u8],
+        pending: Option<&[u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        if line.starts_with(b"{") {
+            self.note("bare_record", "a line without `data:` was read as an event", out)?;
+            self.dispatch(pending, out)?;
+            return self.dispatch(Some(line), out);
+        }
+        if let Some(first) = pending {
+            self.keep(first);
+        }
+        if std::mem::replace(&mut self.noted, true) {
+            return Ok(());
+        }
+        self.note(
+            "unknown_field",
+            "lines that are no field of an event stream are passed over",
+            out,
+        )
     }
 
     fn take_data<'b>(
@@ -127,7 +160,12 @@ impl Sse {
         pending: &mut Option<&'b [u8]>,
         out: &mut FrameOut<'_>,
     ) -> io::Result<()> {
-        let value = if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
+        if self.settings.is_over(self.data.len() + value.len()) {
+            self.stopped = true;
+            return out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))));
+        }
+        let value =
+            if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
         if self.data.is_empty() && pending.is_none() {
             *pending = Some(value);
             return Ok(());
@@ -136,7 +174,11 @@ impl Sse {
             self.keep(first);
         }
         if !self.settings.strict && matches!(value.first(), Some(b'{' | b'[')) && self.is_record() {
-            self.note("unseparated_events", "records without a blank line between them were told apart", out)?;
+            self.note(
+                "unseparated_events",
+                "records without a blank line between them were told apart",
+                out,
+            )?;
             let (offset, event_type) = (self.offset, self.event_type.clone());
             self.dispatch(None, out)?;
             self.begun = Some(offset);
@@ -172,7 +214,11 @@ impl Sse {
         scanner.status() == Status::Whole
     }
 
-    fn without_second_prefix<'b>(&self, value: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+    fn without_second_prefix<'b>(
+        &self,
+        value: &'b [u8],
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<&'b [u8]> {
         let mut inner = value;
         while let Some(rest) = inner.strip_prefix(b"data:") {
             inner = rest.strip_prefix(b" ").unwrap_or(rest);
@@ -290,7 +336,8 @@ fn set(text: &mut String, value: &[u8]) {
 
 /// Whether a last line without its end holds no data that could be lost.
 fn is_comment_or_field(line: &[u8]) -> bool {
-    line.starts_with(b":") || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")
+    line.starts_with(b":")
+        || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")
 }
 
 #[cfg(test)]
@@ -319,7 +366,10 @@ mod tests {
 
     #[test]
     fn data_lines_are_joined() {
-        check("data\ndata\n\ndata: a\nid: 1\nevent: x\ndata:b\n\ndata:\n\n", &["|\n", "x|a\nb", "|"]);
+        check(
+            "data\ndata\n\ndata: a\nid: 1\nevent: x\ndata:b\n\ndata:\n\n",
+            &["|\n", "x|a\nb", "|"],
+        );
     }
 
     #[test]
@@ -342,7 +392,10 @@ mod tests {
 
     #[test]
     fn records_without_blank_lines_are_told_apart() {
-        check_lenient("data: {}\ndata: {\"a\":\ndata: 1}\ndata: [DONE]\n\n", &["!Note 9", "|{}", "!Note 30", "|{\"a\":\n1}", "|[DONE]"]);
+        check_lenient(
+            "data: {}\ndata: {\"a\":\ndata: 1}\ndata: [DONE]\n\n",
+            &["!Note 9", "|{}", "!Note 30", "|{\"a\":\n1}", "|[DONE]"],
+        );
     }
 
     #[test]

@@ -10,13 +10,28 @@ use crate::json::{Scanner, Status};
 pub(super) static FRAMING: Framing = Framing {
     name: "json",
     about: "one JSON body, or several one after another",
-    sniff: |head| match skip_blank(head).first() {
-        None => Sniff::More,
-        Some(b'{') => Sniff::Yes,
-        Some(_) => Sniff::No,
+    sniff: |head| match skip_blank(head) {
+        [] => Sniff::More,
+        value @ [b'{', ..] => sniff_value(value),
+        _ => Sniff::No,
     },
     framer: |settings| Box::new(Values::new(FRAMING.name, settings)),
 };
+
+/// How much of a value has to be JSON before it's taken for such, in bytes.
+/// Prose that begins with a brace gives itself away sooner.
+const ENOUGH: usize = 256;
+
+fn sniff_value(value: &[u8]) -> Sniff {
+    let mut scanner = Scanner::new(0);
+    scanner.push(value.get(..ENOUGH).unwrap_or(value));
+    match scanner.status() {
+        Status::Bad => Sniff::No,
+        Status::Whole => Sniff::Yes,
+        _ if value.len() >= ENOUGH => Sniff::Yes,
+        _ => Sniff::Likely,
+    }
+}
 
 pub(super) static ARRAY: Framing = Framing {
     name: "json-array",
@@ -24,8 +39,9 @@ pub(super) static ARRAY: Framing = Framing {
     sniff: |head| match skip_blank(head) {
         [] => Sniff::More,
         [b'[', rest @ ..] => match rest.trim_ascii_start().first() {
-            None => Sniff::More,
-            Some(b'{' | b']') => Sniff::Yes,
+            None => Sniff::Likely,
+            Some(b']') => Sniff::Yes,
+            Some(b'{') => sniff_value(rest.trim_ascii_start()),
             Some(_) => Sniff::No,
         },
         _ => Sniff::No,
@@ -43,6 +59,8 @@ enum State {
     Inside,
     /// Behind something that isn't JSON, until the line ends.
     Lost,
+    /// The same, behind the array's closing bracket.
+    LostBehind,
     /// Behind the array's closing bracket.
     Closed,
     Stopped,
@@ -58,37 +76,72 @@ struct Values {
     /// Where the value begins.
     begun: u64,
     offset: u64,
+    /// Whether a comma has to come before the next element, or an element
+    /// behind the last comma.
+    comma: Comma,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comma {
+    None,
+    Wanted,
+    Seen,
 }
 
 impl Values {
     fn new(name: &'static str, settings: Settings) -> Self {
         let state = if name == ARRAY.name { State::Start } else { State::Between };
-        Values { name, settings, state, scanner: Scanner::new(0), held: Vec::new(), begun: 0, offset: 0 }
+        let scanner = Scanner::new(0);
+        Values {
+            name,
+            settings,
+            state,
+            scanner,
+            held: Vec::new(),
+            begun: 0,
+            offset: 0,
+            comma: Comma::None,
+        }
     }
 
     fn is_array(&self) -> bool {
         self.name == ARRAY.name
     }
 
-    /// What a byte between two values means.
-    fn between(&mut self, byte: u8) {
+    /// What a byte between two values means; whether it belongs there.
+    fn between(&mut self, byte: u8) -> bool {
         self.offset += 1;
-        match byte {
-            b'[' if self.state == State::Start => self.state = State::Between,
-            b',' if self.is_array() && self.state == State::Between => {}
-            b']' if self.is_array() && self.state == State::Between => self.state = State::Closed,
-            // White space, and the bytes of a byte order mark.
-            b' ' | b'\t' | b'\n' | b'\r' | 0xEF | 0xBB | 0xBF => {}
-            _ => {
-                self.offset -= 1;
-                self.begun = self.offset;
-                self.scanner = Scanner::new(0);
-                self.state = match self.state {
-                    State::Between if matches!(byte, b'{' | b'[') => State::Inside,
-                    _ => State::Lost,
-                };
+        let (is_array, comma) = (self.is_array(), self.comma);
+        match (byte, self.state) {
+            (b'[', State::Start) => self.state = State::Between,
+            (b'[', State::Closed) => (self.state, self.comma) = (State::Between, Comma::None),
+            (b',', State::Between) if is_array => {
+                self.comma = Comma::Seen;
+                return comma == Comma::Wanted;
             }
+            (b']', State::Between) if is_array => {
+                self.state = State::Closed;
+                return comma != Comma::Seen;
+            }
+            // White space, and the bytes of a byte order mark.
+            (b' ' | b'\t' | b'\n' | b'\r' | 0xEF | 0xBB | 0xBF, _) => {}
+            (b'{' | b'[', State::Between) => {
+                self.begin(State::Inside);
+                self.comma = Comma::Wanted;
+                return !is_array || comma != Comma::Wanted;
+            }
+            (_, State::Closed) => self.begin(State::LostBehind),
+            _ => self.begin(State::Lost),
         }
+        true
+    }
+
+    /// The byte that was just counted begins something.
+    fn begin(&mut self, state: State) {
+        self.offset -= 1;
+        self.begun = self.offset;
+        self.scanner = Scanner::new(0);
+        self.state = state;
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -97,7 +150,19 @@ impl Values {
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let raw = &self.held;
-        out(Err(Fault { kind, code: kind_code(kind), message: message.into(), offset: self.begun, raw }))
+        out(Err(Fault {
+            kind,
+            code: kind_code(kind),
+            message: message.into(),
+            offset: self.begun,
+            raw,
+        }))
+    }
+
+    fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let message = "the elements of the array are not separated by one comma each".into();
+        let (kind, code) = (FaultKind::Note, "array_comma");
+        out(Err(Fault { kind, code, message, offset, raw: &[] }))
     }
 
     /// Takes what belongs to the value, and hands it on if that completes it.
@@ -106,6 +171,7 @@ impl Values {
         let part = rest.get(..taken).unwrap_or_default();
         self.offset += taken as u64;
         match self.scanner.status() {
+            Status::Whole if self.settings.is_over((self.offset - self.begun) as usize) => {}
             Status::Whole if self.held.is_empty() => {
                 self.state = State::Between;
                 self.frame(part, out)?;
@@ -137,7 +203,8 @@ impl Values {
         if end.is_some() {
             self.fault(FaultKind::Malformed, "this is not JSON", out)?;
             self.held.clear();
-            self.state = State::Between;
+            self.state =
+                if self.state == State::LostBehind { State::Closed } else { State::Between };
         }
         Ok(part.len())
     }
@@ -154,14 +221,17 @@ impl Framer for Values {
             match self.state {
                 State::Stopped => break,
                 State::Inside => at += self.inside(rest, out)?,
-                State::Lost => at += self.lost(rest, out)?,
+                State::Lost | State::LostBehind => at += self.lost(rest, out)?,
                 State::Start | State::Between | State::Closed => {
                     let before = self.offset;
-                    self.between(rest.first().copied().unwrap_or(b' '));
+                    if !self.between(rest.first().copied().unwrap_or(b' ')) {
+                        self.note_comma(before, out)?;
+                    }
                     at += (self.offset - before) as usize;
                 }
             }
-            if self.settings.is_over(self.held.len()) {
+            let size = self.offset - self.begun;
+            if self.state == State::Inside && self.settings.is_over(size as usize) {
                 self.state = State::Stopped;
                 self.held = Vec::new();
                 out(Err(self.settings.limit_fault(self.begun)))?;
@@ -175,7 +245,9 @@ impl Framer for Values {
             State::Inside => {
                 self.fault(FaultKind::Truncated, "the input ended inside a JSON value", out)
             }
-            State::Lost => self.fault(FaultKind::Malformed, "this is not JSON", out),
+            State::Lost | State::LostBehind => {
+                self.fault(FaultKind::Malformed, "this is not JSON", out)
+            }
             State::Between if self.is_array() => {
                 self.begun = self.offset;
                 self.fault(FaultKind::Truncated, "the input ended before the array's `]`", out)
@@ -196,7 +268,11 @@ mod tests {
 
     #[test]
     fn values_one_after_another() {
-        check(&FRAMING, "{\n \"a\": 1\n}\n{\"b\":\"}\"}{\"c\":3}", &["|{\n \"a\": 1\n}", "|{\"b\":\"}\"}", "|{\"c\":3}"]);
+        check(
+            &FRAMING,
+            "{\n \"a\": 1\n}\n{\"b\":\"}\"}{\"c\":3}",
+            &["|{\n \"a\": 1\n}", "|{\"b\":\"}\"}", "|{\"c\":3}"],
+        );
     }
 
     #[test]
@@ -212,8 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn commas_are_looked_after() {
+        check(&ARRAY, "[{}{},]", &["|{}", "!Note 3", "|{}", "!Note 6"]);
+        check(&ARRAY, "[{}][{}]", &["|{}", "|{}"]);
+    }
+
+    #[test]
     fn what_is_not_json() {
-        check(&ARRAY, "[{\"a\":1},x\n{\"b\":2}]y", &["|{\"a\":1}", "!Malformed 9", "|{\"b\":2}", "!Malformed 19"]);
+        check(
+            &ARRAY,
+            "[{\"a\":1},x\n{\"b\":2}]y",
+            &["|{\"a\":1}", "!Malformed 9", "|{\"b\":2}", "!Malformed 19"],
+        );
         check(&FRAMING, "{\"a\" 1}\n{\"b\":2}", &["!Malformed 0", "|{\"b\":2}"]);
     }
 }

@@ -31,7 +31,11 @@ pub fn mend(json: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) 
     if reason.starts_with("duplicate field") {
         let text = std::str::from_utf8(json).ok()?;
         let message = format!("{reason}: the last one counts");
-        return Some(Mended { json: last_of_each(text, 0).into_bytes(), code: "duplicate_key", message });
+        return Some(Mended {
+            json: last_of_each(text, 0).into_bytes(),
+            code: "duplicate_key",
+            message,
+        });
     }
     let range = locate(json, error.path())?;
     let mut kept = json.get(..range.start)?.to_vec();
@@ -90,9 +94,12 @@ fn last_of_each(json: &str, depth: usize) -> String {
     for (at, (key, _)) in members.iter().enumerate() {
         last.insert(key.as_ref(), at);
     }
-    let kept = members.iter().enumerate().filter(|(at, (key, _))| last.get(key.as_ref()) == Some(at));
+    let kept =
+        members.iter().enumerate().filter(|(at, (key, _))| last.get(key.as_ref()) == Some(at));
     let inner: Vec<_> = kept
-        .map(|(_, (key, value))| format!("{}:{}", super::quote(key), last_of_each(value.get(), depth + 1)))
+        .map(|(_, (key, value))| {
+            format!("{}:{}", super::quote(key), last_of_each(value.get(), depth + 1))
+        })
         .collect();
     format!("{{{}}}", inner.join(","))
 }
@@ -184,7 +191,11 @@ mod tests {
 
     #[test]
     fn the_wrong_field_is_taken_out() {
-        check(r#"{"a": [{"b": 1}, {"b": "x"}], "c": 2}"#, r#"{"a": [{"b": 1}, {}], "c": 2}"#, "wrong_type");
+        check(
+            r#"{"a": [{"b": 1}, {"b": "x"}], "c": 2}"#,
+            r#"{"a": [{"b": 1}, {}], "c": 2}"#,
+            "wrong_type",
+        );
         check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{ "c": 2}"#, "wrong_type");
         check(r#"{"c": 2, "a": [1]}"#, r#"{"c": 2, "a": []}"#, "wrong_type");
         check(r#"{"x": 1, "c": "2"}"#, r#"{"x": 1}"#, "wrong_type");

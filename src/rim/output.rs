@@ -21,7 +21,10 @@ impl Output {
     /// Fails if standard output was closed before the program began.
     pub fn open() -> io::Result<Self> {
         if was_closed() {
-            return Err(io::Error::new(ErrorKind::BrokenPipe, "was closed before the program began"));
+            return Err(io::Error::new(
+                ErrorKind::BrokenPipe,
+                "was closed before the program began",
+            ));
         }
         Ok(Output { buffer: Vec::with_capacity(BLOCK) })
     }

@@ -1,5 +1,6 @@
 //! The progress bar of long runs, on standard error.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -15,9 +16,9 @@ const TEMPLATE: &str = "{bar:40} {bytes}/{total_bytes} {eta}";
 
 /// A bar, or nothing. It is there only if standard error is a terminal,
 /// standard output is none, and the input is a large file.
-#[derive(Clone)]
 pub struct Progress {
     bar: Option<ProgressBar>,
+    is_shown: Cell<bool>,
     since: Instant,
 }
 
@@ -27,22 +28,25 @@ impl Progress {
         let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
         let size = size.filter(|&size| is_seen && size > MIN_SIZE);
         let bar = size.map(|size| {
-            let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::hidden()).with_style(style)
+            let style = ProgressStyle::with_template(TEMPLATE)
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressBar::with_draw_target(Some(size), ProgressDrawTarget::hidden())
+                .with_style(style)
         });
-        Progress { bar, since: Instant::now() }
+        Progress { bar, is_shown: Cell::new(false), since: Instant::now() }
     }
 
     /// No bar.
     pub fn none() -> Self {
-        Progress { bar: None, since: Instant::now() }
+        Progress { bar: None, is_shown: Cell::new(false), since: Instant::now() }
     }
 
     /// So many more bytes have been read.
     pub(super) fn advance(&self, count: usize) {
         let Some(bar) = &self.bar else { return };
         bar.inc(count as u64);
-        if bar.is_hidden() && self.since.elapsed() > PATIENCE {
+        if !self.is_shown.get() && self.since.elapsed() > PATIENCE {
+            self.is_shown.set(true);
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }

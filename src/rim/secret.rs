@@ -1,8 +1,20 @@
 //! Keys in the messages of providers: what looks like one is not repeated.
 
 /// What keys begin with.
-const PREFIXES: &[&str] =
-    &["sk-", "AIza", "AKIA", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "gsk_", "xai-"];
+const PREFIXES: &[&str] = &[
+    "sk-",
+    "AIza",
+    "AKIA",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "gsk_",
+    "xai-",
+];
 
 /// The shortest rest of a key behind its prefix.
 const MIN_REST: usize = 8;
@@ -25,7 +37,8 @@ pub(super) fn mask(text: &str) -> String {
             None => out.push_str(word),
         }
         out.push_str(behind);
-        is_after_bearer = word.eq_ignore_ascii_case("bearer") || (is_after_bearer && word.is_empty());
+        is_after_bearer =
+            word.eq_ignore_ascii_case("bearer") || (is_after_bearer && word.is_empty());
     }
     out
 }
@@ -59,7 +72,10 @@ mod tests {
 
     #[test]
     fn keys_are_masked() {
-        check("Incorrect API key provided: sk-proj-ab***********wxyz.", "Incorrect API key provided: sk-***");
+        check(
+            "Incorrect API key provided: sk-proj-ab***********wxyz.",
+            "Incorrect API key provided: sk-***",
+        );
         check("key=AIzaSyA1234567890,next", "key=AIza***,next");
         check("\"hf_abcdefghijkl\" (AKIAIOSFODNN7EXAMPLE)", "\"hf_***\" (AKIA***)");
         check("ghp_0123456789abcdef ghs_0123456789abcdef", "ghp_*** ghs_***");

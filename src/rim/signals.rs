@@ -37,10 +37,14 @@ impl Signals {
             // and whoever is woken up finds out by which one.
             flag::register_conditional_default(signal, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
-            flag::register_usize(signal, Arc::clone(&caught), usize::try_from(signal).unwrap_or_default())?;
+            flag::register_usize(
+                signal,
+                Arc::clone(&caught),
+                usize::try_from(signal).unwrap_or_default(),
+            )?;
         }
         let (wakeup, hook) = UnixStream::pair()?;
-        let wakeup = SignalDelivery::with_pipe(wakeup, hook, SignalOnly::default(), &signals)?;
+        let wakeup = SignalDelivery::with_pipe(wakeup, hook, SignalOnly, &signals)?;
         Ok(Signals { caught, wakeup })
     }
 

@@ -28,9 +28,12 @@ pub(crate) fn detect(args: &Detect) -> anyhow::Result<u8> {
         if let Some(outcome) = look.outcome() {
             status.note(outcome);
         }
-        let file = Some(*name).filter(|_| inputs.names.len() > 1);
-        let text = cli::explain(&look.verdict, file.map(shown), args.json);
-        out.write_all(format!("{separator}{text}").as_bytes()).and_then(|()| out.flush()).map_err(Lost)?;
+        let file = if args.json { *name } else { shown(name) };
+        let file = Some(file).filter(|_| inputs.names.len() > 1);
+        let text = cli::explain(&look.verdict, file, args.json);
+        out.write_all(format!("{separator}{text}").as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(Lost)?;
         separator = if args.json { "" } else { "\n" };
     }
     Ok(status.code(false))
@@ -51,7 +54,9 @@ impl Look {
         let mut enough = 0;
         loop {
             match input.read(&mut buffer) {
-                Ok(Read::Bytes(count)) => self.head.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+                Ok(Read::Bytes(count)) => {
+                    self.head.extend_from_slice(buffer.get(..count).unwrap_or_default())
+                }
                 Ok(Read::End) => {
                     self.verdict = detect::explain(&self.head, true);
                     return Ended::Well;

@@ -64,9 +64,13 @@ impl<'a> Job<'a> {
         let mut out = Output::open().map_err(Lost)?;
         let mut status = Status::default();
         for name in &self.inputs.names {
-            let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else { continue };
+            let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
+                continue;
+            };
             let progress = Progress::new(input.size());
-            let report = self.read(name, &mut input, &mut out, &mut progress.stderr(), &progress).map_err(Lost)?;
+            let report = self
+                .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
+                .map_err(Lost)?;
             if let Some(signal) = report.signal {
                 rim::die(signal);
             }

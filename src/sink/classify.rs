@@ -89,7 +89,9 @@ impl Gathered {
             Kind::InvalidToolCall(call) => {
                 add(&mut self.invalid, |line| members::invalid_tool_call(line, call));
             }
-            Kind::Warning(warning) => add(&mut self.warnings, |line| members::warning(line, warning)),
+            Kind::Warning(warning) => {
+                add(&mut self.warnings, |line| members::warning(line, warning))
+            }
             Kind::Usage(usage) => {
                 self.usage.clear();
                 add(&mut self.usage, |line| members::usage(line, usage));

@@ -37,7 +37,9 @@ impl Part {
     fn split<'a>(kind: &Kind<'a>) -> Option<(Part, &'a str)> {
         match *kind {
             Kind::Text(text) => Some((Part::Text(text.channel.map(str::to_owned)), text.text)),
-            Kind::Reasoning(thought) if thought.redacted.is_none() => Some((Part::Reasoning, thought.text)),
+            Kind::Reasoning(thought) if thought.redacted.is_none() => {
+                Some((Part::Reasoning, thought.text))
+            }
             Kind::Refusal(text) => Some((Part::Refusal, text)),
             Kind::ToolCallDelta(delta) => Some((Part::Arguments(delta.index), delta.arguments)),
             _ => None,
@@ -82,7 +84,9 @@ impl<S: Sink> Sink for Join<S> {
         self.held.get_or_insert(Held { choice, part });
         self.text.push_str(text);
         match event.kind {
-            Kind::Reasoning(Reasoning { signature: Some(signature), .. }) => self.release(Some(signature)),
+            Kind::Reasoning(Reasoning { signature: Some(signature), .. }) => {
+                self.release(Some(signature))
+            }
             _ => Ok(()),
         }
     }

@@ -4,8 +4,8 @@
 use super::VERSION;
 use super::line::Line;
 use crate::event::{
-    Block, Failure, Finish, InvalidToolCall, ProviderEvent, Reasoning, Start, Text, ToolCall, ToolCallDelta,
-    ToolCallStart, ToolResult, Usage, Warning,
+    Block, Failure, Finish, InvalidToolCall, ProviderEvent, Reasoning, Start, Text, ToolCall,
+    ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
 };
 
 pub(super) fn start(line: &mut Line, start: &Start<'_>) {

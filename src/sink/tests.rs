@@ -2,15 +2,20 @@
 
 use super::*;
 use crate::event::{
-    Block, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output, ProviderEvent, Reason,
-    Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
+    Block, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
+    ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
+    ToolResult, Usage, Warning,
 };
 use crate::frame::{Fault, FaultKind, Frame};
 
 const START: Start<'_> =
     Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None, file: None };
-const FINISH: Finish<'_> =
-    Finish { finish_reason: FinishReason::Stop, raw: Some("end_turn"), stop_sequence: None, inferred: false };
+const FINISH: Finish<'_> = Finish {
+    finish_reason: FinishReason::Stop,
+    raw: Some("end_turn"),
+    stop_sequence: None,
+    inferred: false,
+};
 const CALL: ToolCall<'_> = ToolCall {
     index: 0,
     id: "call_0",
@@ -63,8 +68,10 @@ fn check_joined(kinds: &[Kind<'_>], expected: &[&str]) {
 #[track_caller]
 fn check_summary(max_memory: usize, kinds: &[Kind<'_>], expected: &[&str]) {
     let events: Vec<_> = kinds.iter().map(|kind| (*kind).into()).collect();
-    let printed =
-        printed(|out| Box::new(Capped::new(Classify::new(out, label(None), 0), max_memory)), &events);
+    let printed = printed(
+        |out| Box::new(Capped::new(Classify::new(out, label(None), 0), max_memory)),
+        &events,
+    );
     assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
 }
 
@@ -82,14 +89,27 @@ fn lines_of_a_message() {
         Kind::Start(start),
         r#"{"type":"start","v":1,"format":"anthropic","framing":"sse","dialect":"d","id":"i","model":"m"}"#,
     );
-    let usage = Usage { input_tokens: Some(3), reasoning_tokens: Some(0), raw: "{ \"a\": 1e2 }", ..Usage::default() };
-    check_event(Kind::Usage(usage), r#"{"type":"usage","input_tokens":3,"reasoning_tokens":0,"raw":{"a":1e2}}"#);
+    let usage = Usage {
+        input_tokens: Some(3),
+        reasoning_tokens: Some(0),
+        raw: "{ \"a\": 1e2 }",
+        ..Usage::default()
+    };
+    check_event(
+        Kind::Usage(usage),
+        r#"{"type":"usage","input_tokens":3,"reasoning_tokens":0,"raw":{"a":1e2}}"#,
+    );
     check_event(
         Kind::Finish(Finish { stop_sequence: Some("\n"), inferred: true, ..FINISH }),
         r#"{"type":"finish_reason","finish_reason":"stop","raw_finish_reason":"end_turn","stop_sequence":"\n","inferred":true}"#,
     );
     let raw = Some(Output::Json("{\"x\": []}"));
-    let failure = Failure { provider_code: Some("429"), retryable: Some(true), raw, ..Failure::new(Code::Provider, "m", Some(9)) };
+    let failure = Failure {
+        provider_code: Some("429"),
+        retryable: Some(true),
+        raw,
+        ..Failure::new(Code::Provider, "m", Some(9))
+    };
     check_event(
         Kind::Error(failure),
         r#"{"type":"error","code":"provider","message":"m","offset":9,"provider_code":"429","retryable":true,"raw":{"x":[]}}"#,
@@ -124,7 +144,12 @@ fn lines_of_calls() {
         Kind::ToolCallDelta(ToolCallDelta { index: 1, arguments: "{\"" }),
         r#"{"type":"tool_call_delta","index":1,"arguments":"{\""}"#,
     );
-    let call = ToolCall { source: Some("d"), executor: Some(Executor::Agent), signature: Some("s"), ..CALL };
+    let call = ToolCall {
+        source: Some("d"),
+        executor: Some(Executor::Agent),
+        signature: Some("s"),
+        ..CALL
+    };
     check_event(
         Kind::ToolCall(call),
         r#"{"type":"tool_call","index":0,"id":"call_0","name":"f","arguments":{"a":1.0},"source":"d","executor":"agent","signature":"s"}"#,
@@ -141,8 +166,12 @@ fn lines_of_calls() {
         Kind::InvalidToolCall(invalid),
         r#"{"type":"invalid_tool_call","index":0,"name":"f","arguments_raw":"{","reason":"truncated"}"#,
     );
-    let result = ToolResult { id: "i", name: None, output: Output::Json("[1, 2]"), is_error: Some(false) };
-    check_event(Kind::ToolResult(result), r#"{"type":"tool_result","id":"i","output":[1,2],"is_error":false}"#);
+    let result =
+        ToolResult { id: "i", name: None, output: Output::Json("[1, 2]"), is_error: Some(false) };
+    check_event(
+        Kind::ToolResult(result),
+        r#"{"type":"tool_result","id":"i","output":[1,2],"is_error":false}"#,
+    );
 }
 
 #[test]
@@ -163,7 +192,10 @@ fn lines_name_their_file_and_time() {
     let clock = Clock::default();
     clock.start();
     let label = Label { file: Some("a\n".into()), clock: Some(clock) };
-    let printed = printed(|out| Box::new(Ndjson::new(out, label)), &[Kind::Start(START).into(), text("t").into()]);
+    let printed = printed(
+        |out| Box::new(Ndjson::new(out, label)),
+        &[Kind::Start(START).into(), text("t").into()],
+    );
     assert!(printed.contains(r#""framing":"sse","file":"a\n","t_ms":"#), "{printed}");
     assert!(printed.contains(r#""text":"t","file":"a\n","t_ms":"#), "{printed}");
 }
@@ -172,7 +204,13 @@ fn lines_name_their_file_and_time() {
 fn neighbours_are_joined() {
     let delta = |index, arguments| Kind::ToolCallDelta(ToolCallDelta { index, arguments });
     check_joined(
-        &[text("a"), text("b"), Kind::Text(Text { text: "c", channel: Some("x") }), Kind::Refusal("d"), Kind::Refusal("e")],
+        &[
+            text("a"),
+            text("b"),
+            Kind::Text(Text { text: "c", channel: Some("x") }),
+            Kind::Refusal("d"),
+            Kind::Refusal("e"),
+        ],
         &[
             r#"{"type":"text","text":"ab"}"#,
             r#"{"type":"text","text":"c","channel":"x"}"#,
@@ -209,9 +247,13 @@ fn a_signature_closes_a_thought() {
 
 #[test]
 fn summaries() {
-    check_summary(0, &[Kind::Start(START), text("a"), text("b"), Kind::Finish(FINISH)], &[
-        r#"{"type":"final_answer","text":"ab","tool_calls":[],"finish_reason":"stop","raw_finish_reason":"end_turn","format":"anthropic","complete":true}"#,
-    ]);
+    check_summary(
+        0,
+        &[Kind::Start(START), text("a"), text("b"), Kind::Finish(FINISH)],
+        &[
+            r#"{"type":"final_answer","text":"ab","tool_calls":[],"finish_reason":"stop","raw_finish_reason":"end_turn","format":"anthropic","complete":true}"#,
+        ],
+    );
     let usage = Usage { output_tokens: Some(1), raw: "{}", ..Usage::default() };
     let warning = Warning { code: "c", message: "m", offset: None, index: None };
     let agents = ToolCall { index: 1, executor: Some(Executor::Agent), ..CALL };
@@ -239,31 +281,45 @@ fn summaries() {
 #[test]
 fn summaries_of_failures() {
     let end = Kind::Error(Failure::new(Code::Truncated, "m", None));
-    check_summary(0, &[Kind::Start(START), Kind::ToolCall(CALL), end, Kind::Start(START), Kind::Finish(FINISH)], &[
-        concat!(
-            r#"{"type":"error","text":"","tool_calls":[{"index":0,"id":"call_0","name":"f","arguments":{"a":1.0}}],"#,
-            r#""format":"anthropic","complete":false,"error":{"code":"truncated","message":"m"}}"#,
-        ),
-        r#"{"type":"final_answer","text":"","tool_calls":[],"finish_reason":"stop","raw_finish_reason":"end_turn","format":"anthropic","complete":true}"#,
-    ]);
+    check_summary(
+        0,
+        &[Kind::Start(START), Kind::ToolCall(CALL), end, Kind::Start(START), Kind::Finish(FINISH)],
+        &[
+            concat!(
+                r#"{"type":"error","text":"","tool_calls":[{"index":0,"id":"call_0","name":"f","arguments":{"a":1.0}}],"#,
+                r#""format":"anthropic","complete":false,"error":{"code":"truncated","message":"m"}}"#,
+            ),
+            r#"{"type":"final_answer","text":"","tool_calls":[],"finish_reason":"stop","raw_finish_reason":"end_turn","format":"anthropic","complete":true}"#,
+        ],
+    );
 }
 
 #[test]
 fn memory_has_a_limit() {
-    check_summary(3, &[Kind::Start(START), text("ab"), text("cd"), text("e"), Kind::Finish(FINISH)], &[
-        concat!(
+    check_summary(
+        3,
+        &[Kind::Start(START), text("ab"), text("cd"), text("e"), Kind::Finish(FINISH)],
+        &[concat!(
             r#"{"type":"error","text":"ab","tool_calls":[],"format":"anthropic","complete":false,"#,
             r#""error":{"code":"limit","message":"the message is larger than --max-memory 3"}}"#,
-        ),
-    ]);
+        )],
+    );
 }
 
 #[test]
 fn frames() {
-    let frame = Frame { framing: "sse", event_type: "message", data: b"a\xE2\x82", id: "7", offset: 3 };
+    let frame =
+        Frame { framing: "sse", event_type: "message", data: b"a\xE2\x82", id: "7", offset: 3 };
     check_frame(Ok(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
-    check_frame(Ok(Frame { event_type: "e", id: "", ..frame }), "{\"event\":\"e\",\"data\":\"a\u{FFFD}\",\"offset\":3}\n");
-    let fault = Fault { kind: FaultKind::Limit, code: "x", message: "m".into(), offset: 1, raw: &[] };
-    check_frame(Err(fault.clone()), "{\"type\":\"error\",\"code\":\"limit\",\"message\":\"m\",\"offset\":1}\n");
+    check_frame(
+        Ok(Frame { event_type: "e", id: "", ..frame }),
+        "{\"event\":\"e\",\"data\":\"a\u{FFFD}\",\"offset\":3}\n",
+    );
+    let fault =
+        Fault { kind: FaultKind::Limit, code: "x", message: "m".into(), offset: 1, raw: &[] };
+    check_frame(
+        Err(fault.clone()),
+        "{\"type\":\"error\",\"code\":\"limit\",\"message\":\"m\",\"offset\":1}\n",
+    );
     check_frame(Err(Fault { kind: FaultKind::Note, ..fault }), "");
 }

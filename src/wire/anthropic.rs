@@ -6,6 +6,7 @@
 //! which may come again once its block has stopped.
 
 mod blocks;
+mod compaction;
 mod payload;
 
 use std::io;
@@ -17,8 +18,8 @@ use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{Code, Failure, Kind};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use blocks::Blocks;
-use payload::{Block, Ending, Event, Message};
+use blocks::{Blocks, Extent};
+use payload::{Block, Ending, Event, Message, object};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     name: "anthropic",
@@ -78,7 +79,12 @@ enum Stage {
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Anthropic { stage: Stage::Closed, id: None, blocks: Blocks::default(), meter: Meter::new(USAGE) }
+        Anthropic {
+            stage: Stage::Closed,
+            id: None,
+            blocks: Blocks::default(),
+            meter: Meter::new(USAGE),
+        }
     }
 }
 
@@ -109,18 +115,22 @@ impl Decoder for Anthropic {
 }
 
 impl Anthropic {
-    fn event(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
             "message_start" => match object("message", event.message, out)? {
-                Some(json) => self.message(&Frame { data: json.as_bytes(), ..*frame }, out),
+                Some(json) => {
+                    self.message(&Frame { data: json.as_bytes(), ..*frame }, Extent::Start, out)
+                }
                 None => self.begin(None, None, out),
             },
-            "message" => {
-                self.message(frame, out)?;
-                self.stop(out)
-            }
+            "message" => self.message(frame, Extent::Whole, out),
             "message_delta" => {
                 self.begin_late(out)?;
                 self.usage(event.usage, out)?;
@@ -129,11 +139,17 @@ impl Anthropic {
             "message_stop" => self.stop(out),
             "content_block_start" => {
                 self.begin_late(out)?;
-                let Some(json) = object("content_block", event.content_block, out)? else { return Ok(()) };
+                let Some(json) = object("content_block", event.content_block, out)? else {
+                    return Ok(());
+                };
                 let frame = Frame { data: json.as_bytes(), ..*frame };
-                read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
-                    self.blocks.start(event.index, &block, json, out)
-                })
+                read::<Block<'static>, _>(
+                    &frame,
+                    out,
+                    |block: Block<'_>, out: &mut EventOut<'_>| {
+                        self.blocks.start(event.index, &block, json, out)
+                    },
+                )
             }
             "content_block_delta" => {
                 self.begin_late(out)?;
@@ -149,10 +165,16 @@ impl Anthropic {
     }
 
     /// Reads a message, as it is when it begins or complete.
-    fn message(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn message(
+        &mut self,
+        frame: &Frame<'_>,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
             let id = message.id.as_ref().and_then(Str::non_empty);
-            if self.stage == Stage::Open && id.is_some() && id == self.id.as_deref() {
+            let is_open = self.stage == Stage::Open && id.is_some() && id == self.id.as_deref();
+            if is_open && extent == Extent::Start {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn("duplicate_message_start", message);
             }
@@ -161,11 +183,19 @@ impl Anthropic {
                 self.whole_block(frame, json, out)?;
             }
             self.usage(message.usage, out)?;
-            self.ending(&message.ending(), out)
+            self.ending(&message.ending(), out)?;
+            // A complete message has a reason to stop, or it isn't complete.
+            let is_over = extent == Extent::Whole && self.stage == Stage::Stopped;
+            if is_over { self.end(out) } else { Ok(()) }
         })
     }
 
-    fn whole_block(&mut self, frame: &Frame<'_>, json: &RawValue, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn whole_block(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
         let frame = Frame { data: json.as_bytes(), ..*frame };
         read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
@@ -174,15 +204,20 @@ impl Anthropic {
     }
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if let Some(usage) = usage.map_or(Ok(None), |usage| object("usage", Some(usage), out))? {
-            self.meter.feed(usage);
+        if usage.is_some() {
+            object("usage", usage, out)?.into_iter().for_each(|usage| self.meter.feed(usage));
         }
         Ok(())
     }
 
     /// A message begins. One that was open ends now: well, if only its
     /// `message_stop` was missing.
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         match self.stage {
             Stage::Closed => {}
             Stage::Stopped => self.end_unstopped(out)?,
@@ -216,7 +251,9 @@ impl Anthropic {
                 out.block(0, name, json.get())?;
             }
         }
-        let Some(raw) = ending.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) else { return Ok(()) };
+        let Some(raw) = ending.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) else {
+            return Ok(());
+        };
         if self.stage == Stage::Open {
             self.stage = Stage::Stopped;
         }
@@ -235,18 +272,17 @@ impl Anthropic {
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
         let record = Record::new(frame);
-        let is_error = record.has("error") || (kind.is_empty() && (error::PROTOCOL.sniff)(&record) == Sniff::Yes);
+        let is_error = record.has("error")
+            || (kind.is_empty() && (error::PROTOCOL.sniff)(&record) == Sniff::Yes);
         if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
     }
 
-    /// `message_stop`, or the end of a complete message.
+    /// `message_stop`.
     fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        match self.stage {
-            Stage::Closed => return Ok(()),
-            Stage::Open => out.warn("no_finish_reason", "the message ended without a stop reason")?,
-            Stage::Stopped | Stage::Failed => {}
+        if self.stage == Stage::Open {
+            out.warn("no_finish_reason", "`message_stop` came without a stop reason")?;
         }
-        self.end(out)
+        if self.stage == Stage::Closed { Ok(()) } else { self.end(out) }
     }
 
     fn end_unstopped(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -260,14 +296,4 @@ impl Anthropic {
         *self = Anthropic::default();
         out.end()
     }
-}
-
-/// The text of a member that should be an object; of anything else nothing,
-/// and a warning.
-fn object<'j>(name: &str, json: Option<&'j RawValue>, out: &mut EventOut<'_>) -> io::Result<Option<&'j str>> {
-    let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
-    if json.is_none() {
-        out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
-    }
-    Ok(json)
 }

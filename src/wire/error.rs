@@ -36,7 +36,11 @@ impl Decoder for ErrorBody {
             out.start(PROTOCOL.name, None, None)?;
         }
         let text = String::from_utf8_lossy(frame.data);
-        if is_error(&Record::new(&frame)) { report(&text, out) } else { out.unknown(&frame, "unknown") }
+        if is_error(&Record::new(&frame)) {
+            report(&text, out)
+        } else {
+            out.unknown(&frame, "unknown")
+        }
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -45,12 +49,14 @@ impl Decoder for ErrorBody {
 }
 
 /// Members that only an answer has.
-const MARKS_OF_SUCCESS: [&str; 7] = ["choices", "content", "candidates", "output", "role", "delta", "usage"];
+const MARKS_OF_SUCCESS: [&str; 7] =
+    ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
 fn is_error(record: &Record<'_>) -> bool {
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
     let named = record.event_type == "error" || record.has("error");
-    let bare = ["message", "Message", "detail", "errors", "title"].iter().any(|key| record.has(key));
+    let bare =
+        ["message", "Message", "detail", "errors", "title"].iter().any(|key| record.has(key));
     record.is_object() && (named || (bare && !is_answer))
 }
 
@@ -77,11 +83,16 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if let Some(text) = string(json) {
         return (Some(text), None);
     }
-    if let Some(first) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json).ok().as_deref().and_then(<[_]>::first) {
+    if let Some(first) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json)
+        .ok()
+        .as_deref()
+        .and_then(<[_]>::first)
+    {
         return if depth < MAX_NESTING { words(first.get(), depth + 1) } else { (None, None) };
     }
     let members = json::members(json);
-    let get = |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
+    let get =
+        |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
     let (mut message, mut code) = (None, None);
     for key in ["error", "errors", "detail"] {
         if let Some(inner) = get(key).filter(|inner| *inner != "null" && depth < MAX_NESTING) {
@@ -111,8 +122,24 @@ fn word(json: &str) -> Option<String> {
 /// Whether the same request may succeed later, where the code tells.
 fn is_retryable(code: &str) -> Option<bool> {
     let code = code.to_ascii_lowercase();
-    let later = ["overloaded", "rate_limit", "ratelimit", "timeout", "unavailable", "throttl", "resource_exhausted"];
-    let never = ["invalid", "authentication", "permission", "not_found", "billing", "context_length", "bad_request"];
+    let later = [
+        "overloaded",
+        "rate_limit",
+        "ratelimit",
+        "timeout",
+        "unavailable",
+        "throttl",
+        "resource_exhausted",
+    ];
+    let never = [
+        "invalid",
+        "authentication",
+        "permission",
+        "not_found",
+        "billing",
+        "context_length",
+        "bad_request",
+    ];
     match code.parse::<u16>() {
         Ok(408 | 409 | 429 | 500..=599) => Some(true),
         Ok(400..=499) => Some(false),
@@ -136,8 +163,16 @@ mod tests {
     fn every_shape_is_read() {
         check(r#"{"error":{"message":"m","type":"t","param":null,"code":"c"}}"#, "m", Some("c"));
         check(r#"{"error":{"message":"m","type":"t","code":null}}"#, "m", Some("t"));
-        check(r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}"#, "m", Some("400"));
-        check(r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#, "m", Some("overloaded_error"));
+        check(
+            r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}"#,
+            "m",
+            Some("400"),
+        );
+        check(
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#,
+            "m",
+            Some("overloaded_error"),
+        );
         check(r#"{"error":"m"}"#, "m", None);
         check(r#"{"error":["m"]}"#, "m", None);
         check(r#"{"error":"m","error_type":"validation"}"#, "m", Some("validation"));

@@ -1,11 +1,16 @@
 //! Why models stop: every provider's word, and ours.
 
-use crate::event::FinishReason::{self, ContentFilter, Error, Length, Other, Pause, Refusal, Stop, ToolCalls};
+use crate::event::FinishReason::{
+    self, ContentFilter, Error, Length, Other, Pause, Refusal, Stop, ToolCalls,
+};
 
 /// Our word for a provider's. Case doesn't matter; an unknown word is `other`.
 pub(super) fn normalise(raw: &str) -> FinishReason {
     let word = raw.to_ascii_lowercase();
-    TABLE.iter().find(|(_, words)| words.contains(&word.as_str())).map_or(Other, |(reason, _)| *reason)
+    TABLE
+        .iter()
+        .find(|(_, words)| words.contains(&word.as_str()))
+        .map_or(Other, |(reason, _)| *reason)
 }
 
 /// Reasons that mean that there is none yet.
@@ -16,22 +21,61 @@ pub(super) fn is_none(raw: &str) -> bool {
 static TABLE: &[(FinishReason, &[&str])] = &[
     (
         Stop,
-        &["stop", "eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed", "finish", "success", "load", "unload"],
+        &[
+            "stop",
+            "eos",
+            "eos_token",
+            "end_turn",
+            "stop_sequence",
+            "complete",
+            "completed",
+            "finish",
+            "success",
+            "load",
+            "unload",
+        ],
     ),
-    (ToolCalls, &["tool_calls", "tool-calls", "function_call", "tool_use", "tool_call", "requires_action"]),
+    (
+        ToolCalls,
+        &["tool_calls", "tool-calls", "function_call", "tool_use", "tool_call", "requires_action"],
+    ),
     (
         Length,
         &[
-            "length", "max_tokens", "max_output_tokens", "max_messages", "model_length", "token_limit", "limit",
-            "model_context_window_exceeded", "continuation", "error_limit", "exceed_context_size",
+            "length",
+            "max_tokens",
+            "max_output_tokens",
+            "max_messages",
+            "model_length",
+            "token_limit",
+            "limit",
+            "model_context_window_exceeded",
+            "continuation",
+            "error_limit",
+            "exceed_context_size",
         ],
     ),
     (
         ContentFilter,
         &[
-            "content_filter", "content-filter", "content_filtered", "safety", "recitation", "language", "blocklist",
-            "prohibited_content", "spii", "image_safety", "image_prohibited_content", "image_recitation",
-            "model_armor", "jailbreak", "escalation", "pup_limited_disabled", "guardrail_intervened", "error_toxic",
+            "content_filter",
+            "content-filter",
+            "content_filtered",
+            "safety",
+            "recitation",
+            "language",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "image_safety",
+            "image_prohibited_content",
+            "image_recitation",
+            "model_armor",
+            "jailbreak",
+            "escalation",
+            "pup_limited_disabled",
+            "guardrail_intervened",
+            "error_toxic",
             "sensitive",
         ],
     ),
@@ -40,10 +84,24 @@ static TABLE: &[(FinishReason, &[&str])] = &[
     (
         Error,
         &[
-            "error", "timeout", "failed", "malformed_function_call", "malformed_response", "unexpected_tool_call",
-            "too_many_tool_calls", "missing_thought_signature", "malformed_model_output", "malformed_tool_use",
-            "network_error", "insufficient_system_resource", "abort", "cancelled", "error_during_execution",
-            "error_max_turns", "error_max_budget_usd", "error_max_structured_output_retries",
+            "error",
+            "timeout",
+            "failed",
+            "malformed_function_call",
+            "malformed_response",
+            "unexpected_tool_call",
+            "too_many_tool_calls",
+            "missing_thought_signature",
+            "malformed_model_output",
+            "malformed_tool_use",
+            "network_error",
+            "insufficient_system_resource",
+            "abort",
+            "cancelled",
+            "error_during_execution",
+            "error_max_turns",
+            "error_max_budget_usd",
+            "error_max_structured_output_retries",
         ],
     ),
 ];

@@ -75,7 +75,8 @@ impl<'a> Record<'a> {
     /// Reads the top of a frame's JSON object; of any other payload, nothing.
     pub fn new(frame: &Frame<'a>) -> Self {
         let text = std::str::from_utf8(frame.data).unwrap_or_default();
-        let members = if frame.framing == plain::FRAMING { Vec::new() } else { json::members(text) };
+        let members =
+            if frame.framing == plain::FRAMING { Vec::new() } else { json::members(text) };
         Record { framing: frame.framing, event_type: frame.event_type, members }
     }
 

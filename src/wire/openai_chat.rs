@@ -31,7 +31,9 @@ fn sniff(record: &Record<'_>) -> Sniff {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").unwrap_or_default();
     let is_completion = object == "text_completion"
-        || (choices.contains("\"text\"") && !choices.contains("\"delta\"") && !choices.contains("\"message\""));
+        || (choices.contains("\"text\"")
+            && !choices.contains("\"delta\"")
+            && !choices.contains("\"message\""));
     match choices.starts_with('[') || object.starts_with("chat.completion") {
         true if !is_completion => Sniff::Yes,
         _ => Sniff::No,
@@ -103,10 +105,14 @@ impl Decoder for OpenAiChat {
         if self.open.is_none() {
             return Ok(());
         }
-        let is_complete = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        let is_complete =
+            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
         if is_complete {
             if self.awaits_done {
-                out.warn("missing_done", "the stream ended without `[DONE]`, behind its finish reason")?;
+                out.warn(
+                    "missing_done",
+                    "the stream ended without `[DONE]`, behind its finish reason",
+                )?;
             }
             return self.end(out);
         }
@@ -116,7 +122,12 @@ impl Decoder for OpenAiChat {
 }
 
 impl OpenAiChat {
-    fn chunk(&mut self, frame: &Frame<'_>, chunk: Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let id = chunk.id.as_ref().and_then(Str::non_empty);
         let choices = chunk.choices.as_deref().unwrap_or_default();
         let is_body = choices.iter().any(Choice::is_whole);
@@ -154,12 +165,18 @@ impl OpenAiChat {
     /// is new, and all choices had finished. (Avian changes the id of one
     /// message in its middle.)
     fn is_next(&self, id: Option<&str>, choices: &[Choice<'_>]) -> bool {
-        let all_finished = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        let all_finished =
+            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
         let is_other = self.open.as_deref().is_some_and(|open| id.is_some_and(|id| id != open));
         all_finished && is_other && choices.iter().any(Choice::says_something)
     }
 
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         if self.open.is_some() {
             return Ok(());
         }
@@ -177,7 +194,8 @@ impl OpenAiChat {
         if let Some(usage) = choice.usage {
             self.meter.feed(usage.get());
         }
-        let reason = choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        let reason =
+            choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
             self.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
@@ -219,7 +237,9 @@ impl OpenAiChat {
 
     /// What stands beside the choices.
     fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        for usage in [chunk.usage, chunk.x_groq.as_ref().and_then(|groq| groq.usage)].into_iter().flatten() {
+        for usage in
+            [chunk.usage, chunk.x_groq.as_ref().and_then(|groq| groq.usage)].into_iter().flatten()
+        {
             self.meter.feed(usage.get());
         }
         match chunk.citations {
@@ -268,13 +288,15 @@ fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
 
 fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
     // Mistral's default id is the string "null".
-    let id = call.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty() && *id != "null");
+    let id =
+        call.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty() && *id != "null");
     let key = call.index.map_or(Key::None, Key::Index);
     let signature = call.signature();
     let part = CallPart { key, id, signature: signature.as_deref(), ..CallPart::default() };
     if let Some(custom) = &call.custom {
         let name = custom.name.as_ref().and_then(Str::non_empty);
-        let arguments = custom.input.as_ref().map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
+        let arguments =
+            custom.input.as_ref().map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
         return out.call(choice, CallPart { name, arguments, ..part });
     }
     match &call.function {

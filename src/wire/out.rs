@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::io;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::finish;
 use crate::event::{
-    Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key, Kind, Output,
-    ProviderEvent, Reasoning, Start, Text, Warning,
+    Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
+    Kind, Output, ProviderEvent, Reasoning, Start, Text, Warning,
 };
 use crate::frame::Frame;
 use crate::json::{self, Str};
@@ -101,9 +102,11 @@ impl<'o> EventOut<'o> {
             Slot::Text => Kind::Text(Text { text, channel: None }),
             Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
             Slot::Refusal => Kind::Refusal(text),
-            Slot::Call(key) => {
-                Kind::CallPart(CallPart { key, arguments: Arguments::Fragment(text), ..CallPart::default() })
-            }
+            Slot::Call(key) => Kind::CallPart(CallPart {
+                key,
+                arguments: Arguments::Fragment(text),
+                ..CallPart::default()
+            }),
         };
         self.emit(choice, kind)
     }
@@ -144,7 +147,10 @@ impl<'o> EventOut<'o> {
 
     /// Thinking that the provider has encrypted.
     pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
-        self.emit(choice, Kind::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() }))
+        self.emit(
+            choice,
+            Kind::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() }),
+        )
     }
 
     /// A fragment of a call whose arguments, if any, are not a string.
@@ -153,7 +159,12 @@ impl<'o> EventOut<'o> {
     }
 
     /// A fragment of a call that continues its arguments.
-    pub fn call_fragment(&mut self, choice: u64, part: CallPart<'_>, arguments: &Str<'_>) -> io::Result<()> {
+    pub fn call_fragment(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
         self.check(arguments)?;
         let text = self.halves.join((choice, Slot::Call(part.key)), arguments);
         let arguments = Arguments::Fragment(&text);
@@ -178,7 +189,12 @@ impl<'o> EventOut<'o> {
     }
 
     /// Why the model stopped, in the provider's word.
-    pub fn finish(&mut self, choice: u64, raw: &str, stop_sequence: Option<&str>) -> io::Result<()> {
+    pub fn finish(
+        &mut self,
+        choice: u64,
+        raw: &str,
+        stop_sequence: Option<&str>,
+    ) -> io::Result<()> {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
@@ -222,25 +238,60 @@ fn is_json(text: &str) -> bool {
 const MAX_MENDS: usize = 16;
 
 /// Reads a frame's payload as a `T` and hands it to `then`. A field of an
-/// unexpected type costs that field and a warning; a payload that isn't JSON
-/// is reported as malformed.
-pub fn read<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut<'_>, then: F) -> io::Result<()>
+/// unexpected type costs that field and a warning; several objects in one frame
+/// are read one after another; a payload that isn't JSON is reported as
+/// malformed. A frame without data is a keep-alive.
+pub fn read<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut<'_>, mut then: F) -> io::Result<()>
 where
     T: for<'de> Payload<'de>,
-    F: for<'de> FnOnce(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
 {
-    let mut mended: Option<Vec<u8>> = None;
-    for _ in 0..MAX_MENDS {
-        let data = mended.as_deref().unwrap_or(frame.data);
+    let data = frame.data.trim_ascii();
+    if data.is_empty() {
+        return Ok(());
+    }
+    if data.starts_with(b"{") {
         if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(data) {
             return then(payload, out);
         }
-        let mut deserializer = serde_json::Deserializer::from_slice(data);
-        let result = serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
-        let Some(mend) = result.as_ref().err().and_then(|error| json::mend(data, error)) else { break };
-        out.warn(mend.code, &mend.message)?;
-        drop(result);
-        mended = Some(mend.json);
+        let several: Result<Vec<&RawValue>, _> =
+            serde_json::Deserializer::from_slice(data).into_iter().collect();
+        if let Ok(several) = several {
+            if several.len() > 1 {
+                out.warn("several_records", "several records in one event were told apart")?;
+            }
+            return several.iter().try_for_each(|record| {
+                read_mended::<T, F>(record.get().as_bytes(), frame, out, &mut then)
+            });
+        }
+    }
+    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+}
+
+/// Reads a record of which some fields may be wrong.
+fn read_mended<'f, T, F>(
+    record: &[u8],
+    frame: &Frame<'f>,
+    out: &mut EventOut<'_>,
+    then: &mut F,
+) -> io::Result<()>
+where
+    T: for<'de> Payload<'de>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+{
+    let mut record = std::borrow::Cow::Borrowed(record);
+    for _ in 0..MAX_MENDS {
+        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(&record) {
+            return then(payload, out);
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(&record);
+        let result =
+            serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
+        let Some(mended) = result.err().and_then(|error| json::mend(&record, &error)) else {
+            break;
+        };
+        out.warn(mended.code, &mended.message)?;
+        record = std::borrow::Cow::Owned(mended.json);
     }
     out.malformed(frame, "an event's data is not the JSON that its format asks for")
 }

@@ -100,7 +100,10 @@ impl Decoder for Plain {
             return Ok(());
         }
         let finish_reason = FinishReason::Stop;
-        out.emit(0, Kind::Finish(Finish { finish_reason, raw: None, stop_sequence: None, inferred: true }))?;
+        out.emit(
+            0,
+            Kind::Finish(Finish { finish_reason, raw: None, stop_sequence: None, inferred: true }),
+        )?;
         out.end()
     }
 }

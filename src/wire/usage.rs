@@ -29,7 +29,8 @@ pub(super) enum Op {
     Adds,
 }
 
-/// Where a provider's number stands, keys joined by dots, and what it means.
+/// Where a provider's number stands, keys joined by dots, and what it means;
+/// without a field, it's only passed on.
 pub(super) type Row = (&'static str, Op, &'static [Field]);
 
 /// The usage of one message, as far as it's known.
@@ -55,14 +56,32 @@ impl Meter {
         }
     }
 
+    /// Takes the members that the rows name from an object that holds others
+    /// too. Where counts stand so, 0 may mean that one isn't told again
+    /// (watsonx): it doesn't erase what was known.
+    pub(super) fn pick(&mut self, json: &str) {
+        for (key, value) in json::members(json) {
+            let is_named = self.rows.iter().any(|(path, ..)| path.split('.').next() == Some(&key));
+            let known = self.members.iter_mut().find(|(known, _)| *known == key);
+            match (known, value.get()) {
+                (_, "null") | (Some(_), "0") => {}
+                (Some((_, known)), json) => *known = json.to_owned(),
+                (None, json) if is_named => self.members.push((key.into_owned(), json.to_owned())),
+                (None, _) => {}
+            }
+        }
+    }
+
     /// Says the usage, if there is any, and forgets it.
     pub(super) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         if self.members.is_empty() {
             return Ok(());
         }
         let members = std::mem::take(&mut self.members);
-        let inner: Vec<_> =
-            members.iter().map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value))).collect();
+        let inner: Vec<_> = members
+            .iter()
+            .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
+            .collect();
         let raw = format!("{{{}}}", inner.join(","));
         let usage = settle(self.read(&members));
         out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
@@ -118,8 +137,10 @@ fn lookup(members: &[(String, String)], path: &str) -> Option<u64> {
     match rest {
         None => count(value),
         Some(rest) => {
-            let inner: Vec<_> =
-                json::members(value).into_iter().map(|(k, v)| (k.into_owned(), v.get().to_owned())).collect();
+            let inner: Vec<_> = json::members(value)
+                .into_iter()
+                .map(|(k, v)| (k.into_owned(), v.get().to_owned()))
+                .collect();
             lookup(&inner, rest)
         }
     }
@@ -149,8 +170,13 @@ mod tests {
         let mut meter = Meter::new(ROWS);
         objects.iter().for_each(|json| meter.feed(json));
         let u = settle(meter.read(&meter.members));
-        let got =
-            [u.input_tokens, u.output_tokens, u.total_tokens, u.cached_input_tokens, u.reasoning_tokens];
+        let got = [
+            u.input_tokens,
+            u.output_tokens,
+            u.total_tokens,
+            u.cached_input_tokens,
+            u.reasoning_tokens,
+        ];
         assert_eq!(got, expected);
     }
 
@@ -174,6 +200,9 @@ mod tests {
 
     #[test]
     fn estimates_are_clamped_and_spellings_accepted() {
-        check(&[r#"{"in":"5","out":2.0,"thinking":7}"#], [Some(5), Some(2), Some(7), None, Some(2)]);
+        check(
+            &[r#"{"in":"5","out":2.0,"thinking":7}"#],
+            [Some(5), Some(2), Some(7), None, Some(2)],
+        );
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::super::EventOut;
-use super::payload::{Block, Delta, Event};
-use crate::event::{self, Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
+use super::compaction::Compaction;
+use super::payload::{Block, Event};
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::frame::Frame;
 use crate::json::{self, Str};
 
@@ -33,10 +34,12 @@ enum Open {
     Compaction(Compaction),
 }
 
-/// Whether more of a block is to come.
+/// How much of a message or a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+pub(super) enum Extent {
+    /// Its start.
     Start,
+    /// All of it.
     Whole,
 }
 
@@ -60,15 +63,28 @@ impl Blocks {
     }
 
     /// A block that came complete.
-    pub(super) fn whole(&mut self, block: &Block<'_>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn whole(
+        &mut self,
+        block: &Block<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         self.say(block, json, Extent::Whole, out)?.close(out)
     }
 
     /// `content_block_delta`. Nothing is lost if its block never started: the
     /// type of the delta says what it is.
-    pub(super) fn delta(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let Some(delta) = &event.delta else { return out.unknown(frame, "content_block_delta") };
-        let kind = delta.kind.as_ref().map(Str::as_str).unwrap_or_default();
+    pub(super) fn delta(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let delta = event.delta.as_ref();
+        let kind = delta.and_then(|delta| delta.kind.as_ref()).and_then(Str::non_empty);
+        let (Some(delta), Some(kind)) = (delta, kind) else {
+            return out.unknown(frame, "content_block_delta");
+        };
         let index = self.index(event.index, self.latest, out)?;
         let is_started = match (self.open.get(&index), kind) {
             (None, _) => false,
@@ -84,11 +100,22 @@ impl Blocks {
         match kind {
             "text_delta" => out.text(0, delta.text.as_ref().unwrap_or(&none)),
             "thinking_delta" => out.reasoning(0, delta.thinking.as_ref().unwrap_or(&none)),
-            "signature_delta" => out.signature(0, delta.signature.as_ref().unwrap_or(&none).as_str()),
-            "citations_delta" => delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get())),
-            "input_json_delta" => self.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out),
+            "signature_delta" => {
+                out.signature(0, delta.signature.as_ref().unwrap_or(&none).as_str())
+            }
+            "citations_delta" => {
+                delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get()))
+            }
+            "input_json_delta" => {
+                self.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
+            }
             "compaction_delta" => {
-                self.compaction(index, delta);
+                let mut compaction = match self.open.remove(&index) {
+                    Some(Open::Compaction(compaction)) => compaction,
+                    _ => Compaction::default(),
+                };
+                compaction.add(delta);
+                self.open.insert(index, Open::Compaction(compaction));
                 Ok(())
             }
             kind => out.unknown(frame, kind),
@@ -110,32 +137,49 @@ impl Blocks {
     }
 
     /// The index of the block that an event is of.
-    fn index(&mut self, index: Option<u64>, inferred: u64, out: &mut EventOut<'_>) -> io::Result<u64> {
+    fn index(
+        &mut self,
+        index: Option<u64>,
+        inferred: u64,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<u64> {
         if index.is_none() {
-            out.warn("missing_index", "an event without index was taken to be of the latest block")?;
+            out.warn(
+                "missing_index",
+                "an event without index was taken to be of the latest block",
+            )?;
         }
         self.latest = index.unwrap_or(inferred);
         Ok(self.latest)
     }
 
     /// Says what a block holds.
-    fn say(&mut self, block: &Block<'_>, json: &str, extent: Extent, out: &mut EventOut<'_>) -> io::Result<Open> {
+    fn say(
+        &mut self,
+        block: &Block<'_>,
+        json: &str,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Open> {
         self.count += 1;
-        let kind = block.kind.as_ref().map(Str::as_str).unwrap_or_default();
+        let kind = block.kind.as_ref().and_then(Str::non_empty).unwrap_or("unknown");
         match kind {
             "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
             "tool_use" => return self.call(block, None, extent, out),
-            "server_tool_use" | "mcp_tool_use" => return self.call(block, Some(Executor::Provider), extent, out),
+            "server_tool_use" | "mcp_tool_use" => {
+                return self.call(block, Some(Executor::Provider), extent, out);
+            }
             "compaction" => {
                 let mut compaction = Compaction::default();
-                compaction.add(Some(&block.summary()), block.encrypted_content.as_ref(), block.signature.as_ref());
+                compaction.start(block);
                 return Ok(Open::Compaction(compaction));
             }
             "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,
             "fallback" => {
                 out.block(0, kind, json)?;
                 let (from, to) = block.models();
-                let message = format!("the model changed from {} to {}", json::quote(from), json::quote(to));
+                let message =
+                    format!("the model changed from {} to {}", json::quote(from), json::quote(to));
                 out.warn("model_changed", &message)?;
             }
             _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
@@ -145,7 +189,10 @@ impl Blocks {
             }
             _ => {
                 out.block(0, kind, json)?;
-                out.warn("unknown_block", &format!("a block of type {} has no meaning here", json::quote(kind)))?;
+                out.warn(
+                    "unknown_block",
+                    &format!("a block of type {} has no meaning here", json::quote(kind)),
+                )?;
             }
         }
         Ok(Open::Plain)
@@ -187,19 +234,6 @@ impl Blocks {
         }
         out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
     }
-
-    /// A compaction goes on.
-    fn compaction(&mut self, index: u64, delta: &Delta<'_>) {
-        let (content, encrypted) = (delta.content.as_ref(), delta.encrypted_content.as_ref());
-        match self.open.get_mut(&index) {
-            Some(Open::Compaction(compaction)) => compaction.add(content, encrypted, None),
-            _ => {
-                let mut compaction = Compaction::default();
-                compaction.add(content, encrypted, None);
-                self.open.insert(index, Open::Compaction(compaction));
-            }
-        }
-    }
 }
 
 impl Open {
@@ -222,33 +256,6 @@ impl Open {
                 compaction.say(out)
             }
         }
-    }
-}
-
-/// What the conversation so far was made into. The next request must return
-/// all of it.
-#[derive(Debug, Default)]
-struct Compaction {
-    text: String,
-    encrypted: Option<String>,
-    signature: Option<String>,
-}
-
-impl Compaction {
-    fn add(&mut self, text: Option<&Str<'_>>, encrypted: Option<&Str<'_>>, signature: Option<&Str<'_>>) {
-        self.text.push_str(text.map_or("", Str::as_str));
-        for (known, new) in [(&mut self.encrypted, encrypted), (&mut self.signature, signature)] {
-            *known = new.map(|new| new.as_str().to_owned()).or(known.take());
-        }
-    }
-
-    fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
-        let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
-        let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-        let members: Vec<_> = members.map(|(key, value)| format!("\"{key}\":{}", json::quote(value))).collect();
-        let attributes = format!("{{{}}}", members.join(","));
-        let attributes = Some(attributes.as_str()).filter(|_| !members.is_empty());
-        out.emit(0, Kind::Block(event::Block { name: "compaction", text: &self.text, attributes }))
     }
 }
 

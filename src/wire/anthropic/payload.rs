@@ -1,8 +1,10 @@
 //! The fields of stream events, of messages and of their blocks.
 
+use std::io;
+
 use serde_json::value::RawValue;
 
-use super::super::out::Payload;
+use super::super::{EventOut, out::Payload};
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -205,8 +207,11 @@ impl Block<'_> {
     /// Whether the tool failed: MCP's results say so, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(super) fn is_error(&self) -> Option<bool> {
-        let content = self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
-        let is_error = content.and_then(|content| content.kind).is_some_and(|kind| kind.as_str().ends_with("_error"));
+        let content =
+            self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
+        let is_error = content
+            .and_then(|content| content.kind)
+            .is_some_and(|kind| kind.as_str().ends_with("_error"));
         self.is_error.or(Some(true).filter(|_| is_error))
     }
 
@@ -230,4 +235,18 @@ struct Tagged<'a> {
 struct Model<'a> {
     #[serde(borrow)]
     model: Option<Str<'a>>,
+}
+
+/// The text of a member that should be an object; of anything else nothing,
+/// and a warning.
+pub(super) fn object<'j>(
+    name: &str,
+    json: Option<&'j RawValue>,
+    out: &mut EventOut<'_>,
+) -> io::Result<Option<&'j str>> {
+    let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
+    if json.is_none() {
+        out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
+    }
+    Ok(json)
 }

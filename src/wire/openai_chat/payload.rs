@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{
+    Deserialize, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
+};
 use serde_json::value::RawValue;
 
 use super::super::{EventOut, out::Payload};
@@ -42,7 +44,10 @@ impl Chunk<'_> {
     /// Azure's first chunk, which holds only the filter's opinion.
     pub(super) fn is_prelude(&self) -> bool {
         let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
-        is_empty && self.prompt_filter_results.is_some() && self.usage.is_none() && self.error.is_none()
+        is_empty
+            && self.prompt_filter_results.is_some()
+            && self.usage.is_none()
+            && self.error.is_none()
     }
 }
 
@@ -190,7 +195,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 f.write_str("a string or an array of parts")
             }
 
-            fn visit_borrowed_bytes<E: serde::de::Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+            fn visit_borrowed_bytes<E: serde::de::Error>(
+                self,
+                bytes: &'de [u8],
+            ) -> Result<Self::Value, E> {
                 Ok(Content::Text(Str::from_borrowed(bytes)))
             }
 
@@ -232,7 +240,8 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// Says the part as what its type makes of it.
     pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_thought = matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
+        let is_thought =
+            matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
         match &self.text {
             Some(text) if is_thought => out.reasoning(choice, text)?,
             Some(text) => out.text(choice, text)?,
@@ -326,7 +335,12 @@ pub(super) struct Function<'a> {
 
 impl Function<'_> {
     /// Says what the fragment adds to the call that `part` names.
-    pub(super) fn say(&self, choice: u64, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn say(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let name = self.name.as_ref().and_then(Str::non_empty);
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {

@@ -22,7 +22,12 @@ pub(super) struct Details {
 impl Details {
     /// Says the thinking of one delta: of several names the first that has
     /// text, so that nothing is doubled.
-    pub(super) fn feed(&mut self, choice: u64, delta: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn feed(
+        &mut self,
+        choice: u64,
+        delta: &Delta<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let plain = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten();
         let mut plain = plain.filter(|text| **text != Str::default());
         let has_text = match plain.next() {
@@ -60,7 +65,12 @@ impl Details {
             out.signature(choice, signature.as_str())?;
         }
         match &detail.data {
-            Some(data) if detail.kind.as_ref().is_some_and(|kind| kind.as_str().ends_with("encrypted")) => {
+            Some(data)
+                if detail
+                    .kind
+                    .as_ref()
+                    .is_some_and(|kind| kind.as_str().ends_with("encrypted")) =>
+            {
                 out.redacted(choice, data.as_str())
             }
             _ => Ok(()),
@@ -98,6 +108,8 @@ impl Default for Fnv {
 
 impl Fnv {
     fn add(self, text: &str) -> Self {
-        Fnv(text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
+        Fnv(text
+            .bytes()
+            .fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 }

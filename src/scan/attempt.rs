@@ -1,0 +1,373 @@
+//! One pattern, tried at one place.
+
+use std::ops::Range;
+
+use super::pattern::{Pattern, Token};
+use super::{MAX_ATTRIBUTES, MAX_WORD};
+
+/// What a match remembers: words by their names, and a tag's attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captures {
+    /// Words, by the names that the pattern gives them.
+    pub words: Vec<(String, String)>,
+    /// All attributes of the tag.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Captures {
+    /// The word that is remembered under a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
+    }
+}
+
+/// How far an attempt has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// This is something else.
+    No,
+    /// So far it fits.
+    More,
+    /// It fits, and is this many bytes long.
+    Yes(usize),
+}
+
+/// What a byte, or the end, means to a token.
+enum Step {
+    /// It belongs to the token.
+    Take,
+    /// It does, and completes it.
+    TakeLast,
+    /// The token was complete before it.
+    Over,
+    /// The token can't be here.
+    Fail,
+    /// More bytes will tell.
+    Wait,
+    /// The token can't be here, but may be missing: this one is next.
+    Jump(usize),
+}
+
+/// One pattern, tried at one place.
+#[derive(Clone, Debug, Default)]
+pub struct Attempt {
+    token: usize,
+    /// Where the current token begins, and the next byte to look at.
+    begun: usize,
+    at: usize,
+    quote: Option<u8>,
+    words: Vec<(usize, Range<usize>)>,
+    /// The beginning of what is remembered as one word.
+    capture: Option<(usize, usize)>,
+    /// What may be missing: where its end is, where it began, and how many
+    /// words there were.
+    optional: Option<(usize, usize, usize)>,
+}
+
+impl Attempt {
+    /// Whether it has looked at anything.
+    pub fn is_new(&self) -> bool {
+        self.at == 0
+    }
+
+    /// Looks at the bytes that are new. `text` begins where the attempt does,
+    /// and only grows from call to call; `ended` if it won't grow any more.
+    pub fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {
+        while let Some(token) = pattern.tokens.get(self.token) {
+            match self.step(token, text.as_bytes(), ended) {
+                Step::Wait => return Match::More,
+                Step::Take => self.at += 1,
+                Step::TakeLast => {
+                    self.at += 1;
+                    self.next(self.token + 1);
+                }
+                Step::Over => self.next(self.token + 1),
+                Step::Jump(token) => self.next(token),
+                Step::Fail => match self.optional.take() {
+                    Some((end, at, words)) => {
+                        self.at = at;
+                        self.words.truncate(words);
+                        self.next(end + 1);
+                    }
+                    None => return Match::No,
+                },
+            }
+        }
+        Match::Yes(self.at)
+    }
+
+    fn next(&mut self, token: usize) {
+        self.token = token;
+        self.begun = self.at;
+        self.quote = None;
+    }
+
+    fn step(&mut self, token: &Token, bytes: &[u8], ended: bool) -> Step {
+        let byte = bytes.get(self.at).copied();
+        let known = self.at - self.begun;
+        match (token, byte) {
+            (Token::Literal(literal), byte) => match (literal.as_bytes().get(known), byte) {
+                (None, _) => Step::Over,
+                (Some(want), Some(got)) if *want == got && known + 1 == literal.len() => {
+                    Step::TakeLast
+                }
+                (Some(want), Some(got)) if *want == got => Step::Take,
+                (Some(_), None) if !ended => Step::Wait,
+                _ => Step::Fail,
+            },
+            (Token::Optional(end), _) => {
+                self.optional = Some((*end, self.at, self.words.len()));
+                Step::Over
+            }
+            (Token::OptionalEnd, _) => {
+                self.optional = None;
+                Step::Over
+            }
+            (Token::Capture(_), _) => {
+                self.capture = Some((self.token, self.at));
+                Step::Over
+            }
+            (Token::CaptureEnd, _) => {
+                if let Some((token, begun)) = self.capture.take() {
+                    self.words.push((token, begun..self.at));
+                }
+                Step::Over
+            }
+            (_, None) if !ended => Step::Wait,
+            (Token::Space, Some(b' ' | b'\t' | b'\r' | b'\n'))
+            | (Token::Blank, Some(b' ' | b'\t')) => Step::Take,
+            (Token::Newline, Some(b'\n')) => Step::TakeLast,
+            (Token::Space | Token::Blank | Token::Newline, _) => Step::Over,
+            (Token::Namespace, byte) => self.namespace(byte),
+            (Token::Word(_, stop), byte) => self.word(byte, *stop),
+            (Token::Any(until), byte) => {
+                any(known, byte, bytes.get(self.at..).unwrap_or_default(), until, ended)
+            }
+            (Token::Attributes(_), Some(byte)) => self.attribute(byte),
+            (Token::Attributes(_), None) => Step::Fail,
+        }
+    }
+
+    fn word(&mut self, byte: Option<u8>, stop: Option<u8>) -> Step {
+        let length = self.at - self.begun;
+        match byte {
+            Some(byte) if is_word(byte) && Some(byte) != stop && length < MAX_WORD => Step::Take,
+            _ if length == 0 => Step::Fail,
+            _ => {
+                self.words.push((self.token, self.begun..self.at));
+                Step::Over
+            }
+        }
+    }
+
+    /// Letters and a colon, or neither: if no colon comes, the letters are not
+    /// a namespace, and the token behind it begins at them.
+    fn namespace(&mut self, byte: Option<u8>) -> Step {
+        match byte {
+            Some(b':') if self.at > self.begun => {
+                self.words.push((self.token, self.begun..self.at + 1));
+                Step::TakeLast
+            }
+            Some(byte) if byte.is_ascii_alphanumeric() && self.at - self.begun < MAX_WORD => {
+                Step::Take
+            }
+            _ => {
+                self.at = self.begun;
+                Step::Jump(self.token + 1)
+            }
+        }
+    }
+
+    /// White space and `name="value"`, up to `>`, `/` or another marker outside
+    /// of quotes.
+    fn attribute(&mut self, byte: u8) -> Step {
+        let length = self.at - self.begun;
+        match (self.quote, byte) {
+            (None, b'>' | b'<' | b'/') => {
+                self.words.push((self.token, self.begun..self.at));
+                return Step::Over;
+            }
+            (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
+            (None, b'"' | b'\'') => self.quote = Some(byte),
+            (Some(quote), byte) if quote == byte => self.quote = None,
+            _ => {}
+        }
+        if length >= MAX_ATTRIBUTES { Step::Fail } else { Step::Take }
+    }
+
+    /// What a finished attempt remembers; nothing if an attribute that the
+    /// pattern asks for isn't there.
+    pub fn captures(&self, pattern: &Pattern, text: &str) -> Option<Captures> {
+        let mut captures = Captures::default();
+        for (token, range) in &self.words {
+            let word = text.get(range.clone()).unwrap_or_default().to_owned();
+            match pattern.tokens.get(*token)? {
+                Token::Word(name, _) | Token::Capture(name) => {
+                    captures.words.push((name.clone(), word))
+                }
+                Token::Namespace => captures.words.push(("ns".into(), word)),
+                Token::Attributes(wanted) => {
+                    captures.attributes = attributes(&word);
+                    for wanted in wanted {
+                        let mut all = captures.attributes.iter();
+                        match all.find(|(key, _)| *key == wanted.attribute) {
+                            Some((_, value)) => {
+                                captures.words.push((wanted.word.clone(), value.clone()))
+                            }
+                            None if wanted.may_miss => {}
+                            None => return None,
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Some(captures)
+    }
+}
+
+/// Anything on the line, up to the text that follows.
+fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -> Step {
+    let until = until.as_bytes();
+    let known = rest.len().min(until.len());
+    let is_alike = rest.get(..known) == until.get(..known);
+    match byte {
+        _ if is_alike && known == until.len() => Step::Over,
+        Some(_) if is_alike && !ended => Step::Wait,
+        Some(b'\n') | None => Step::Fail,
+        Some(_) if length < MAX_ATTRIBUTES => Step::Take,
+        Some(_) => Step::Fail,
+    }
+}
+
+/// What names of tools, keys and ids are made of.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')
+        || byte >= 0x80
+}
+
+/// The attributes in the inside of a tag, their values in double, single or no
+/// quotes.
+fn attributes(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_ascii();
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| c == '=' || c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (name, tail) = rest.split_at(end);
+        let tail = tail.trim_ascii_start();
+        let (value, tail) = match tail.strip_prefix('=').map(str::trim_ascii_start) {
+            None => ("", tail),
+            Some(tail) => value(tail),
+        };
+        if name.is_empty() && value.is_empty() {
+            break;
+        }
+        if !name.is_empty() {
+            found.push((name.to_owned(), value.to_owned()));
+        }
+        rest = tail.trim_ascii_start();
+    }
+    found
+}
+
+fn value(text: &str) -> (&str, &str) {
+    for quote in ['"', '\''] {
+        if let Some((value, tail)) =
+            text.strip_prefix(quote).and_then(|inner| inner.split_once(quote))
+        {
+            return (value, tail);
+        }
+    }
+    text.split_at(text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, text: &str, expected: Match) {
+        let pattern = Pattern::parse(pattern).unwrap();
+        assert_eq!(Attempt::default().advance(&pattern, text, false), expected, "{text:?}");
+        let mut attempt = Attempt::default();
+        let mut got = Match::More;
+        for end in (1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
+            got = attempt.advance(&pattern, text.get(..end).unwrap(), false);
+            if got != Match::More {
+                break;
+            }
+        }
+        assert_eq!(got, expected, "{text:?} byte by byte");
+    }
+
+    #[track_caller]
+    fn check_words(pattern: &str, text: &str, expected: &[(&str, &str)]) {
+        let pattern = Pattern::parse(pattern).unwrap();
+        let mut attempt = Attempt::default();
+        assert!(matches!(attempt.advance(&pattern, text, false), Match::Yes(_)), "{text:?}");
+        let captures = attempt.captures(&pattern, text).unwrap();
+        let got: Vec<_> = captures.words.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn literals() {
+        check("<think>", "<think>x", Match::Yes(7));
+        check("<think>", "<thi", Match::More);
+        check("<think>", "<thought", Match::No);
+        check("{nl}</think>{nl}{nl}", "\n</think>\n\n\n", Match::Yes(11));
+        check("{nl}</think>{nl}{nl}", "</think>\nx", Match::Yes(9));
+        check("{nl}</think>{nl}{nl}", "</think>", Match::More);
+    }
+
+    #[test]
+    fn words() {
+        check("<tool_{name}>", "<tool_search>", Match::Yes(13));
+        check("<tool_{name}>", "<tool_>", Match::No);
+        check("<tool_{name}>", "<tool_a b>", Match::No);
+        check_words("<tool_{name}>", "<tool_search>", &[("name", "search")]);
+        check_words(
+            "<b>{id(}functions.{name}:{_}{)}<",
+            "<b>functions.get.it:3<",
+            &[("name", "get.it"), ("_", "3"), ("id", "functions.get.it:3")],
+        );
+    }
+
+    #[test]
+    fn what_may_be_missing() {
+        check("<a>{[}<b>{]}<c>", "<a><b><c>", Match::Yes(9));
+        check("<a>{[}<b>{]}<c>", "<a><c>", Match::Yes(6));
+        check("<a>{[}<b>{]}<c>", "<a><d>", Match::No);
+        check("<a>{*}<m>", "<a> to=x<y><m>", Match::Yes(14));
+        check("<a>{*}<m>", "<a>\n<m>", Match::No);
+    }
+
+    #[test]
+    fn namespaces() {
+        check_words("<{ns}invoke>", "<a:invoke>", &[("ns", "a:")]);
+        check_words("<{ns}invoke>", "<invoke>", &[]);
+        check("<{ns}invoke>", "<b then", Match::No);
+    }
+
+    #[test]
+    fn attributes_in_any_quotes_and_order() {
+        check("<sources{@}>", "<sources>", Match::Yes(9));
+        check("<sources{@}>", "<sources_log>", Match::No);
+        check("<a{@}>", "<a b='>' c=\"'\">x", Match::Yes(15));
+        check_words("<p{@key=name}>", "<p x='1' name=\"a b\">", &[("key", "a b")]);
+        check_words("<p{@name}>", "<p name=f>", &[("name", "f")]);
+        check_words("<p{@key=name,type=kind?}>", "<p name=f>", &[("key", "f")]);
+    }
+
+    #[test]
+    fn closers_are_bound_to_their_openers() {
+        let opener = Pattern::parse("<{ns}{name}>").unwrap();
+        let mut attempt = Attempt::default();
+        attempt.advance(&opener, "<a:b>", false);
+        let captures = attempt.captures(&opener, "<a:b>").unwrap();
+        let closer = Pattern::parse("</{ns}{name}>").unwrap().bind(&captures);
+        assert_eq!(Attempt::default().advance(&closer, "</a:b>", false), Match::Yes(6));
+        assert_eq!(Attempt::default().advance(&closer, "</b>", false), Match::No);
+    }
+}

@@ -1,0 +1,233 @@
+//! A marker's form, read from its text.
+
+use super::Captures;
+
+/// A marker's form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub(super) tokens: Vec<Token>,
+    place: Place,
+}
+
+/// Where in a message a marker may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Anywhere.
+    Any,
+    /// Where the message begins, or its answer behind the reasoning.
+    Start,
+    /// Where a line begins.
+    Line,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Literal(String),
+    Space,
+    Blank,
+    Newline,
+    Namespace,
+    /// A word up to a byte that is none of a word, or begins what follows.
+    Word(String, Option<u8>),
+    /// Anything up to the text that follows.
+    Any(String),
+    /// What to remember.
+    Attributes(Vec<Wanted>),
+    /// What may be missing, up to the token of this number.
+    Optional(usize),
+    OptionalEnd,
+    Capture(String),
+    CaptureEnd,
+}
+
+/// An attribute to remember.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) word: String,
+    pub(super) attribute: String,
+    pub(super) may_miss: bool,
+}
+
+impl Pattern {
+    /// Reads a pattern. Fails with a sentence that says what is wrong in it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (place, mut rest) = match text {
+            _ if text.starts_with("{start}") => (Place::Start, text.trim_start_matches("{start}")),
+            _ if text.starts_with("{line}") => (Place::Line, text.trim_start_matches("{line}")),
+            _ => (Place::Any, text),
+        };
+        let mut tokens = Vec::new();
+        while let Some((literal, tail)) = rest.split_once('{') {
+            // A brace that opens no word is a brace: JSON follows some markers.
+            let Some((inside, tail)) = tail.split_once('}') else { break };
+            if !literal.is_empty() {
+                tokens.push(Token::Literal(literal.to_owned()));
+            }
+            tokens.push(Token::parse(inside)?);
+            rest = tail;
+        }
+        if !rest.is_empty() {
+            tokens.push(Token::Literal(rest.to_owned()));
+        }
+        let mut pattern = Pattern { tokens, place };
+        pattern.link()?;
+        if place != Place::Start && pattern.first_bytes().is_empty() {
+            return Err(format!(
+                "the pattern {text:?} must begin with text that tells it from other text"
+            ));
+        }
+        Ok(pattern)
+    }
+
+    /// Tells each token what it has to know of those behind it.
+    fn link(&mut self) -> Result<(), String> {
+        let literals: Vec<Option<String>> =
+            (0..self.tokens.len()).map(|at| self.literal_behind(at)).collect();
+        let ends: Vec<usize> = (0..self.tokens.len())
+            .filter(|&at| matches!(self.tokens.get(at), Some(Token::OptionalEnd)))
+            .collect();
+        for (at, (token, behind)) in self.tokens.iter_mut().zip(literals).enumerate() {
+            match token {
+                Token::Word(_, stop) => *stop = behind.and_then(|literal| literal.bytes().next()),
+                Token::Any(until) => *until = behind.ok_or("{*} needs text behind it")?,
+                Token::Optional(end) => {
+                    *end = *ends.iter().find(|&&end| end > at).ok_or("{[} needs its {]}")?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The literal that comes next behind a token.
+    fn literal_behind(&self, at: usize) -> Option<String> {
+        let behind = self.tokens.iter().skip(at + 1);
+        let mut behind =
+            behind.filter(|token| !matches!(token, Token::CaptureEnd | Token::OptionalEnd));
+        match behind.next() {
+            Some(Token::Literal(literal)) => Some(literal.clone()),
+            _ => None,
+        }
+    }
+
+    /// Where the marker may stand.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether there is nothing to match.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The pattern with words replaced by what an opener remembered. Words that
+    /// it doesn't know stay words.
+    pub fn bind(&self, captures: &Captures) -> Pattern {
+        let bound = self.tokens.iter().map(|token| match token {
+            Token::Word(name, _) => captures.get(name).map_or_else(|| token.clone(), literal),
+            Token::Namespace => literal(captures.get("ns").unwrap_or_default()),
+            token => token.clone(),
+        });
+        Pattern { tokens: bound.collect(), place: self.place }
+    }
+
+    /// The bytes that a match can begin with; none if that can be any.
+    pub fn first_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut at = 0;
+        while let Some(token) = self.tokens.get(at) {
+            match token {
+                Token::Literal(text) if text.is_empty() => {}
+                Token::Literal(text) => {
+                    bytes.extend(text.bytes().next());
+                    return bytes;
+                }
+                Token::Newline => bytes.push(b'\n'),
+                Token::Blank => bytes.extend(*b" \t"),
+                Token::Space => bytes.extend(*b" \t\r\n"),
+                Token::Optional(end) => {
+                    let inner = Pattern {
+                        tokens: self.tokens.get(at + 1..*end).unwrap_or_default().to_vec(),
+                        place: Place::Any,
+                    };
+                    bytes.extend(inner.first_bytes());
+                    at = *end;
+                }
+                Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => {}
+                _ => break,
+            }
+            at += 1;
+        }
+        Vec::new()
+    }
+}
+
+fn literal(text: &str) -> Token {
+    Token::Literal(text.to_owned())
+}
+
+impl Token {
+    fn parse(inside: &str) -> Result<Self, String> {
+        Ok(match inside {
+            "ws" => Token::Space,
+            "sp" => Token::Blank,
+            "nl" => Token::Newline,
+            "ns" => Token::Namespace,
+            "name" | "key" | "id" | "type" | "_" => Token::Word(inside.to_owned(), None),
+            "*" => Token::Any(String::new()),
+            "[" => Token::Optional(0),
+            "]" => Token::OptionalEnd,
+            ")" => Token::CaptureEnd,
+            _ => match (inside.strip_prefix('@'), inside.strip_suffix('(')) {
+                (Some(list), _) => {
+                    Token::Attributes(list.split(',').filter_map(Wanted::parse).collect())
+                }
+                (_, Some(name)) => Token::Capture(name.to_owned()),
+                _ => {
+                    let known = "ws, sp, nl, ns, name, key, id, type, _, *, @…, [, ], …(, )";
+                    return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
+                }
+            },
+        })
+    }
+}
+
+impl Wanted {
+    fn parse(item: &str) -> Option<Self> {
+        let (item, may_miss) = item.strip_suffix('?').map_or((item, false), |item| (item, true));
+        let (word, attribute) = item.split_once('=').unwrap_or((item, item));
+        let wanted = Wanted { word: word.to_owned(), attribute: attribute.to_owned(), may_miss };
+        Some(wanted).filter(|_| !item.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_match_can_begin_with() {
+        let check = |text: &str, expected: &[u8]| {
+            assert_eq!(Pattern::parse(text).unwrap().first_bytes(), expected, "{text}");
+        };
+        check("<think>", b"<");
+        check("{nl}</think>", b"\n<");
+        check("{[}]]>{]}</param>", b"]<");
+        check("{id(}functions.{name}{)}", b"f");
+        check("{start}{name}\n", b"");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |text: &str| Pattern::parse(text).unwrap_err();
+        assert!(error("{name}>").contains("must begin with"));
+        assert!(error("<{nam}>").contains("{nam}"));
+        assert!(error("<a{[}b>").contains("{]}"));
+        assert!(error("<a{*}").contains("text behind"));
+    }
+
+    #[test]
+    fn braces_of_json_are_text() {
+        assert_eq!(Pattern::parse("{\"tool_calls\":").unwrap().first_bytes(), b"{");
+    }
+}

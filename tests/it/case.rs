@@ -1,0 +1,220 @@
+//! The fixture cases, and ways to run one.
+//!
+//! `fixtures/LAYER/FORMAT/CASE.in` is what is read, exactly; `CASE.out` beside
+//! it what `toolstream parse < CASE.in` prints. `CASE.args`, if it is there,
+//! holds further arguments, one a line; files that they name are beside it.
+
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use clap::Parser;
+use serde_json::Value;
+use toolstream::assemble::Options;
+use toolstream::cli::{Choice, Cli, Command, StartIn};
+use toolstream::dialect;
+use toolstream::frame::Settings;
+use toolstream::pipeline::{Config, Pipeline};
+use toolstream::sink::{Classify, Join, Label, Ndjson, Sink};
+use toolstream::status::{Status, Witness};
+use toolstream::tools::Tools;
+
+/// One `case.in` and what belongs to it.
+pub(crate) struct Case {
+    /// `fixtures/LAYER/FORMAT/CASE`, for messages.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) input: Vec<u8>,
+    pub(crate) args: Vec<String>,
+}
+
+impl Case {
+    /// Every case there is.
+    pub(crate) fn all() -> Vec<Case> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut paths = files(&root.join("fixtures"));
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "in"));
+        paths.into_iter().map(|path| Case::read(root, path)).collect()
+    }
+
+    fn read(root: &Path, path: PathBuf) -> Case {
+        let name = path.strip_prefix(root).unwrap().with_extension("").display().to_string();
+        let args = fs::read_to_string(path.with_extension("args")).unwrap_or_default();
+        let args = args.lines().map(str::to_owned).collect();
+        Case { name, input: fs::read(&path).unwrap(), path, args }
+    }
+
+    /// Where its files are.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap()
+    }
+
+    /// What the layers are told, and whether deltas are joined.
+    pub(crate) fn config(&self) -> (Config, bool) {
+        let beside = |arg: &String| {
+            let path = self.folder().join(arg);
+            if path.is_file() { path.display().to_string() } else { arg.clone() }
+        };
+        config(self.args.iter().map(beside))
+    }
+
+    /// As [`Case::config`], but everything that can be printed is.
+    pub(crate) fn full_config(&self) -> Config {
+        let (mut config, _) = self.config();
+        config.assembly.deltas = true;
+        config.assembly.raw = true;
+        config
+    }
+}
+
+/// Every file in a folder and in those below it, in order.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+        .into_iter()
+        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+        .collect()
+}
+
+/// What `toolstream parse` would tell the layers for these arguments, and
+/// whether it would join deltas.
+pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
+    let args: Vec<String> =
+        ["toolstream", "parse"].map(str::to_owned).into_iter().chain(args).collect();
+    let Cli { command: Command::Parse(parse) } = Cli::try_parse_from(&args).unwrap() else {
+        panic!("{args:?} is no `parse`");
+    };
+    let reading = parse.reading;
+    assert!(
+        reading.files.is_empty() && !reading.timing,
+        "{args:?}: a case is read from standard input, untimed"
+    );
+    let tools = reading.tools.map(|path| Tools::parse(&fs::read_to_string(path).unwrap()).unwrap());
+    let tools = tools.map(Into::into);
+    let assembly = Options {
+        deltas: reading.deltas,
+        choice: match reading.choice {
+            Some(Choice::One(choice)) => Some(choice),
+            Some(Choice::All) | None => None,
+        },
+        raw: reading.raw,
+        strict: reading.strict,
+        max_args: reading.max_args.0,
+        max_calls: reading.max_calls,
+        max_depth: reading.max_depth,
+        tools: Option::clone(&tools),
+        format: reading.format.map_or("unknown", |format| format.name).into(),
+        ..Options::default()
+    };
+    let config = Config {
+        framing: reading.framing,
+        format: reading.format,
+        dialect: reading
+            .dialect
+            .map_or(dialect::Choice::Default, |word| dialect::choose(&word).unwrap()),
+        start_in: reading.start_in.map(|start| match start {
+            StartIn::Text => dialect::StartIn::Text,
+            StartIn::Reasoning => dialect::StartIn::Reasoning,
+            StartIn::Auto => dialect::StartIn::Auto,
+        }),
+        tools,
+        settings: Settings { strict: reading.strict, max_event: reading.max_event.0 },
+        assembly,
+    };
+    (config, reading.join)
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Print {
+    /// Every event, as it comes.
+    Events,
+    /// Every event, neighbouring deltas joined.
+    Joined,
+    /// A summary of each message.
+    Summaries,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) out: String,
+    pub(crate) status: u8,
+}
+
+/// Reads an input that comes in these pieces.
+pub(crate) fn run<'a>(
+    config: &Config,
+    print: Print,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Run {
+    let mut out = Vec::new();
+    let mut status = Status::new(config.assembly.strict);
+    let label = Label::default();
+    let sink: Box<dyn Sink + '_> = match print {
+        Print::Events => Box::new(Ndjson::new(&mut out, label)),
+        Print::Joined => Box::new(Join::new(Ndjson::new(&mut out, label))),
+        Print::Summaries => {
+            Box::new(Classify::new(&mut out, label, config.assembly.choice.unwrap_or(0)))
+        }
+    };
+    let mut sink = Witness::new(sink, &mut status, "case", io::sink());
+    let mut pipeline = Pipeline::new(config);
+    for piece in pieces {
+        pipeline.feed(piece, &mut sink).unwrap();
+        if pipeline.is_stopped() {
+            break;
+        }
+    }
+    pipeline.finish(&mut sink).unwrap();
+    drop(sink);
+    Run { out: String::from_utf8(out).expect("the output is UTF-8"), status: status.code(false) }
+}
+
+/// Does something with every case, on all processors, and fails with the names
+/// of those that it failed for.
+#[track_caller]
+pub(crate) fn for_each(check: impl Fn(&Case) + Sync) {
+    let (cases, next, failed) = (Case::all(), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    assert!(!cases.is_empty(), "there are no fixtures");
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if catch_unwind(AssertUnwindSafe(|| check(case))).is_err() {
+                failed.lock().unwrap().push(case.name.as_str());
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let mut failed = failed.into_inner().unwrap();
+    failed.sort_unstable();
+    assert!(
+        failed.is_empty(),
+        "{} of {} cases failed:\n{}",
+        failed.len(),
+        cases.len(),
+        failed.join("\n")
+    );
+}
+
+/// The type of a line, without reading the rest of it.
+pub(crate) fn kind(line: &str) -> &str {
+    let rest = line
+        .strip_prefix("{\"type\":\"")
+        .unwrap_or_else(|| panic!("a line without a type: {line}"));
+    rest.split('"').next().unwrap_or_default()
+}
+
+/// A line, read.
+pub(crate) fn read(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}

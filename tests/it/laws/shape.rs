@@ -1,0 +1,191 @@
+//! The shape of a message: its lines from `start` to its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::case::{kind, read};
+
+/// The lines of one message.
+pub(crate) struct Message<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Message<'a> {
+    /// The messages of an output: each begins with `start`.
+    pub(crate) fn all(out: &'a str) -> Vec<Message<'a>> {
+        let mut messages: Vec<Message<'a>> = Vec::new();
+        for line in out.lines() {
+            if kind(line) == "start" {
+                messages.push(Message { lines: Vec::new() });
+            }
+            let message = messages
+                .last_mut()
+                .unwrap_or_else(|| panic!("a line before the first start: {line}"));
+            message.lines.push(line);
+        }
+        // Warnings about what came behind the last message belong to none.
+        if let Some(Message { lines }) = messages.last_mut() {
+            let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
+            let behind = lines.iter().rev().take_while(|line| kind(line) == "warning").count();
+            let end = lines.len() - behind;
+            if lines[..end].last().is_some_and(is_end) {
+                lines.truncate(end);
+            }
+        }
+        messages
+    }
+
+    /// The format that it was found to be in.
+    pub(crate) fn format(&self) -> String {
+        text(&read(self.lines[0]), "format")
+    }
+
+    /// The provider's word for why it ended.
+    pub(crate) fn reason(&self) -> String {
+        text(&read(self.last()), "raw_finish_reason")
+    }
+
+    pub(crate) fn last(&self) -> &'a str {
+        self.lines[self.lines.len() - 1]
+    }
+
+    pub(crate) fn is_good(&self) -> bool {
+        kind(self.last()) == "finish_reason"
+    }
+
+    /// Whether there is nothing in it but what went wrong.
+    pub(crate) fn is_mere_error(&self) -> bool {
+        !self.is_good()
+            && self.lines.iter().all(|line| matches!(kind(line), "start" | "warning" | "error"))
+    }
+
+    /// The lines of one type.
+    fn of(&self, wanted: &str) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().copied().filter(move |line| kind(line) == wanted)
+    }
+
+    /// One end, at the end; the usage right before it; one finish reason for
+    /// each choice.
+    #[track_caller]
+    pub(crate) fn check(&self, name: &str) {
+        let place = |wanted: &str| self.lines.iter().position(|line| kind(line) == wanted);
+        let last = self.lines.len() - 1;
+        let end = kind(self.last());
+        assert!(end == "finish_reason" || end == "error", "{name}: ends with {}", self.last());
+        assert!(self.of("error").count() <= 1, "{name}: two errors");
+        assert!(place("error").is_none_or(|at| at == last), "{name}: an error that isn't the end");
+        assert!(self.of("usage").count() <= 1, "{name}: two usages");
+        assert!(
+            place("usage").is_none_or(|at| at + 1 == last),
+            "{name}: the usage is not right before the end"
+        );
+        let choices: Vec<_> = self.of("finish_reason").map(choice).collect();
+        let unique: BTreeSet<_> = choices.iter().collect();
+        assert_eq!(unique.len(), choices.len(), "{name}: two ends of one choice");
+        assert!(
+            end == "finish_reason" || choices.is_empty(),
+            "{name}: a finish reason and an error"
+        );
+        self.check_indices(name);
+    }
+
+    /// Each call has an index of its own, and the indices have no gap.
+    #[track_caller]
+    fn check_indices(&self, name: &str) {
+        let mut seen: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for line in self.of("tool_call").chain(self.of("invalid_tool_call")) {
+            seen.entry(choice(line)).or_default().push(index(line));
+        }
+        for indices in seen.values_mut() {
+            indices.sort_unstable();
+            let expected: Vec<u64> = (0..).take(indices.len()).collect();
+            assert_eq!(*indices, expected, "{name}: the indices of the calls");
+        }
+    }
+
+    /// Joined, the deltas of a call are its arguments.
+    #[track_caller]
+    pub(crate) fn check_deltas(&self, name: &str) {
+        for call in self.of("tool_call") {
+            let is_same = |line: &&str| index(line) == index(call) && choice(line) == choice(call);
+            let starts: Vec<Value> = self.of("tool_call_start").filter(is_same).map(read).collect();
+            let call_value = read(call);
+            assert_eq!(starts.len(), 1, "{name}: one start for {call}");
+            assert_eq!(starts[0]["name"], call_value["name"], "{name}");
+            assert_eq!(starts[0]["id"], call_value["id"], "{name}");
+            let deltas = self.of("tool_call_delta").filter(is_same);
+            let text: String = deltas.map(|line| text(&read(line), "arguments")).collect();
+            let arguments: Value =
+                if text.trim().is_empty() { Value::Object(<_>::default()) } else { read(&text) };
+            // A string that holds an object is unwrapped, with a warning.
+            let arguments = match &arguments {
+                Value::String(inner) => read(inner),
+                _ => arguments,
+            };
+            assert_eq!(arguments, call_value["arguments"], "{name}: deltas of {call}");
+        }
+    }
+
+    /// A summary says what the events say.
+    #[track_caller]
+    pub(crate) fn check_summary(&self, name: &str, summary: &Value) {
+        for key in ["text", "reasoning"] {
+            let whole: String = self.of(key).map(|line| text(&read(line), "text")).collect();
+            assert_eq!(text(summary, key), whole, "{name}: {key}");
+        }
+        let refusal: String = self.of("refusal").map(|line| text(&read(line), "text")).collect();
+        assert_eq!(text(summary, "refusal"), refusal, "{name}: refusal");
+        let lists = [
+            ("tool_call", "tool_calls"),
+            ("invalid_tool_call", "invalid_tool_calls"),
+            ("warning", "warnings"),
+        ];
+        for (kind, key) in lists {
+            let lines = self.of(kind).map(read).map(|line| without_common(&line));
+            let whole: Vec<Value> = lines.collect();
+            assert_eq!(
+                summary.get(key).cloned().unwrap_or(Value::Array(Vec::new())),
+                Value::Array(whole),
+                "{name}: {key}"
+            );
+        }
+        let last = read(self.last());
+        let is_own = |line: &str| read(line).get("executor").is_none();
+        let has_calls = self.of("tool_call").any(is_own);
+        let expected = match (self.is_good(), has_calls) {
+            (false, _) => "error",
+            (true, true) => "tool_calls",
+            (true, false) => "final_answer",
+        };
+        assert_eq!(summary["type"], expected, "{name}");
+        assert_eq!(summary["complete"], self.is_good(), "{name}");
+        assert_eq!(summary.get("finish_reason"), last.get("finish_reason"), "{name}");
+        if !self.is_good() {
+            assert_eq!(summary["error"], without_common(&last), "{name}");
+        }
+    }
+}
+
+/// A line without what the list that it's in says already.
+fn without_common(line: &Value) -> Value {
+    let mut line = line.clone();
+    if let Some(object) = line.as_object_mut() {
+        object.remove("type");
+        object.remove("choice");
+    }
+    line
+}
+
+fn choice(line: &str) -> u64 {
+    read(line)["choice"].as_u64().unwrap_or(0)
+}
+
+fn index(line: &str) -> u64 {
+    read(line)["index"].as_u64().unwrap_or_else(|| panic!("no index: {line}"))
+}
+
+/// A member that is text; empty if there is none.
+pub(crate) fn text(line: &Value, key: &str) -> String {
+    line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

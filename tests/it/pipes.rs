@@ -1,0 +1,1 @@
+//! Pipes, signals, and output that can't be written.
