@@ -7,6 +7,7 @@
 //! before; nothing is inferred without a warning.
 
 mod call;
+mod early;
 mod message;
 
 use std::io;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start, Usage, Warning};
 use crate::tools::Tools;
 use call::Limits;
-use message::{Message, OwnedFailure};
+use early::Early;
+use message::Message;
 
 /// What the user asked for, as far as whole messages are concerned.
 #[derive(Clone, Debug)]
@@ -138,7 +140,7 @@ impl Assembler {
         if self.message.is_some() {
             return self.close(Some(Failure::new(Code::Truncated, message, Some(length))), emit);
         }
-        std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.kind().into()))
+        std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
     }
 
     fn is_other_choice(&self, choice: u64) -> bool {
@@ -214,42 +216,6 @@ impl Assembler {
 /// Whether an event is one choice's, and not the whole message's.
 fn is_of_choice(kind: &Kind<'_>) -> bool {
     !matches!(kind, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
-}
-
-/// A warning or an error that came before its message.
-enum Early {
-    Warning { code: String, message: String, offset: Option<u64> },
-    Failure(OwnedFailure),
-}
-
-impl Early {
-    fn new(kind: &Kind<'_>) -> Option<Self> {
-        match kind {
-            Kind::Warning(Warning { code, message, offset, .. }) => Some(Early::Warning {
-                code: (*code).to_owned(),
-                message: (*message).to_owned(),
-                offset: *offset,
-            }),
-            // What ends the input has no message to wait for.
-            Kind::Error(failure) if !matches!(failure.code, Code::Limit | Code::Unrecognised) => {
-                Some(Early::Failure(OwnedFailure::new(*failure)))
-            }
-            _ => None,
-        }
-    }
-
-    fn kind(&self) -> Kind<'_> {
-        match self {
-            Early::Warning { code, message, offset } => {
-                Kind::Warning(Warning { code, message, offset: *offset, index: None })
-            }
-            Early::Failure(failure) => Kind::Error(failure.borrow()),
-        }
-    }
-
-    fn is_failure(&self) -> bool {
-        matches!(self, Early::Failure(_))
-    }
 }
 
 /// The owned parts of a [`Finish`], kept until the message ends.

@@ -19,10 +19,11 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     match is_html(head) {
         Some(true) => html(head, ended),
         None if !ended => Some(Err(())),
-        _ => is_chunked(head).then(|| {
-            let hint = "this looks like HTTP chunks; do not use `curl --raw`";
-            Ok(hint.to_owned())
-        }),
+        _ => match is_chunked(head) {
+            Some(true) => Some(Ok("this looks like HTTP chunks; do not use `curl --raw`".into())),
+            None if !ended => Some(Err(())),
+            _ => None,
+        },
     }
 }
 
@@ -85,14 +86,19 @@ fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     }
 }
 
-/// Size lines in front of JSON or of fields of an event stream.
-fn is_chunked(head: &[u8]) -> bool {
+/// Whether this is a size line in front of JSON or of a field of an event
+/// stream; nothing while it can still become so.
+fn is_chunked(head: &[u8]) -> Option<bool> {
     let digits = head.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    if !(1..=8).contains(&digits) {
+        return Some(false);
+    }
     let rest = head.get(digits..).unwrap_or_default();
-    let Some(body) = rest.strip_prefix(b"\r\n").filter(|_| (1..=8).contains(&digits)) else {
-        return false;
-    };
-    [&b"data:"[..], b"event:", b"{", b"["].iter().any(|start| body.starts_with(start))
+    let bodies = [&b"\r\ndata:"[..], b"\r\nevent:", b"\r\n{", b"\r\n["];
+    if bodies.iter().any(|body| rest.starts_with(body)) {
+        return Some(true);
+    }
+    if bodies.iter().any(|body| body.starts_with(rest)) { None } else { Some(false) }
 }
 
 #[cfg(test)]

@@ -31,24 +31,19 @@ pub fn find_head(bytes: &[u8]) -> Found {
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let prefix = rest.get(..rest.len().min(5)).unwrap_or_default();
-        if !b"HTTP/".starts_with(prefix) || (prefix.is_empty() && last.is_some_and(is_final)) {
+        if !b"HTTP/".starts_with(prefix) {
             return last.map_or(Found::No, Found::Yes);
         }
-        if prefix.len() < 5 {
-            return Found::More;
-        }
         let Some(len) = head_len(rest) else { return Found::More };
-        let Some(head) = read_head(rest.get(..len).unwrap_or_default()) else {
+        let Some((head, is_final)) = read_head(rest.get(..len).unwrap_or_default()) else {
             return last.map_or(Found::No, Found::Yes);
         };
         at += len;
         last = Some(Head { len: at, ..head });
+        if is_final {
+            return last.map_or(Found::No, Found::Yes);
+        }
     }
-}
-
-/// A head behind which no other one is expected, so that a body may be awaited.
-fn is_final(head: Head) -> bool {
-    !(100..200).contains(&head.status) && !(300..400).contains(&head.status)
 }
 
 /// The length of the head with its blank line.
@@ -64,15 +59,21 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-fn read_head(head: &[u8]) -> Option<Head> {
+/// A head, and whether it is the last one: behind an interim answer, a
+/// redirect, a request for credentials or a proxy's own answer, another head
+/// may follow.
+fn read_head(head: &[u8]) -> Option<(Head, bool)> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
-    let status = lines.next()?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let first = lines.next()?;
+    let status = first.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let is_proxy = first.to_ascii_lowercase().ends_with("connection established");
+    let is_final = !matches!(status, 100..=199 | 300..=399 | 401 | 407) && !is_proxy;
     let is_chunked = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
         name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked")
     });
-    Some(Head { len: 0, status, is_chunked })
+    Some((Head { len: 0, status, is_chunked }, is_final))
 }
 
 /// Whether a body begins with the size line of a chunk.

@@ -25,24 +25,25 @@ const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 /// Yes, once a line can be nothing but a field of an event stream. Prose may
 /// begin with `data` or a colon: then the line behind it decides.
 fn sniff(head: &[u8]) -> Sniff {
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-    let mut seen = 0;
-    let mut rest = head;
-    while !rest.is_empty() {
-        let end = memchr2(b'\n', b'\r', rest);
-        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        let verdict = sniff_line(line, end.is_some());
-        if verdict != Sniff::More || end.is_none() {
-            let is_second = verdict == Sniff::No && seen > 1;
-            return if is_second { Sniff::Yes } else { verdict };
+    let mut rest = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let mut fields = 0;
+    while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        let line = rest.get(..end).unwrap_or_default();
+        match sniff_line(line, true) {
+            // The blank line behind a field ends an event.
+            Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
+            Sniff::More => fields += usize::from(!line.is_empty()),
+            verdict => return verdict,
         }
-        seen += usize::from(!line.is_empty());
-        if seen > 1 || (seen == 1 && line.is_empty()) {
+        if fields > 1 {
             return Sniff::Yes;
         }
-        rest = rest.get(line.len() + 1..).unwrap_or_default();
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    Sniff::More
+    match sniff_line(rest, false) {
+        Sniff::More if fields > 0 => Sniff::Likely,
+        verdict => verdict,
+    }
 }
 
 fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {

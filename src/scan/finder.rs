@@ -78,10 +78,11 @@ impl Lookahead {
             _ => {}
         }
         for (slot, pattern) in self.next.iter_mut().zip(next) {
-            match slot.as_mut().map(|attempt| attempt.advance(pattern, rest, ended)) {
-                Some(Match::Yes(_)) => return Match::Yes(length),
-                Some(Match::No) => *slot = None,
-                _ => {}
+            let Some(attempt) = slot else { continue };
+            match attempt.advance(pattern, rest, ended) {
+                Match::Yes(_) if attempt.captures(pattern, rest).is_some() => return Match::Yes(length),
+                Match::More => {}
+                Match::Yes(_) | Match::No => *slot = None,
             }
         }
         if self.next.iter().any(Option::is_some) { Match::More } else { Match::No }

@@ -8,6 +8,7 @@
 
 use std::io;
 
+use super::out::is_json;
 use super::{DONE, Decoder, EventOut, Protocol, Record};
 use crate::event::{Code, Failure, Kind, Output};
 use crate::frame::{Frame, Sniff};
@@ -70,7 +71,7 @@ pub(super) fn report(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
         offset: Some(out.offset),
         provider_code: provider_code.as_deref(),
         retryable: provider_code.as_deref().and_then(is_retryable),
-        raw: Some(Output::Json(json)),
+        raw: Some(if is_json(json) { Output::Json(json) } else { Output::Text(json) }),
     };
     out.emit(0, Kind::Error(failure))
 }

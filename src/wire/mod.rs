@@ -6,8 +6,11 @@
 //! decoder doesn't name it doesn't pay for.
 
 mod anthropic;
+mod cohere;
 mod error;
 mod finish;
+mod function;
+mod many;
 mod openai_chat;
 mod out;
 mod plain;
@@ -51,7 +54,7 @@ pub struct Protocol {
 
 /// Every format. Detection takes the first row that says yes.
 pub static PROTOCOLS: &[&Protocol] =
-    &[&plain::PROTOCOL, &anthropic::PROTOCOL, &openai_chat::PROTOCOL, &error::PROTOCOL];
+    &[&plain::PROTOCOL, &anthropic::PROTOCOL, &cohere::PROTOCOL, &openai_chat::PROTOCOL, &error::PROTOCOL];
 
 /// The format of this name; `-` and `_` are the same.
 pub fn find(name: &str) -> Option<&'static Protocol> {

@@ -80,6 +80,14 @@ impl<'o> EventOut<'o> {
         self.emit(0, Kind::End)
     }
 
+    /// The next message begins, but this one has not come to its end.
+    pub fn cut(&mut self) -> io::Result<()> {
+        let message = "a second message began before the first had ended";
+        let failure = Failure::new(Code::Malformed, message, Some(self.offset));
+        self.emit(0, Kind::Error(failure))?;
+        self.end()
+    }
+
     /// Gives up on halves whose other half never came.
     pub fn flush(&mut self) -> io::Result<()> {
         while let Some((&(choice, slot), _)) = self.halves.0.iter().next() {
@@ -198,6 +206,14 @@ impl<'o> EventOut<'o> {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
+    /// Why the model stopped, if the record says it; tells whether it does.
+    pub fn finish_if(&mut self, choice: u64, raw: Option<&Str<'_>>) -> io::Result<bool> {
+        match raw.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
+            Some(raw) => self.finish(choice, raw, None).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     /// Why the model stopped, where the provider's word doesn't tell it all.
     pub fn finish_as(
         &mut self,
@@ -228,7 +244,7 @@ impl<'o> EventOut<'o> {
     }
 }
 
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     let mut scanner = json::Scanner::new(0);
     scanner.push_all(text.as_bytes());
     scanner.status() == json::Status::Whole

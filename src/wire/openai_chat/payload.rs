@@ -3,13 +3,12 @@
 use std::fmt;
 use std::io;
 
-use serde::de::{
-    Deserialize, Deserializer, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
-};
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::super::function::Function;
+use super::super::many::Many;
 use super::super::{EventOut, out::Payload};
-use crate::event::{Arguments, CallPart};
 use crate::json::Str;
 
 /// `chat.completion.chunk` and `chat.completion`.
@@ -112,8 +111,9 @@ pub(super) struct Delta<'a> {
     /// LiteLLM: the same thoughts again, with their signatures.
     #[serde(borrow)]
     pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
+    /// TGI sent one call by itself, before 2025.
     #[serde(borrow)]
-    pub(super) tool_calls: Option<ToolCalls<'a>>,
+    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
     #[serde(borrow)]
     pub(super) function_call: Option<Function<'a>>,
     #[serde(borrow)]
@@ -265,35 +265,6 @@ impl Part<'_> {
     }
 }
 
-/// Calls in an array, or one call by itself (TGI before 2025).
-pub(super) struct ToolCalls<'a>(pub(super) Vec<ToolCall<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for ToolCalls<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CallsVisitor;
-        impl<'de> Visitor<'de> for CallsVisitor {
-            type Value = ToolCalls<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array of tool calls")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut calls = Vec::new();
-                while let Some(call) = seq.next_element()? {
-                    calls.push(call);
-                }
-                Ok(ToolCalls(calls))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Ok(ToolCalls(vec![ToolCall::deserialize(MapAccessDeserializer::new(map))?]))
-            }
-        }
-        deserializer.deserialize_any(CallsVisitor)
-    }
-}
-
 /// A tool call, or a fragment of one.
 #[derive(serde::Deserialize)]
 pub(super) struct ToolCall<'a> {
@@ -321,35 +292,4 @@ pub(super) struct Custom<'a> {
     pub(super) name: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) input: Option<Str<'a>>,
-}
-
-/// A function's name and arguments, or fragments of them.
-#[derive(serde::Deserialize)]
-pub(super) struct Function<'a> {
-    #[serde(borrow)]
-    name: Option<Str<'a>>,
-    /// A string of JSON; LiteLLM's Ollama path and old TGI send the object.
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-impl Function<'_> {
-    /// Says what the fragment adds to the call that `part` names.
-    pub(super) fn say(
-        &self,
-        choice: u64,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        let name = self.name.as_ref().and_then(Str::non_empty);
-        let part = CallPart { name, ..part };
-        match self.arguments.map(RawValue::get) {
-            None => out.call(choice, part),
-            Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
-                out.call_fragment(choice, part, &text)
-            }
-            Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
-        }
-    }
 }

@@ -1,0 +1,43 @@
+//! A function's name and arguments, as OpenAI writes them, and many others.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use super::EventOut;
+use crate::event::{Arguments, CallPart};
+use crate::json::Str;
+
+/// A function's name and arguments, or fragments of them.
+#[derive(serde::Deserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
+    /// TGI and Ollama itself send the object.
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl Function<'_> {
+    /// Says what the fragment adds to the call that `part` names.
+    pub(super) fn say(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let name = self.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { name, ..part };
+        match self.arguments.map(RawValue::get) {
+            None => out.call(choice, part),
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                out.call_fragment(choice, part, &text)
+            }
+            Some(json) => {
+                out.call(choice, CallPart { arguments: Arguments::Value(json), ..part })
+            }
+        }
+    }
+}

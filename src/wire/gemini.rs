@@ -1,0 +1,334 @@
+//! Google Gemini: `generateContent` and `streamGenerateContent`, as AI Studio,
+//! Vertex and Code Assist send them, and as SDKs dump them.
+//!
+//! Source: Gemini API reference, "GenerateContentResponse". A stream is chunks
+//! of one message, in SSE or in one JSON array; a body is all of them in one.
+//! Nothing marks the end: a finish reason may be followed by more, when the
+//! provider has run code in between, so only the end of the input counts, or
+//! another response's id.
+
+mod arguments;
+mod parts;
+mod payload;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use super::usage::{Field, Meter, Op, Row};
+use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use crate::event::{Block, Code, Failure, FinishReason, Kind};
+use crate::frame::{Frame, Sniff};
+use crate::json::{self, Str};
+pub(super) use parts::Parts;
+use payload::{Candidate, Chunk, Feedback};
+pub(super) use payload::{Content, FunctionCall, FunctionResponse, word};
+
+pub(super) static PROTOCOL: Protocol = Protocol {
+    name: "gemini",
+    aliases: &["google", "google-gemini", "vertex"],
+    about: "Google Gemini generateContent, stream and body",
+    link: "https://ai.google.dev/api/generate-content",
+    sniff,
+    decoder: || Box::new(Gemini::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let inner = record.get("response").filter(|json| json.starts_with('{')).map(json::members);
+    let is_wrapped = inner.is_some_and(|members| {
+        is_ours(|key| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get()))
+    });
+    if is_wrapped || is_ours(|key| record.get(key)) { Sniff::Yes } else { Sniff::No }
+}
+
+/// Whether a record with these members is a chunk.
+fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let has = |keys: [&str; 2]| keys.into_iter().find_map(&get).is_some_and(|json| json != "null");
+    let is_answer = get("candidates").is_some_and(|json| json.starts_with('['));
+    let is_bare = has(["usageMetadata", "usage_metadata"])
+        && (has(["modelVersion", "model_version"]) || has(["responseId", "response_id"]));
+    is_answer || has(["promptFeedback", "prompt_feedback"]) || is_bare
+}
+
+/// Thinking is not in `candidatesTokenCount`, nor what tools have read in
+/// `promptTokenCount`. Live says `response` where the others say `candidates`.
+pub(super) const USAGE: &[Row] = &[
+    ("promptTokenCount", Op::Adds, &[Field::Input]),
+    ("prompt_token_count", Op::Adds, &[Field::Input]),
+    ("toolUsePromptTokenCount", Op::Adds, &[Field::Input]),
+    ("tool_use_prompt_token_count", Op::Adds, &[Field::Input]),
+    ("candidatesTokenCount", Op::Adds, &[Field::Output]),
+    ("candidates_token_count", Op::Adds, &[Field::Output]),
+    ("responseTokenCount", Op::Adds, &[Field::Output]),
+    ("response_token_count", Op::Adds, &[Field::Output]),
+    ("thoughtsTokenCount", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("thoughts_token_count", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("cachedContentTokenCount", Op::Is, &[Field::Cached]),
+    ("cached_content_token_count", Op::Is, &[Field::Cached]),
+    ("totalTokenCount", Op::Is, &[Field::Total]),
+    ("total_token_count", Op::Is, &[Field::Total]),
+];
+
+struct Gemini {
+    /// The open message's id, which is empty if it has none.
+    id: Option<String>,
+    /// How many chunks it has had.
+    chunks: u64,
+    candidates: BTreeMap<u64, State>,
+    /// Whether the prompt was blocked: no candidate will come.
+    is_blocked: bool,
+    framing: &'static str,
+    meter: Meter,
+}
+
+/// One candidate so far.
+#[derive(Debug, Default)]
+struct State {
+    parts: Parts,
+    /// Whether a finish reason came, and nothing behind it.
+    is_finished: bool,
+    /// What was said of each metadata: chunks repeat it.
+    metadata: BTreeMap<&'static str, String>,
+}
+
+impl Default for Gemini {
+    fn default() -> Self {
+        Gemini {
+            id: None,
+            chunks: 0,
+            candidates: BTreeMap::new(),
+            is_blocked: false,
+            framing: "",
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Gemini {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        // The format has no such end, but some gateways send one.
+        if frame.data.trim_ascii() == DONE {
+            return Ok(());
+        }
+        self.framing = frame.framing;
+        if frame.event_type == "error" {
+            return self.fail(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            let inner = chunk.response.filter(|json| json.get().starts_with('{'));
+            match inner.filter(|_| !chunk.is_answer()) {
+                Some(json) => self.unwrap(&Frame { data: json.get().as_bytes(), ..frame }, out)?,
+                None => return self.chunk(&frame, &chunk, out),
+            }
+            chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.id.is_none() {
+            return Ok(());
+        }
+        if self.is_complete() {
+            return self.end(out);
+        }
+        if self.framing == "json" && self.chunks == 1 {
+            out.warn("no_finish_reason", "the body has no finish reason")?;
+            return self.end(out);
+        }
+        self.cut(out)?;
+        self.meter.finish(out)
+    }
+}
+
+impl Gemini {
+    /// Reads what stands under `response`, but no `response` in there.
+    fn unwrap(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Chunk<'static>, _>(frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            self.chunk(frame, &chunk, out)
+        })
+    }
+
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if !chunk.is_answer() {
+            return self.stray(frame, chunk, out);
+        }
+        let id = chunk.response_id.as_ref().and_then(Str::non_empty);
+        self.part_from(id, chunk, out)?;
+        self.begin(id, chunk.model_version.as_ref().and_then(Str::non_empty), out)?;
+        self.chunks += 1;
+        for candidate in chunk.candidates.iter().flatten() {
+            self.candidate(frame, candidate, out)?;
+        }
+        if let Some(feedback) = chunk.prompt_feedback {
+            self.feedback(feedback, out)?;
+        }
+        if let Some(usage) = chunk.usage_metadata {
+            self.meter.feed(usage.get());
+        }
+        chunk.error.map_or(Ok(()), |error| error::report(error.get(), out))
+    }
+
+    /// A record that is no chunk.
+    fn stray(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let is_error =
+            chunk.error.is_some() || (error::PROTOCOL.sniff)(&Record::new(frame)) == Sniff::Yes;
+        if !is_error {
+            return out.unknown(frame, "");
+        }
+        self.fail(&String::from_utf8_lossy(frame.data), out)
+    }
+
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        error::report(json, out)
+    }
+
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if self.id.is_some() {
+            return Ok(());
+        }
+        self.id = Some(id.unwrap_or_default().to_owned());
+        out.start(PROTOCOL.name, id, model)
+    }
+
+    /// Ends the open message if a chunk is of another one: of another id; or,
+    /// where bodies without ids follow each other, behind a whole body.
+    fn part_from(
+        &mut self,
+        id: Option<&str>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(open) = &self.id else { return Ok(()) };
+        let is_other = id.is_some_and(|id| !open.is_empty() && id != open);
+        let has_no_ids = id.is_none() && open.is_empty();
+        let is_body = self.chunks == 1 && matches!(self.framing, "json" | "ndjson");
+        let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
+        if !is_other && !is_next_body {
+            return Ok(());
+        }
+        if !self.is_complete() {
+            let message = "a second message began before the first had ended";
+            out.emit(0, Kind::Error(Failure::new(Code::Malformed, message, Some(out.offset))))?;
+        }
+        self.end(out)
+    }
+
+    /// Whether the message may end here.
+    fn is_complete(&self) -> bool {
+        let is_finished = !self.candidates.is_empty()
+            && self.candidates.values().all(|candidate| candidate.is_finished);
+        is_finished || self.is_blocked
+    }
+
+    fn candidate(
+        &mut self,
+        frame: &Frame<'_>,
+        candidate: &Candidate<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let choice = candidate.index.unwrap_or(0);
+        let new = || State { parts: Parts::new(choice), ..State::default() };
+        let state = self.candidates.entry(choice).or_insert_with(new);
+        for part in candidate.parts() {
+            state.is_finished &= !part.says_something();
+            state.parts.part(part, frame, out)?;
+        }
+        for (name, json) in candidate.metadata() {
+            state.metadata(choice, name, json, out)?;
+        }
+        if let Some(message) = candidate.finish_message.as_ref().and_then(Str::non_empty) {
+            let block = Block { name: "finish_message", text: message, attributes: None };
+            out.emit(choice, Kind::Block(block))?;
+        }
+        // Where enums are numbers, 0 is a reason that isn't there.
+        let raw = candidate.finish_reason.map(word).unwrap_or_default();
+        if finish::is_none(&raw) || raw == "0" {
+            return Ok(());
+        }
+        let reason = normalise(&raw);
+        state.is_finished = true;
+        state.parts.finish(reason == FinishReason::Stop, out)?;
+        out.finish_as(choice, reason, &raw, None)
+    }
+
+    /// What the filter thinks of the prompt. Where it blocks it, no candidate
+    /// comes.
+    fn feedback(&mut self, json: &RawValue, out: &mut EventOut<'_>) -> io::Result<()> {
+        let feedback: Feedback<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        let raw = feedback.block_reason.map(word).unwrap_or_default();
+        if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
+            return Ok(());
+        }
+        self.is_blocked = true;
+        out.block(0, "prompt_feedback", json.get())?;
+        out.finish_as(0, FinishReason::ContentFilter, &raw, None)
+    }
+
+    /// The calls that are open will not be closed.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.candidates.values_mut().try_for_each(|candidate| candidate.parts.finish(false, out))
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.cut(out)?;
+        self.meter.finish(out)?;
+        *self = Gemini { framing: self.framing, ..Gemini::default() };
+        out.end()
+    }
+}
+
+impl State {
+    /// Says metadata that is new. Streams repeat it on each chunk, and let it
+    /// grow.
+    fn metadata(
+        &mut self,
+        choice: u64,
+        name: &'static str,
+        json: Option<&RawValue>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let json = json.map_or("{}", RawValue::get);
+        let known = self.metadata.entry(name).or_default();
+        if json == "{}" || json == known {
+            return Ok(());
+        }
+        json.clone_into(known);
+        out.block(choice, name, json)
+    }
+}
+
+/// Our word for a reason: a word, one behind its enum's name as Python prints
+/// it, or its number. Above 9, the numbers differ from API to API.
+fn normalise(raw: &str) -> FinishReason {
+    let words = [
+        "STOP",
+        "MAX_TOKENS",
+        "SAFETY",
+        "RECITATION",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MALFORMED_FUNCTION_CALL",
+    ];
+    let number = raw.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let word = number.and_then(|place| words.get(place)).copied();
+    finish::normalise(word.unwrap_or_else(|| raw.rsplit('.').next().unwrap_or(raw)))
+}
