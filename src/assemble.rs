@@ -137,8 +137,9 @@ impl Assembler {
                 return self.close(None, emit);
             }
         }
-        if self.message.is_some() {
-            return self.close(Some(Failure::new(Code::Truncated, message, Some(length))), emit);
+        if let Some(open) = &self.message {
+            let failure = Failure::new(Code::Truncated, message, Some(length));
+            return self.close(Some(failure).filter(|_| !open.is_over()), emit);
         }
         std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
     }

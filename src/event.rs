@@ -128,6 +128,8 @@ pub enum Arguments<'a> {
     None,
     /// JSON text that continues what came before.
     Fragment(&'a str),
+    /// The same, of which something had to be replaced: the call must not run.
+    Repaired(&'a str),
     /// A JSON value that the provider sent as it is, not in a string.
     Value(&'a str),
     /// What the arguments are if no fragment comes: a block's start.
@@ -406,6 +408,9 @@ pub struct Finish<'a> {
     pub stop_sequence: Option<&'a str>,
     /// Whether the format has no reason of its own.
     pub inferred: bool,
+    /// Whether the caller has calls to run: those that no one else runs, and
+    /// that no result in the input answers. Only the assembler knows.
+    pub wants_tools: bool,
 }
 
 /// What kind of failure an error is.

@@ -7,11 +7,13 @@
 //! ever changed by going through a value.
 
 mod mend;
+mod object;
 mod scanner;
 mod string;
 mod write;
 
-pub use mend::{Mended, members, mend};
+pub use mend::{Mended, member, members, mend};
+pub use object::{Member, ObjectReader};
 pub use scanner::{Scanner, Status};
 pub use string::Str;
 pub use write::{Minifier, escape_into, make_safe, minify, quote, quote_into};

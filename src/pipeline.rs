@@ -77,7 +77,7 @@ impl Pipeline {
         let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
         let mut layers = Layers { decoder, halves, markup, assembler };
         framer.finish(&mut |frame| layers.feed(frame, sink))?;
-        layers.finish(sink)?;
+        layers.finish(*length, sink)?;
         assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
@@ -88,7 +88,7 @@ impl Pipeline {
         let Pipeline { decoder, halves, markup, assembler, length, .. } = self;
         let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
         assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
-        Layers { decoder, halves, markup, assembler }.finish(sink)?;
+        Layers { decoder, halves, markup, assembler }.finish(*length, sink)?;
         assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
@@ -125,12 +125,12 @@ impl Layers<'_> {
         }
     }
 
-    fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+    fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         let Layers { decoder, halves, markup, assembler } = self;
         let mut emit = |event: crate::event::Event<'_>| {
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
-        let mut out = EventOut::new(&mut emit, halves, 0);
+        let mut out = EventOut::new(&mut emit, halves, length);
         decoder.finish(&mut out)?;
         out.flush()?;
         markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))

@@ -42,8 +42,6 @@ pub struct Status {
     worst: Option<Outcome>,
     /// Whether warnings count.
     strict: bool,
-    /// Whether the open message has calls that the caller has to run.
-    has_calls: bool,
     /// Whether the last message of any input ended well with such calls.
     wants_tools: bool,
 }
@@ -65,9 +63,8 @@ impl Status {
     /// Notes what an event says.
     pub fn see(&mut self, kind: &Kind<'_>) {
         match kind {
-            Kind::Start(_) => (self.has_calls, self.wants_tools) = (false, false),
-            Kind::ToolCall(call) => self.has_calls |= call.executor.is_none(),
-            Kind::Finish(_) => self.wants_tools = self.has_calls,
+            Kind::Start(_) => self.wants_tools = false,
+            Kind::Finish(finish) => self.wants_tools = finish.wants_tools,
             Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => {
                 self.note(Outcome::Limit)
             }
@@ -151,7 +148,7 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Executor, Failure, Finish, FinishReason, Start, ToolCall, Warning};
+    use crate::event::{Failure, Finish, FinishReason, Start, Warning};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {
@@ -168,23 +165,15 @@ mod tests {
         model: None,
         file: None,
     });
-    const FINISH: Kind<'_> = Kind::Finish(Finish {
-        finish_reason: FinishReason::Stop,
-        raw: None,
-        stop_sequence: None,
-        inferred: false,
-    });
+    const FINISH: Kind<'_> = finish(false);
 
-    fn call(executor: Option<Executor>) -> Kind<'static> {
-        let (source, signature) = (None, None);
-        Kind::ToolCall(ToolCall {
-            index: 0,
-            id: "a",
-            name: "f",
-            arguments: "{}",
-            source,
-            executor,
-            signature,
+    const fn finish(wants_tools: bool) -> Kind<'static> {
+        Kind::Finish(Finish {
+            finish_reason: FinishReason::Stop,
+            raw: None,
+            stop_sequence: None,
+            inferred: false,
+            wants_tools,
         })
     }
 
@@ -195,10 +184,9 @@ mod tests {
     #[test]
     fn calls_count_if_they_are_the_callers_and_the_message_is_the_last() {
         check(&[START, FINISH], 0);
-        check(&[START, call(None), FINISH], 10);
-        check(&[START, call(Some(Executor::Agent)), FINISH], 0);
-        check(&[START, call(None), FINISH, START, FINISH], 0);
-        check(&[START, call(None), error(Code::Truncated)], 4);
+        check(&[START, finish(true)], 10);
+        check(&[START, finish(true), START, FINISH], 0);
+        check(&[START, finish(true), START, error(Code::Truncated)], 4);
     }
 
     #[test]

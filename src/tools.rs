@@ -111,6 +111,10 @@ impl Types {
         string: true,
     };
 
+    /// Anything: the type of a bare word that no schema speaks of.
+    pub const ANY: Types =
+        Types { null: true, boolean: true, integer: true, number: true, object: true, array: true, string: true };
+
     fn of(schema: &Value, depth: usize) -> Types {
         let mut types = Types::default();
         match schema.get("type") {

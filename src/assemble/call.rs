@@ -73,6 +73,12 @@ impl Call {
         !self.arguments.is_empty()
     }
 
+    /// Whether a fragment takes back what came before it.
+    pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
+        let is_same = |whole: &str| self.arguments == whole || json::minify(&self.arguments) == json::minify(whole);
+        matches!(part.arguments, Arguments::Done(whole) if self.has_arguments() && !is_same(whole))
+    }
+
     /// Adds a fragment, and prints what it adds if `deltas` are wanted.
     pub(super) fn feed(
         &mut self,
@@ -101,7 +107,8 @@ impl Call {
     /// A name may be repeated on each fragment, grow, or come in pieces; once
     /// there are arguments it's complete.
     fn add_name(&mut self, name: &str) {
-        if self.name == name || self.has_arguments() {
+        let is_complete = self.has_arguments() && !self.name.is_empty();
+        if self.name == name || is_complete {
             return;
         }
         if name.starts_with(&self.name) {
@@ -114,6 +121,10 @@ impl Call {
         match arguments {
             Arguments::None => {}
             Arguments::Fragment(text) => self.append(text),
+            Arguments::Repaired(text) => {
+                self.append(text);
+                self.fault.get_or_insert(Reason::Malformed);
+            }
             Arguments::Value(json) if self.has_arguments() && self.arguments != json => {
                 self.fault = Some(Reason::Conflict);
                 self.append(json);
@@ -194,6 +205,12 @@ impl Call {
         deltas: bool,
         emit: &mut Emit<'_>,
     ) -> io::Result<bool> {
+        if self.fault.is_none()
+            && self.arguments.trim_ascii().is_empty()
+            && let Some(placeholder) = self.placeholder.take()
+        {
+            self.add_arguments(Arguments::Done(&placeholder));
+        }
         let verdict = match self.fault {
             Some(reason) => Err(reason),
             None => self.judge(choice, tools, emit)?,
@@ -272,11 +289,7 @@ impl Call {
         }
         let text = self.arguments.trim_ascii();
         if text.is_empty() {
-            let placeholder = self.placeholder.as_deref().unwrap_or("{}");
-            return match is_object(placeholder, self.limits.max_depth) {
-                true => Ok((json::minify(placeholder), None)),
-                false => Err(Reason::NotObject),
-            };
+            return Ok(("{}".into(), None));
         }
         match self.scanner.status() {
             Status::Whole => {}

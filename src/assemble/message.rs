@@ -36,8 +36,9 @@ struct Choice {
     by_id: HashMap<String, u64>,
     latest: Option<u64>,
     finish: Option<OwnedFinish>,
-    /// Whether the caller has a call to run.
-    has_calls: bool,
+    /// The calls that the caller has to run: no one else does, and no result
+    /// has come.
+    to_run: BTreeSet<u64>,
 }
 
 impl Message {
@@ -81,7 +82,12 @@ impl Message {
             Kind::Error(failure) => return self.error(failure, emit),
             Kind::Warning(warning) => self.warning(choice, warning, emit)?,
             kind => {
-                self.choices.entry(choice).or_default();
+                let state = self.choices.entry(choice).or_default();
+                if let Kind::ToolResult(result) = &kind
+                    && let Some(index) = state.by_id.get(result.id)
+                {
+                    state.to_run.remove(index);
+                }
                 emit(Event { choice, kind })?;
             }
         }
@@ -126,6 +132,11 @@ impl Message {
             warn(code, message, Some(index), choice, emit)?;
         }
         if let Some(call) = state.open.get_mut(&index) {
+            if call.is_corrected_by(part) {
+                let message = "the arguments were repeated at their end, but not as their fragments had them";
+                self.warned.get_or_insert_with(|| message.to_owned());
+                warn("arguments_mismatch", message, Some(index), choice, emit)?;
+            }
             call.feed(choice, part, options.deltas, emit)?;
         } else if !is_nothing(part.arguments) {
             let message = "a fragment came for a call that had been closed";
@@ -159,7 +170,9 @@ impl Message {
                 call.fault.get_or_insert(Reason::Truncated);
             }
             let deltas = options.deltas;
-            state.has_calls |= call.close(choice, options.tools.as_deref(), deltas, emit)?;
+            if call.close(choice, options.tools.as_deref(), deltas, emit)? {
+                state.to_run.insert(index);
+            }
         }
         Ok(())
     }
@@ -255,6 +268,13 @@ impl Message {
         })
     }
 
+    /// Whether a decoder has inferred at the end of the input that the message
+    /// is over, and no byte is missing there.
+    pub(super) fn is_over(&self) -> bool {
+        let is_inferred = |choice: &Choice| choice.finish.as_ref().is_some_and(|finish| finish.inferred);
+        self.tail.is_none() && !self.choices.is_empty() && self.choices.values().all(is_inferred)
+    }
+
     /// Whether something has been said to have gone wrong.
     pub(super) fn has_error(&self) -> bool {
         self.error.is_some()
@@ -288,8 +308,9 @@ impl Message {
             inferred: true,
         };
         let finish = state.finish.unwrap_or(inferred);
+        let wants_tools = !state.to_run.is_empty();
         let finish_reason = match finish.finish_reason {
-            FinishReason::Stop if state.has_calls => FinishReason::ToolCalls,
+            FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
         };
         let kind = Kind::Finish(Finish {
@@ -297,6 +318,7 @@ impl Message {
             raw: finish.raw.as_deref(),
             stop_sequence: finish.stop_sequence.as_deref(),
             inferred: finish.inferred,
+            wants_tools,
         });
         emit(Event { choice, kind })
     }
@@ -366,7 +388,7 @@ fn is_nothing(arguments: Arguments<'_>) -> bool {
     match arguments {
         Arguments::None | Arguments::Placeholder(_) => true,
         Arguments::Fragment(text) | Arguments::Free(text) => text.is_empty(),
-        Arguments::Value(_) | Arguments::Done(_) => false,
+        Arguments::Repaired(_) | Arguments::Value(_) | Arguments::Done(_) => false,
     }
 }
 

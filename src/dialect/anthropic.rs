@@ -1,14 +1,14 @@
 //! `<function_calls>` with `<invoke>` and `<parameter>`, plain or with a
 //! namespace before each tag, and the form of 2023 with a tag for each key.
 
-use super::{Body, Call, Dialect, Parameters, Region, Role, Section};
+use super::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section};
 
 const THINKING: Region = Region {
     open: "<{ns}thinking>{nl}",
     close: "{nl}</{ns}thinking>{nl}{nl}",
     role: Role::Reasoning,
     name: "",
-    calls: false,
+    ends: Ends::Closer,
 };
 
 const SECTION: Section = Section { open: "<{ns}function_calls>", close: "</{ns}function_calls>" };
@@ -26,7 +26,9 @@ pub(super) static XML: Dialect = Dialect {
         body: Body::Parameters(Parameters {
             open: "<{ns}parameter{@key=name}>",
             close: "</{ns}parameter>",
+            item: "",
         }),
+        ..Call::NEW
     }],
     ..Dialect::EMPTY
 };
@@ -39,7 +41,8 @@ pub(super) static LEGACY: Dialect = Dialect {
     calls: &[Call {
         open: "<invoke>{ws}<tool_name>{ws}{name}{ws}</tool_name>{ws}<parameters>",
         close: "</parameters>{ws}</invoke>",
-        body: Body::Parameters(Parameters { open: "<{key}>", close: "</{key}>" }),
+        body: Body::Parameters(Parameters { open: "<{key}>", close: "</{key}>", item: "" }),
+        ..Call::NEW
     }],
     ..Dialect::EMPTY
 };

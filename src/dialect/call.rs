@@ -1,143 +1,209 @@
-//! The call that is open: its text, and its arguments on their way to JSON.
+//! The calls of a text: the one that is open, its markup, and its arguments on
+//! their way to JSON.
 
 use std::io;
+use std::sync::Arc;
 
 use super::value;
-use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason};
-use crate::json::{self, Scanner, Status};
+use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning};
+use crate::json;
+use crate::scan::Captures;
 use crate::tools::{Tools, Types};
 
 /// Where the machine says what it found.
 pub(super) type Say<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
 
-pub(super) struct OpenCall {
-    key: Key,
+/// The calls of one text.
+#[derive(Default)]
+pub(super) struct Calls {
+    pub(super) tools: Option<Arc<Tools>>,
     source: &'static str,
-    pub(super) name: Option<String>,
-    /// The call as the model wrote it, markup and all.
+    /// How many have been begun.
+    count: u64,
+    /// The name and id that the opener has.
+    name: Option<String>,
+    id: Option<String>,
+    /// The open call's text as the model wrote it, markup and all.
     pub(super) raw: String,
-    /// Why it can't be run.
-    pub(super) fault: Option<Reason>,
-    /// The JSON of its body, if its body is JSON.
-    json: String,
-    scanner: Scanner,
-    /// The keys of its arguments so far.
-    keys: Vec<String>,
-    /// The value that is open: its types, and its text unless that streams.
-    types: Types,
-    value: String,
+    open: Option<OpenCall>,
+    /// Whether the markup that is open has given a call.
+    has_closed: bool,
 }
 
-impl OpenCall {
-    /// Opens the `count`-th call of a text.
-    pub(super) fn new(
-        count: u64,
-        source: &'static str,
-        name: Option<&str>,
-        say: &mut Say<'_>,
-    ) -> io::Result<Self> {
-        let key = Key::Text(count);
-        say(Kind::CallPart(CallPart { key, name, source: Some(source), ..CallPart::default() }))?;
-        Ok(OpenCall {
-            key,
-            source,
-            name: name.map(str::to_owned),
-            raw: String::new(),
-            fault: None,
-            json: String::new(),
-            scanner: Scanner::default(),
-            keys: Vec::new(),
-            types: Types::STRING,
-            value: String::new(),
-        })
+struct OpenCall {
+    key: Key,
+    name: Option<String>,
+    /// Why it can't be run.
+    fault: Option<Reason>,
+    /// The keys of its arguments so far.
+    keys: Vec<String>,
+    /// The values that are open, the outermost first.
+    values: Vec<Value>,
+}
+
+/// A value that is open.
+struct Value {
+    types: Types,
+    /// Its text, unless that is handed on as it comes.
+    text: String,
+    is_streaming: bool,
+    /// What it holds, if it holds elements: an array's, or an object's.
+    elements: Option<bool>,
+    count: usize,
+}
+
+impl Calls {
+    pub(super) fn new(tools: Option<Arc<Tools>>) -> Self {
+        Calls { tools, ..Calls::default() }
     }
 
-    fn part(
-        &self,
-        name: Option<&str>,
-        arguments: Arguments<'_>,
-        say: &mut Say<'_>,
-    ) -> io::Result<()> {
-        let source = Some(self.source);
-        say(Kind::CallPart(CallPart {
-            key: self.key,
-            name,
-            arguments,
-            source,
-            ..CallPart::default()
-        }))
+    /// The opener of a call, or of several, has been read.
+    pub(super) fn open_markup(&mut self, source: &'static str, marker: &str, words: &Captures, name: &str) {
+        self.source = source;
+        self.name = words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
+        self.id = words.get("id").map(str::to_owned);
+        self.raw.clear();
+        self.raw.push_str(marker);
+        self.has_closed = false;
+    }
+
+    /// A call begins, if none is open.
+    pub(super) fn begin(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        let key = Key::Text(self.count);
+        self.count += 1;
+        let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
+        say(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
+        let name = self.name.clone();
+        self.open = Some(OpenCall { key, name, fault: None, keys: Vec::new(), values: Vec::new() });
+        Ok(())
+    }
+
+    /// The tool's name, once it's known.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.open.as_ref().and_then(|call| call.name.as_deref())
+    }
+
+    /// The body has the name, or the id.
+    pub(super) fn tell(&mut self, name: Option<&str>, id: Option<&str>, say: &mut Say<'_>) -> io::Result<()> {
+        let Some(call) = &mut self.open else { return Ok(()) };
+        if let Some(name) = name {
+            call.name = Some(name.to_owned());
+        }
+        say(Kind::CallPart(CallPart { key: call.key, name, id, ..CallPart::default() }))
+    }
+
+    pub(super) fn arguments(&self, arguments: Arguments<'_>, say: &mut Say<'_>) -> io::Result<()> {
+        match &self.open {
+            Some(call) => say(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() })),
+            None => Ok(()),
+        }
     }
 
     fn fragment(&self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.part(None, Arguments::Fragment(text), say)
+        self.arguments(Arguments::Fragment(text), say)
     }
 
-    /// Takes what belongs to the JSON of the body; tells how many bytes, and
-    /// whether the JSON goes on behind them.
-    pub(super) fn feed_json(&mut self, text: &str) -> (usize, Status) {
-        let taken = self.scanner.push(text.as_bytes());
-        let json = text.get(..taken).unwrap_or_default();
-        self.json.push_str(json);
-        self.raw.push_str(json);
-        (taken, self.scanner.status())
-    }
-
-    /// The body's JSON is whole, and is the arguments.
-    pub(super) fn take_arguments(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        let json = std::mem::take(&mut self.json);
-        self.fragment(&json, say)
-    }
-
-    /// The body's JSON is whole, and holds the name and the arguments.
-    pub(super) fn take_envelope(
-        &mut self,
-        names: &[&str],
-        arguments: &[&str],
-        say: &mut Say<'_>,
-    ) -> io::Result<()> {
-        let json = std::mem::take(&mut self.json);
-        let members = json::members(&json);
-        let find = |keys: &[&str]| members.iter().find(|(key, _)| keys.contains(&key.as_ref()));
-        let name: Option<String> =
-            find(names).and_then(|(_, name)| serde_json::from_str(name.get()).ok());
-        let arguments = match find(arguments) {
-            Some((_, value)) => Arguments::Value(value.get()),
-            None => Arguments::None,
-        };
-        if name.is_none() {
-            self.fault = Some(Reason::NoName);
+    /// The open call can't be run.
+    pub(super) fn fault(&mut self, reason: Reason, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        if let Some(call) = &mut self.open {
+            call.fault.get_or_insert(reason);
         }
-        self.part(name.as_deref(), arguments, say)
+        Ok(())
     }
 
-    /// An argument begins. A string's text is handed on as it comes; what may
-    /// be of another type waits for its end.
+    /// The open call is closed, if there is one.
+    pub(super) fn close(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        while self.has_value() {
+            self.close_value(say)?;
+        }
+        let Some(call) = &self.open else { return Ok(()) };
+        if call.fault.is_none() && !call.keys.is_empty() {
+            self.fragment("}", say)?;
+        }
+        let Some(call) = self.open.take() else { return Ok(()) };
+        self.has_closed = true;
+        let raw = std::mem::take(&mut self.raw);
+        let fault = call.fault.map(|reason| (reason, raw.as_str()));
+        say(Kind::CallEnd(CallEnd { key: call.key, fault }))
+    }
+
+    /// The text ended inside the markup of a call; if no call had come of it,
+    /// what is there is one that can't be run.
+    pub(super) fn cut(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        if self.open.is_none() && self.has_closed {
+            return Ok(());
+        }
+        self.begin(say)?;
+        let Some(call) = self.open.take() else { return Ok(()) };
+        let fault = Some((Reason::Truncated, self.raw.as_str()));
+        say(Kind::CallEnd(CallEnd { key: call.key, fault }))
+    }
+
+    pub(super) fn has_value(&self) -> bool {
+        self.open.as_ref().is_some_and(|call| !call.values.is_empty())
+    }
+
+    /// Whether the open value may still turn out to hold elements: nothing but
+    /// white space has come.
+    pub(super) fn may_nest(&self) -> bool {
+        let value = self.open.as_ref().and_then(|call| call.values.last());
+        value.is_some_and(|value| value.elements.is_some() || value.text.trim_ascii().is_empty())
+    }
+
+    /// An argument begins, with the type that the model wrote beside it. With
+    /// `item`, values may hold elements, and those of this key are an array's.
     pub(super) fn open_value(
         &mut self,
         key: &str,
-        tools: Option<&Tools>,
+        kind: Option<&str>,
+        item: &str,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
-        let name = self.name.as_deref().unwrap_or_default();
-        self.types = tools.and_then(|tools| tools.types(name, key)).unwrap_or(Types::STRING);
-        if self.keys.iter().any(|known| known == key) {
-            let message = format!("the argument {} came twice", json::quote(key));
-            super::machine::warn("duplicate_key", &message, say)?;
+        self.begin(say)?;
+        let Some(call) = &mut self.open else { return Ok(()) };
+        let name = call.name.as_deref().unwrap_or_default();
+        let schema = || self.tools.as_ref().and_then(|tools| tools.types(name, key));
+        let is_inner = !call.values.is_empty();
+        let types = match kind {
+            Some("true" | "string" | "str") => Types::STRING,
+            Some(_) => Types { string: false, ..Types::ANY },
+            None if is_inner => Types::STRING,
+            None => schema().unwrap_or(Types::STRING),
+        };
+        let mut text = String::new();
+        let mut is_double = false;
+        match call.values.last_mut() {
+            Some(outer) => outer.element(key, item, &mut text),
+            None => {
+                is_double = call.keys.iter().any(|known| known == key);
+                text.push_str(if call.keys.is_empty() { "{" } else { "," });
+                json::quote_into(key, &mut text);
+                text.push(':');
+                call.keys.push(key.to_owned());
+            }
         }
-        let mut text = String::from(if self.keys.is_empty() { "{" } else { "," });
-        json::quote_into(key, &mut text);
-        text.push(':');
-        if self.types == Types::STRING {
+        let is_streaming = types == Types::STRING && item.is_empty();
+        if is_streaming {
             text.push('"');
         }
-        self.keys.push(key.to_owned());
+        call.values.push(Value { types, text: String::new(), is_streaming, elements: None, count: 0 });
+        if is_double {
+            warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
+        }
         self.fragment(&text, say)
     }
 
+    /// A string's text is handed on as it comes; what may be of another type
+    /// waits for its end.
     pub(super) fn feed_value(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.raw.push_str(text);
-        if self.types != Types::STRING {
-            self.value.push_str(text);
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else { return Ok(()) };
+        if !value.is_streaming {
+            value.text.push_str(text);
             return Ok(());
         }
         let mut escaped = String::with_capacity(text.len());
@@ -146,24 +212,34 @@ impl OpenCall {
     }
 
     pub(super) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        if self.types == Types::STRING {
-            return self.fragment("\"", say);
-        }
-        let value = std::mem::take(&mut self.value);
-        self.fragment(&value::encode(&value, self.types), say)
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else { return Ok(()) };
+        let text = match value.elements {
+            _ if value.is_streaming => "\"".to_owned(),
+            Some(true) => "]".to_owned(),
+            Some(false) => "}".to_owned(),
+            None => value::encode_or_empty(&value.text, value.types),
+        };
+        self.fragment(&text, say)
     }
+}
 
-    /// The call is closed.
-    pub(super) fn close(self, say: &mut Say<'_>) -> io::Result<()> {
-        if self.fault.is_none() && !self.keys.is_empty() {
-            self.fragment("}", say)?;
+impl Value {
+    /// An element begins inside: appends what stands before its value.
+    fn element(&mut self, key: &str, item: &str, out: &mut String) {
+        let is_array = *self.elements.get_or_insert(key == item);
+        out.push_str(match (self.count, is_array) {
+            (0, true) => "[",
+            (0, false) => "{",
+            _ => ",",
+        });
+        self.count += 1;
+        if !is_array {
+            json::quote_into(key, out);
+            out.push(':');
         }
-        let fault = self.fault.map(|reason| (reason, self.raw.as_str()));
-        say(Kind::CallEnd(CallEnd { key: self.key, fault }))
     }
+}
 
-    /// The text ended inside the call.
-    pub(super) fn cut(self, say: &mut Say<'_>) -> io::Result<()> {
-        say(Kind::CallEnd(CallEnd { key: self.key, fault: Some((Reason::Truncated, &self.raw)) }))
-    }
+pub(super) fn warn(code: &str, message: &str, say: &mut Say<'_>) -> io::Result<()> {
+    say(Kind::Warning(Warning { code, message, offset: None, index: None }))
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::{Body, Call, Dialect, Parameters, Role, TagRole};
+use super::{Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};
 
 /// A dialect whose patterns have been read.
@@ -12,35 +12,37 @@ pub(super) struct Grammar {
     pub(super) regions: Vec<RegionForm>,
     pub(super) sections: Vec<SectionForm>,
     pub(super) calls: Vec<CallForm>,
+    drops: Vec<Pattern>,
 }
 
 pub(super) struct RegionForm {
-    pub(super) open: Pattern,
-    pub(super) close: Pattern,
+    open: Pattern,
+    close: Option<Pattern>,
     pub(super) role: Role,
     pub(super) name: &'static str,
-    pub(super) calls: bool,
+    ends: Ends,
 }
 
 pub(super) struct SectionForm {
-    pub(super) open: Pattern,
-    pub(super) close: Pattern,
+    open: Pattern,
+    pub(super) close: Option<Pattern>,
 }
 
 pub(super) struct CallForm {
-    pub(super) open: Pattern,
-    pub(super) close: Pattern,
+    open: Pattern,
+    pub(super) close: Option<Pattern>,
     pub(super) body: BodyForm,
+    pub(super) at_end: bool,
+    known: bool,
 }
 
 pub(super) enum BodyForm {
-    /// The keys of the name and of the arguments.
-    Json(&'static [&'static str], &'static [&'static str]),
+    Json(Envelope),
     Arguments,
-    Parameters {
-        open: Pattern,
-        close: Pattern,
-    },
+    Parameters { open: Pattern, close: Option<Pattern>, item: &'static str },
+    Python,
+    Braces(&'static str),
+    Raw(Raw),
 }
 
 /// A marker that is legal in a place, and where it leads.
@@ -53,6 +55,8 @@ pub(super) struct Rule {
     pub(super) end: bool,
     /// Whether it's legal only where prose is not: see [`super::guard`].
     pub(super) guarded: bool,
+    /// Whether the name in it must be a tool's that is known.
+    pub(super) known: bool,
     pub(super) go: Go,
 }
 
@@ -63,20 +67,26 @@ pub(super) enum Go {
     Section(usize, usize),
     Call(usize, usize),
     /// The closer of a reasoning region that wasn't open.
-    Stray(usize, usize),
+    Stray,
     /// A marker that means nothing here.
     Nothing,
     EndRegion,
     EndSection,
     Parameter,
     EndValue,
+    /// Another object of the same call's body.
+    NextObject,
     EndCall,
 }
 
 impl Rule {
     pub(super) fn new(pattern: Pattern, go: Go) -> Self {
-        Rule { pattern, next: Vec::new(), end: false, guarded: false, go }
+        Rule { pattern, next: Vec::new(), end: false, guarded: false, known: false, go }
     }
+}
+
+fn optional(text: &str) -> Result<Option<Pattern>, String> {
+    if text.is_empty() { Ok(None) } else { Pattern::parse(text).map(Some) }
 }
 
 impl Grammar {
@@ -88,53 +98,38 @@ impl Grammar {
             regions: Vec::new(),
             sections: Vec::new(),
             calls: Vec::new(),
+            drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
         };
-        for region in row.regions {
-            grammar.region(region.open, region.close, region.role, region.name, region.calls)?;
-        }
+        row.regions.iter().try_for_each(|region| grammar.region(region))?;
         for section in row.sections {
-            let form = SectionForm {
-                open: Pattern::parse(section.open)?,
-                close: Pattern::parse(section.close)?,
-            };
+            let form = SectionForm { open: Pattern::parse(section.open)?, close: optional(section.close)? };
             grammar.sections.push(form);
         }
-        for call in row.calls {
-            grammar.call(call)?;
-        }
-        for tag in row.tags {
-            grammar.tag(tag.name, tag.role)?;
-        }
+        row.calls.iter().try_for_each(|call| grammar.call(call))?;
+        row.tags.iter().try_for_each(|tag| grammar.tag(tag.name, tag.role))?;
         Ok(grammar)
     }
 
-    fn region(
-        &mut self,
-        open: &str,
-        close: &str,
-        role: Role,
-        name: &'static str,
-        calls: bool,
-    ) -> Result<(), String> {
-        let (open, close) = (Pattern::parse(open)?, Pattern::parse(close)?);
-        self.regions.push(RegionForm { open, close, role, name, calls });
+    fn region(&mut self, region: &Region) -> Result<(), String> {
+        let Region { role, name, ends, .. } = *region;
+        let (open, close) = (Pattern::parse(region.open)?, optional(region.close)?);
+        self.regions.push(RegionForm { open, close, role, name, ends });
         Ok(())
     }
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let body = match call.body {
-            Body::Json(envelope) => BodyForm::Json(envelope.name, envelope.arguments),
+            Body::Json(envelope) => BodyForm::Json(envelope),
             Body::Arguments => BodyForm::Arguments,
-            Body::Parameters(tags) => BodyForm::Parameters {
-                open: Pattern::parse(tags.open)?,
-                close: Pattern::parse(tags.close)?,
-            },
+            Body::Python => BodyForm::Python,
+            Body::Braces(delimiter) => BodyForm::Braces(delimiter),
+            Body::Raw(raw) => BodyForm::Raw(raw),
+            Body::Parameters(Parameters { open, close, item }) => {
+                BodyForm::Parameters { open: Pattern::parse(open)?, close: optional(close)?, item }
+            }
         };
-        self.calls.push(CallForm {
-            open: Pattern::parse(call.open)?,
-            close: Pattern::parse(call.close)?,
-            body,
-        });
+        let (open, close) = (Pattern::parse(call.open)?, optional(call.close)?);
+        self.calls.push(CallForm { open, close, body, at_end: call.at_end, known: call.known });
         Ok(())
     }
 
@@ -143,59 +138,54 @@ impl Grammar {
     /// the answer's.
     fn tag(&mut self, name: &'static str, role: TagRole) -> Result<(), String> {
         let framed = (format!("<{name}{{@}}>{{nl}}"), format!("{{nl}}</{name}>"));
-        match role {
-            TagRole::Reasoning => {
-                let close = format!("{}{{nl}}{{nl}}", framed.1);
-                self.region(&framed.0, &close, Role::Reasoning, "", false)
-            }
-            TagRole::Block => self.region(&framed.0, &framed.1, Role::Block, name, false),
-            TagRole::Drop => self.region(&framed.0, &framed.1, Role::Drop, name, false),
-            TagRole::Text => self.region(
-                &format!("<{name}{{@}}>"),
-                &format!("</{name}>"),
-                Role::Text,
-                name,
-                false,
-            ),
-            TagRole::Tool => {
-                let word = name.replace('*', "{name}");
-                if word == name {
-                    return Err(format!(
-                        "the tool tag {name:?} needs a `*` where the tool's name stands"
-                    ));
-                }
-                let (open, close) = (format!("<{word}>"), format!("</{word}>"));
-                for body in [Body::Arguments, Body::Parameters(ELEMENTS)] {
-                    self.call(&Call {
-                        open: open.clone().leak(),
-                        close: close.clone().leak(),
-                        body,
-                    })?;
-                }
-                Ok(())
-            }
+        let bare = (format!("<{name}{{@}}>"), format!("</{name}>"));
+        let ((open, close), role, name) = match role {
+            TagRole::Reasoning => ((framed.0, framed.1 + "{nl}{nl}"), Role::Reasoning, ""),
+            TagRole::Block => (framed, Role::Block, name),
+            TagRole::Drop => (framed, Role::Drop, name),
+            TagRole::Text => (bare, Role::Text, name),
+            TagRole::Tool => return self.tool_tag(name),
+        };
+        let (open, close) = (Pattern::parse(&open)?, optional(&close)?);
+        self.regions.push(RegionForm { open, close, role, name, ends: Ends::Closer });
+        Ok(())
+    }
+
+    fn tool_tag(&mut self, name: &str) -> Result<(), String> {
+        let word = name.replace('*', "{name}");
+        if word == name {
+            return Err(format!("the tool tag {name:?} needs a `*` where the tool's name stands"));
         }
+        let (open, close) = (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
+        // One element for each argument, a line each or not.
+        let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
+        for body in [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }] {
+            let (open, close) = (open.clone(), Some(close.clone()));
+            self.calls.push(CallForm { open, close, body, at_end: false, known: false });
+        }
+        Ok(())
     }
 }
-
-/// One element for each argument, a line each or not.
-const ELEMENTS: Parameters = Parameters { open: "<{key}>", close: "</{key}>" };
 
 impl CallForm {
     /// What must follow the call's opener: nothing else is a call.
     fn lookahead(&self) -> Vec<Pattern> {
+        let parse = |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
         match &self.body {
-            BodyForm::Json(..) | BodyForm::Arguments => Pattern::parse("{").into_iter().collect(),
-            BodyForm::Parameters { open, .. } => vec![open.clone(), self.close.clone()],
+            BodyForm::Json(_) => parse(&["{", "[{ws}{", "[{ws}]"]),
+            BodyForm::Arguments => parse(&["{"]),
+            BodyForm::Braces(_) => parse(&["{", "("]),
+            BodyForm::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
+            BodyForm::Parameters { open, .. } => [open.clone()].into_iter().chain(self.close.clone()).collect(),
+            BodyForm::Raw(_) => Vec::new(),
         }
     }
 
     /// The opener, where a section has begun with these words.
     pub(super) fn rule(&self, words: Option<&Captures>, go: Go) -> Rule {
-        let bind =
-            |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
+        let bind = |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
         let next = self.lookahead().iter().map(bind).collect();
-        Rule { next, ..Rule::new(bind(&self.open), go) }
+        Rule { next, known: self.known, ..Rule::new(bind(&self.open), go) }
     }
 }
 
@@ -214,48 +204,38 @@ pub(super) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
         }
         for (r, region) in grammar.regions.iter().enumerate() {
             rules.push(Rule::new(region.open.clone(), Go::Region(g, r)));
-            if named && region.role == Role::Reasoning {
-                let close = region.close.bind(&Captures::default());
-                rules.push(Rule::new(close, Go::Stray(g, r)));
+            if let Some(close) = region.close.as_ref().filter(|_| named && region.role == Role::Reasoning) {
+                rules.push(Rule::new(close.bind(&Captures::default()), Go::Stray));
             }
         }
+        rules.extend(grammar.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing)));
     }
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
 }
 
 /// The markers that are legal inside a region.
-pub(super) fn region_rules(
-    grammars: &[Rc<Grammar>],
-    g: usize,
-    r: usize,
-    words: &Captures,
-) -> Vec<Rule> {
-    let Some(region) = grammars.get(g).and_then(|grammar| grammar.regions.get(r)) else {
-        return Vec::new();
-    };
-    let mut rules = vec![Rule::new(region.close.bind(words), Go::EndRegion)];
-    if region.role == Role::Reasoning {
+pub(super) fn region_rules(grammars: &[Rc<Grammar>], g: usize, r: usize, words: &Captures) -> Vec<Rule> {
+    let Some(region) = grammars.get(g).and_then(|grammar| grammar.regions.get(r)) else { return Vec::new() };
+    let close = region.close.as_ref().map(|close| Rule::new(close.bind(words), Go::EndRegion));
+    let mut rules: Vec<Rule> = close.into_iter().collect();
+    if region.role == Role::Reasoning && region.ends != Ends::Anything {
         rules.push(Rule::new(region.open.bind(words), Go::Nothing));
     }
-    if region.calls {
-        let calls = text_rules(grammars, true).into_iter();
-        rules.extend(calls.filter(|rule| matches!(rule.go, Go::Section(..) | Go::Call(..))));
-    }
+    let others = text_rules(grammars, true).into_iter();
+    rules.extend(others.filter(|rule| match rule.go {
+        Go::Section(..) | Go::Call(..) => region.ends != Ends::Closer,
+        Go::Region(..) => region.ends == Ends::Anything,
+        _ => false,
+    }));
     rules
 }
 
 /// The markers that are legal between the calls of a section.
-pub(super) fn section_rules(
-    grammars: &[Rc<Grammar>],
-    g: usize,
-    s: usize,
-    words: &Captures,
-) -> Vec<Rule> {
+pub(super) fn section_rules(grammars: &[Rc<Grammar>], g: usize, s: usize, words: &Captures) -> Vec<Rule> {
     let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    let calls =
-        grammar.calls.iter().enumerate().map(|(c, call)| call.rule(Some(words), Go::Call(g, c)));
-    let close =
-        grammar.sections.get(s).map(|section| Rule::new(section.close.bind(words), Go::EndSection));
+    let calls = grammar.calls.iter().enumerate().map(|(c, call)| call.rule(Some(words), Go::Call(g, c)));
+    let close = grammar.sections.get(s).and_then(|section| section.close.as_ref());
+    let close = close.map(|close| Rule::new(close.bind(words), Go::EndSection));
     calls.chain(close).collect()
 }

@@ -68,6 +68,11 @@ impl Guard {
         *self = Guard { fence: self.fence, ..Guard::default() };
     }
 
+    /// Whether a line begins here, white space aside.
+    pub(super) fn is_line(&self) -> bool {
+        self.blank
+    }
+
     /// Whether a marker may stand here.
     pub(super) fn allows(&self) -> bool {
         let mut guard = *self;

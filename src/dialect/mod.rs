@@ -10,9 +10,13 @@
 //! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
 
 mod anthropic;
+mod body;
+mod brackets;
 mod call;
 mod grammar;
 mod guard;
+mod json;
+mod literal;
 mod load;
 mod machine;
 mod markup;
@@ -64,6 +68,9 @@ pub struct Dialect {
     /// The forms of a call.
     #[serde(default, rename = "call", deserialize_with = "load::list")]
     pub calls: &'static [Call],
+    /// Patterns of markers that mean nothing: they are dropped from the text.
+    #[serde(default, deserialize_with = "load::texts")]
+    pub drops: Words,
 }
 
 impl Dialect {
@@ -78,6 +85,7 @@ impl Dialect {
         regions: &[],
         sections: &[],
         calls: &[],
+        drops: &[],
     };
 
     /// The markers that open its tags, regions, sections and calls.
@@ -134,9 +142,22 @@ pub struct Region {
     /// The channel of its text, or the block's name.
     #[serde(default, deserialize_with = "load::text")]
     pub name: Word,
-    /// Whether the opener of a call ends it.
+    /// What ends it beside its closer.
     #[serde(default)]
-    pub calls: bool,
+    pub ends: Ends,
+}
+
+/// What ends a region beside its closer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ends {
+    /// Nothing.
+    #[default]
+    Closer,
+    /// The opener of a call, or of a section of calls.
+    Calls,
+    /// Any opener of the dialect.
+    Anything,
 }
 
 /// What a region holds.
@@ -172,29 +193,46 @@ pub struct Call {
     /// The pattern of its opener, which may hold the tool's name.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
-    /// The pattern of its closer.
-    #[serde(deserialize_with = "load::text")]
+    /// The pattern of its closer; empty if the body shows where the call ends.
+    #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
     /// How its inside is written.
     pub body: Body,
+    /// Whether the end of the text closes it: models stop at its closer.
+    #[serde(default)]
+    pub at_end: bool,
+    /// Whether it's a call only if `--tools` names the tool.
+    #[serde(default)]
+    pub known: bool,
+}
+
+impl Call {
+    /// A form for rows to fill in.
+    pub const NEW: Call = Call { open: "", close: "", body: Body::Arguments, at_end: false, known: false };
 }
 
 /// How the inside of a call is written.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// One JSON object with the name and the arguments.
+    /// JSON with the name and the arguments: an object, or an array of them.
     Json(Envelope),
     /// One JSON object: the arguments. The opener has the name.
     Arguments,
     /// Values between tags, as they are: nothing in them is escaped.
     Parameters(Parameters),
+    /// Calls in Python's syntax, in a list or one after another.
+    Python,
+    /// Braces with bare keys, and strings between these delimiters. The opener
+    /// has the name.
+    Braces(#[serde(deserialize_with = "load::text")] Word),
+    /// Text as it is: the one argument of one tool.
+    Raw(Raw),
 }
 
-/// Where an object has a call's name and arguments: the first key that is
-/// there.
+/// Where an object has a call's parts: the first key that is there.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Envelope {
     /// Keys of the name.
     #[serde(deserialize_with = "load::texts")]
@@ -202,19 +240,64 @@ pub struct Envelope {
     /// Keys of the arguments.
     #[serde(deserialize_with = "load::texts")]
     pub arguments: Words,
+    /// Keys of the id.
+    #[serde(deserialize_with = "load::texts")]
+    pub id: Words,
+    /// Keys of an array of calls, or of an object that holds the call's parts.
+    #[serde(deserialize_with = "load::texts")]
+    pub inner: Words,
+    /// Whether an object's only key is the name, and its value the arguments.
+    pub keyed: bool,
+    /// Whether more objects may follow, behind white space, `;` or `,`.
+    pub many: bool,
+}
+
+impl Envelope {
+    /// The keys that most models use.
+    pub const NEW: Envelope = Envelope {
+        name: &["name"],
+        arguments: &["arguments", "parameters"],
+        id: &[],
+        inner: &["function"],
+        keyed: false,
+        many: false,
+    };
+}
+
+impl Default for Envelope {
+    fn default() -> Self {
+        Envelope::NEW
+    }
 }
 
 /// The tags around one argument's value.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The pattern of the opener, with the key.
+    /// The pattern of the opener, with the key, and the type if the model
+    /// writes one.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
     /// The pattern of the closer. It closes the value only where another
     /// opener or the call's closer follows: elsewhere it's part of the value.
-    #[serde(deserialize_with = "load::text")]
+    /// Empty, if only these end the value.
+    #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
+    /// The key of an array's elements, if values hold elements of their own.
+    #[serde(default, deserialize_with = "load::text")]
+    pub item: Word,
+}
+
+/// One tool that takes text.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Raw {
+    /// The tool's name, unless the opener has it.
+    #[serde(default, deserialize_with = "load::text")]
+    pub name: Word,
+    /// The argument's key.
+    #[serde(deserialize_with = "load::text")]
+    pub key: Word,
 }
 
 /// Where a text begins.

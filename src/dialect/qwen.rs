@@ -12,7 +12,8 @@ pub(super) static HERMES: Dialect = Dialect {
     calls: &[Call {
         open: "<tool_call>",
         close: "</tool_call>",
-        body: Body::Json(Envelope { name: &["name"], arguments: &["arguments", "parameters"] }),
+        body: Body::Json(Envelope::NEW),
+        ..Call::NEW
     }],
     ..Dialect::EMPTY
 };

@@ -1,6 +1,6 @@
 //! Tags that tell reasoning, answer and metadata apart.
 
-use super::{Dialect, Region, Role, StartIn, Tag, TagRole};
+use super::{Dialect, Ends, Region, Role, StartIn, Tag, TagRole};
 
 /// `<think>`, as DeepSeek R1 introduced it. The line ends around the thought
 /// are the template's.
@@ -9,7 +9,7 @@ pub(super) const REASONING: Region = Region {
     close: "{nl}</think>{nl}{nl}",
     role: Role::Reasoning,
     name: "",
-    calls: true,
+    ends: Ends::Calls,
 };
 
 pub(super) static THINK: Dialect = Dialect {

@@ -1,6 +1,7 @@
 //! Values of arguments: from a model's text to JSON. Nothing is trimmed or
 //! decoded unless the argument's schema says that it's no string.
 
+use super::literal;
 use crate::json::{self, Scanner, Status};
 use crate::tools::Types;
 
@@ -19,6 +20,16 @@ pub(super) fn encode(raw: &str, types: Types) -> String {
     spelt.into_iter().flatten().next().unwrap_or_else(|| json::quote(raw))
 }
 
+/// The same, but an element that holds nothing is the empty container of its
+/// type.
+pub(super) fn encode_or_empty(raw: &str, types: Types) -> String {
+    match raw.is_empty() {
+        true if types.array => "[]".into(),
+        true if types.object => "{}".into(),
+        _ => encode(raw, types),
+    }
+}
+
 fn null(text: &str) -> Option<String> {
     matches!(text, "null" | "None").then(|| "null".into())
 }
@@ -32,7 +43,7 @@ fn integer(text: &str) -> Option<String> {
 }
 
 /// The spelling stays, if it's JSON's.
-fn number(text: &str) -> Option<String> {
+pub(super) fn number(text: &str) -> Option<String> {
     let starts = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
     (starts && is_json(text)).then(|| text.to_owned())
 }
@@ -43,7 +54,11 @@ fn boolean(text: &str) -> Option<String> {
 }
 
 fn container(text: &str, open: char) -> Option<String> {
-    (text.starts_with(open) && is_json(text)).then(|| json::minify(text))
+    if !text.starts_with(open) {
+        return None;
+    }
+    // Some templates print containers as Python does.
+    if is_json(text) { Some(json::minify(text)) } else { literal::python_value(text) }
 }
 
 fn is_json(text: &str) -> bool {
@@ -81,7 +96,8 @@ mod tests {
         check("True", &["boolean"], "true");
         check("1", &["boolean"], "\"1\"");
         check("{ \"a\" : 1 }", &["object"], "{\"a\":1}");
-        check("{'a': 1}", &["object"], "\"{'a': 1}\"");
+        check("{'a': [1, None]}", &["object"], "{\"a\":[1,null]}");
+        check("{'a': b}", &["object"], "\"{'a': b}\"");
         check("None", &["string", "null"], "null");
         check("12", &["string", "integer"], "12");
     }

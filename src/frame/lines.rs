@@ -1,6 +1,7 @@
 //! NDJSON: one JSON value a line. Blank lines, CRLF and a missing last line
 //! end are accepted; a line that is plainly not JSON (a banner on standard
-//! output) is passed over with a note.
+//! output) is passed over with a note. The AI SDK's data streams are the same
+//! with a code in front of each value, which is the frame's name: `0:"Hello"`.
 
 use std::io;
 
@@ -13,7 +14,14 @@ pub(super) static FRAMING: Framing = Framing {
     name: "ndjson",
     about: "one JSON value a line",
     sniff,
-    framer: |settings| Box::new(Lines { settings, held: Vec::new(), offset: 0, stopped: false }),
+    framer: |settings| Box::new(Lines::new(FRAMING.name, plain, settings)),
+};
+
+pub(super) static CODED: Framing = Framing {
+    name: "ai-data",
+    about: "one JSON value a line, a code and a colon before it",
+    sniff: sniff_coded,
+    framer: |settings| Box::new(Lines::new(CODED.name, coded, settings)),
 };
 
 /// Yes, once the first line is one whole JSON object.
@@ -30,7 +38,40 @@ fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
+/// Yes, once a whole string, array or object stands behind a code and a colon.
+fn sniff_coded(head: &[u8]) -> Sniff {
+    let start = skip_blank(head);
+    match start {
+        [] | [b'0'..=b'9' | b'a'..=b'k'] | [b'0'..=b'9' | b'a'..=b'k', b':'] => Sniff::More,
+        [b'0'..=b'9' | b'a'..=b'k', b':', rest @ ..] if matches!(rest, [b'"' | b'[' | b'{', ..]) => {
+            let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let mut scanner = Scanner::new(0);
+            scanner.push(line);
+            match scanner.status() {
+                Status::Whole => Sniff::Yes,
+                Status::Open if line.len() == rest.len() => Sniff::More,
+                _ => Sniff::No,
+            }
+        }
+        _ => Sniff::No,
+    }
+}
+
+/// The frame's name in a line, and its payload.
+type Split = fn(&[u8]) -> Option<(&str, &[u8])>;
+
+fn plain(line: &[u8]) -> Option<(&str, &[u8])> {
+    matches!(line.first(), Some(b'{' | b'[')).then_some(("", line))
+}
+
+fn coded(line: &[u8]) -> Option<(&str, &[u8])> {
+    let (code, rest) = line.split_at_checked(1).filter(|(code, _)| code.is_ascii())?;
+    Some((std::str::from_utf8(code).ok()?, rest.strip_prefix(b":")?.trim_ascii_start()))
+}
+
 struct Lines {
+    name: &'static str,
+    split: Split,
     settings: Settings,
     /// The beginning of a line whose end hasn't come.
     held: Vec<u8>,
@@ -40,6 +81,10 @@ struct Lines {
 }
 
 impl Lines {
+    fn new(name: &'static str, split: Split, settings: Settings) -> Self {
+        Lines { name, split, settings, held: Vec::new(), offset: 0, stopped: false }
+    }
+
     /// Hands on one line, and moves the offset behind it.
     fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
@@ -50,18 +95,18 @@ impl Lines {
         self.offset += size as u64;
         let line =
             if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
-        let data = line.trim_ascii();
-        match data.first() {
-            None => Ok(()),
-            Some(b'{' | b'[') => {
-                out(Ok(Frame { framing: FRAMING.name, event_type: "", data, id: "", offset }))
+        let line = line.trim_ascii();
+        match (self.split)(line) {
+            _ if line.is_empty() => Ok(()),
+            Some((event_type, data)) => {
+                out(Ok(Frame { framing: self.name, event_type, data, id: "", offset }))
             }
-            Some(_) => out(Err(Fault {
+            None => out(Err(Fault {
                 kind: FaultKind::Note,
                 code: "not_json",
                 message: "a line that isn't JSON was passed over".into(),
                 offset,
-                raw: data,
+                raw: line,
             })),
         }
     }
@@ -96,10 +141,19 @@ impl Framer for Lines {
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         let line = std::mem::take(&mut self.held);
         let data = line.trim_ascii();
-        let mut scanner = Scanner::new(0);
-        scanner.push_all(data);
-        if self.stopped || scanner.status() != Status::Open {
-            return if self.stopped { Ok(()) } else { self.line(&line, line.len(), out) };
+        if self.stopped {
+            return Ok(());
+        }
+        let is_cut = match (self.split)(data) {
+            Some((_, payload)) => {
+                let mut scanner = Scanner::new(0);
+                scanner.push_all(payload);
+                matches!(scanner.status(), Status::Open | Status::Empty)
+            }
+            None => self.name == CODED.name && data.len() == 1,
+        };
+        if !is_cut {
+            return self.line(&line, line.len(), out);
         }
         out(Err(Fault {
             kind: FaultKind::Truncated,
@@ -123,6 +177,30 @@ mod tests {
     #[test]
     fn one_value_a_line() {
         check("{\"a\":1}\r\n\n  {\"b\":2}\n{\"c\":3}", &["|{\"a\":1}", "|{\"b\":2}", "|{\"c\":3}"]);
+    }
+
+    #[test]
+    fn codes_are_the_names() {
+        let check = |input: &str, expected: &[&str]| {
+            super::super::tests::check(&CODED, false, input.as_bytes(), expected);
+        };
+        check("f:{\"a\":1}\n0:\"b\"\r\n\nd: {}", &["f|{\"a\":1}", "0|\"b\"", "d|{}"]);
+        check("0:\"a\"\nhello\n9:{\"b\"", &["0|\"a\"", "!Note 6", "!Truncated 12"]);
+        check("0:\"a\"\n9:", &["0|\"a\"", "!Truncated 6"]);
+        check("0:\"a\"\n9", &["0|\"a\"", "!Truncated 6"]);
+    }
+
+    #[test]
+    fn codes_are_told_from_prose() {
+        let check = |input: &str, expected: Sniff| {
+            assert_eq!(sniff_coded(input.as_bytes()), expected, "{input:?}");
+        };
+        check("f:{\"a\":1}\n", Sniff::Yes);
+        check("0:\"a", Sniff::More);
+        check("0:\"a\nb", Sniff::No);
+        check("0", Sniff::More);
+        check("1: Yes", Sniff::No);
+        check("z:{}", Sniff::No);
     }
 
     #[test]

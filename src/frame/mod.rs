@@ -113,6 +113,12 @@ pub enum Sniff {
     Yes,
 }
 
+impl From<bool> for Sniff {
+    fn from(is_it: bool) -> Self {
+        if is_it { Sniff::Yes } else { Sniff::No }
+    }
+}
+
 /// A row of the table of framings.
 #[derive(Debug)]
 pub struct Framing {
@@ -129,7 +135,7 @@ pub struct Framing {
 /// Every framing. Detection takes the first row that says yes while no row
 /// above it may still do so.
 pub static FRAMINGS: &[&Framing] =
-    &[&sse::FRAMING, &lines::FRAMING, &values::ARRAY, &values::FRAMING, &raw::FRAMING];
+    &[&sse::FRAMING, &lines::FRAMING, &lines::CODED, &values::ARRAY, &values::FRAMING, &raw::FRAMING];
 
 /// The framing of this name.
 pub fn find(name: &str) -> Option<&'static Framing> {

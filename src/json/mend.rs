@@ -50,6 +50,15 @@ pub fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(json).map(|members| members.0).unwrap_or_default()
 }
 
+/// A member of an object or, by its number, an element of an array.
+pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
+    let value = match serde_json::from_str::<Vec<&RawValue>>(json) {
+        Ok(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
+        Err(_) => members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
+    };
+    value.map(RawValue::get)
+}
+
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

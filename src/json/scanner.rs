@@ -133,6 +133,11 @@ impl Scanner {
         }
     }
 
+    /// Whether the value is complete and can't grow, as a number at the top can.
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Whole
+    }
+
     /// How many containers are open.
     pub fn depth(&self) -> usize {
         self.open.len()

@@ -25,9 +25,7 @@ struct Gathered {
     text: String,
     reasoning: String,
     refusal: String,
-    /// Whole calls, and whether the caller has one to run.
     calls: Line,
-    has_calls_to_run: bool,
     invalid: Line,
     /// The usage, as the one member that it will be.
     usage: Line,
@@ -83,7 +81,6 @@ impl Gathered {
             Kind::Reasoning(thought) => self.reasoning.push_str(thought.text),
             Kind::Refusal(text) => self.refusal.push_str(text),
             Kind::ToolCall(call) => {
-                self.has_calls_to_run |= call.executor.is_none();
                 add(&mut self.calls, |line| members::tool_call(line, call));
             }
             Kind::InvalidToolCall(call) => {
@@ -109,7 +106,7 @@ impl Gathered {
     fn write(&self, ending: &Ending<'_>, line: &mut Line) {
         line.begin(match ending {
             Ending::Bad(_) => "error",
-            Ending::Good(_) if self.has_calls_to_run => "tool_calls",
+            Ending::Good(finish) if finish.wants_tools => "tool_calls",
             Ending::Good(_) => "final_answer",
         });
         line.text("text", &self.text);

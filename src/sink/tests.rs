@@ -11,6 +11,7 @@ use crate::frame::{Fault, FaultKind, Frame};
 const START: Start<'_> =
     Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None, file: None };
 const FINISH: Finish<'_> = Finish {
+    wants_tools: false,
     finish_reason: FinishReason::Stop,
     raw: Some("end_turn"),
     stop_sequence: None,
@@ -266,7 +267,12 @@ fn summaries() {
             Kind::ToolCall(agents),
             Kind::Warning(warning),
             Kind::Usage(usage),
-            Kind::Finish(Finish { raw: None, finish_reason: FinishReason::ToolCalls, ..FINISH }),
+            Kind::Finish(Finish {
+                raw: None,
+                finish_reason: FinishReason::ToolCalls,
+                wants_tools: true,
+                ..FINISH
+            }),
         ],
         &[concat!(
             r#"{"type":"tool_calls","text":"","reasoning":"t","tool_calls":["#,

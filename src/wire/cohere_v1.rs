@@ -81,6 +81,22 @@ impl<'de> Payload<'de> for Event<'static> {
     type Type = Event<'de>;
 }
 
+impl Event<'_> {
+    /// What the record is; of those without a type, only the end is finished.
+    fn kind(&self) -> Option<&str> {
+        let untyped = match self.is_finished {
+            Some(true) => Some("stream-end"),
+            Some(false) => Some("text-generation"),
+            None => None,
+        };
+        self.event_type.as_ref().and_then(Str::non_empty).or(untyped)
+    }
+
+    fn is_body(&self) -> bool {
+        self.text.is_some() || self.generations.is_some()
+    }
+}
+
 #[derive(serde::Deserialize)]
 struct CallDelta<'a> {
     index: Option<u64>,
@@ -108,25 +124,18 @@ struct Generation<'a> {
 
 struct CohereV1 {
     is_open: bool,
-    /// Which of what is repeated at the end has been said.
-    said: Said,
-    /// How many calls have been begun piece by piece, and how many are whole.
+    /// Whether text or anything but calls has come: the end only repeats it.
+    has_said: bool,
+    /// How many calls have begun piece by piece, and how many are whole.
     begun: u64,
     whole: u64,
     meter: Meter,
 }
 
-#[derive(Default)]
-struct Said {
-    text: bool,
-    citations: bool,
-    searches: bool,
-}
-
 impl Default for CohereV1 {
     fn default() -> Self {
         let meter = Meter::new(USAGE);
-        CohereV1 { is_open: false, said: Said::default(), begun: 0, whole: 0, meter }
+        CohereV1 { is_open: false, has_said: false, begun: 0, whole: 0, meter }
     }
 }
 
@@ -162,10 +171,14 @@ impl CohereV1 {
                 self.text(event, out)?;
                 event.tool_call_delta.iter().try_for_each(|delta| self.call_delta(delta, out))
             }
-            "tool-calls-generation" | "citation-generation" | "search-queries-generation"
-            | "search-results" => {
+            // Its text repeats what the chunks before it said.
+            "tool-calls-generation" => {
                 self.begin(event, out)?;
                 self.whole(event, out)
+            }
+            "citation-generation" | "search-queries-generation" | "search-results" => {
+                self.begin(event, out)?;
+                self.blocks(event, out)
             }
             "stream-end" => {
                 self.begin(event, out)?;
@@ -193,8 +206,22 @@ impl CohereV1 {
 
     fn text(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         let Some(text) = &event.text else { return Ok(()) };
-        self.said.text = true;
+        self.has_said = true;
         out.text(0, text)
+    }
+
+    fn blocks(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.has_said = true;
+        if let Some(citations) = event.citations {
+            each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
+        }
+        let searches = [
+            ("search_queries", event.search_queries),
+            ("search_results", event.search_results),
+            ("documents", event.documents),
+        ];
+        let mut searches = searches.into_iter().filter_map(|(name, json)| Some((name, json?)));
+        searches.try_for_each(|(name, json)| out.block(0, name, json.get()))
     }
 
     fn call_delta(&mut self, delta: &CallDelta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -208,37 +235,24 @@ impl CohereV1 {
         }
     }
 
-    /// Says of a whole what hasn't been said piece by piece.
-    fn whole(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if !self.said.text {
-            self.text(event, out)?;
-        }
-        for (generation, choice) in event.generations.iter().flatten().zip(0..) {
-            if let Some(text) = generation.text.as_ref().filter(|_| !self.said.text) {
-                out.text(choice, text)?;
-            }
-            out.finish_if(choice, generation.finish_reason.as_ref())?;
-        }
-        let calls = event.tool_calls.iter().flatten();
-        calls.zip(0..).try_for_each(|(call, number)| self.call(call, number, out))?;
-        event.meta.iter().for_each(|meta| self.meter.pick(meta.get()));
-        if let Some(citations) = event.citations.filter(|_| !self.said.citations) {
-            each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
-        }
-        let searches = [
-            ("search_queries", event.search_queries),
-            ("search_results", event.search_results),
-            ("documents", event.documents),
-        ];
-        for (name, json) in searches {
-            if let Some(json) = json.filter(|json| !self.said.searches && json.get() != "[]") {
-                out.block(0, name, json.get())?;
+    /// Says of a body what hasn't come piece by piece.
+    fn whole(&mut self, body: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.has_said {
+            self.text(body, out)?;
+            self.blocks(body, out)?;
+            for (generation, choice) in body.generations.iter().flatten().zip(0..) {
+                generation.text.iter().try_for_each(|text| out.text(choice, text))?;
+                out.finish_if(choice, generation.finish_reason.as_ref())?;
             }
         }
+        for (call, number) in body.tool_calls.iter().flatten().zip(0..) {
+            self.call(call, number, out)?;
+        }
+        body.meta.iter().for_each(|meta| self.meter.pick(meta.get()));
         Ok(())
     }
 
-    /// A whole call. It wins over the pieces that it came in, if it did.
+    /// A whole call, which wins over the pieces that it may have come in.
     fn call(&mut self, call: &ToolCall<'_>, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
         if number < self.whole {
             return Ok(());
@@ -261,11 +275,10 @@ impl CohereV1 {
     ) -> io::Result<()> {
         if let Some(response) = event.response {
             let frame = Frame { data: response.get().as_bytes(), ..*frame };
-            read::<Event<'static>, _>(&frame, out, |whole: Event<'_>, out: &mut EventOut<'_>| {
-                self.whole(&whole, out)
+            read::<Event<'static>, _>(&frame, out, |body: Event<'_>, out: &mut EventOut<'_>| {
+                self.whole(&body, out)
             })?;
         }
-        self.whole(event, out)?;
         out.finish_if(0, event.finish_reason.as_ref())?;
         if event.error.is_some() {
             error::report(&String::from_utf8_lossy(frame.data), out)?;

@@ -65,12 +65,22 @@ fn is_error(record: &Record<'_>) -> bool {
 /// body or event, or what stood under `error`.
 pub(super) fn report(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
     let (message, provider_code) = words(json, 0);
+    report_as(message.as_deref(), provider_code.as_deref(), json, out)
+}
+
+/// The same, where the format knows the words that tell it.
+pub(super) fn report_as(
+    message: Option<&str>,
+    provider_code: Option<&str>,
+    json: &str,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
     let failure = Failure {
         code: Code::Provider,
-        message: message.as_deref().unwrap_or("the provider reported an error"),
+        message: message.unwrap_or("the provider reported an error"),
         offset: Some(out.offset),
-        provider_code: provider_code.as_deref(),
-        retryable: provider_code.as_deref().and_then(is_retryable),
+        provider_code,
+        retryable: provider_code.and_then(is_retryable),
         raw: Some(if is_json(json) { Output::Json(json) } else { Output::Text(json) }),
     };
     out.emit(0, Kind::Error(failure))
@@ -83,6 +93,9 @@ const MAX_NESTING: usize = 4;
 fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if let Some(text) = string(json) {
         return (Some(text), None);
+    }
+    if depth == 0 && !is_json(json) {
+        return (Some(json.trim().to_owned()).filter(|text| !text.is_empty()), None);
     }
     if let Some(first) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json)
         .ok()
@@ -131,6 +144,7 @@ fn is_retryable(code: &str) -> Option<bool> {
         "unavailable",
         "throttl",
         "resource_exhausted",
+        "api_error",
     ];
     let never = [
         "invalid",

@@ -13,9 +13,10 @@ pub(super) fn normalise(raw: &str) -> FinishReason {
         .map_or(Other, |(reason, _)| *reason)
 }
 
-/// Reasons that mean that there is none yet.
+/// Reasons that mean that there is none yet: DashScope writes null as a
+/// string, watsonx has a word for it.
 pub(super) fn is_none(raw: &str) -> bool {
-    matches!(raw, "" | "null")
+    matches!(raw, "" | "null" | "not_finished")
 }
 
 static TABLE: &[(FinishReason, &[&str])] = &[
@@ -31,6 +32,8 @@ static TABLE: &[(FinishReason, &[&str])] = &[
             "completed",
             "finish",
             "success",
+            "succeeded",
+            "word",
             "load",
             "unload",
         ],
@@ -98,6 +101,7 @@ static TABLE: &[(FinishReason, &[&str])] = &[
             "insufficient_system_resource",
             "abort",
             "cancelled",
+            "canceled",
             "error_during_execution",
             "error_max_turns",
             "error_max_budget_usd",

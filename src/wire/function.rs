@@ -12,11 +12,11 @@ use crate::json::Str;
 #[derive(serde::Deserialize)]
 pub(super) struct Function<'a> {
     #[serde(borrow)]
-    name: Option<Str<'a>>,
+    pub(super) name: Option<Str<'a>>,
     /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
     /// TGI and Ollama itself send the object.
     #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
+    pub(super) arguments: Option<&'a RawValue>,
 }
 
 impl Function<'_> {
@@ -37,6 +37,28 @@ impl Function<'_> {
             }
             Some(json) => {
                 out.call(choice, CallPart { arguments: Arguments::Value(json), ..part })
+            }
+        }
+    }
+
+    /// Says the whole function at its call's end. One without arguments takes
+    /// nothing back.
+    pub(super) fn done(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let name = self.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { name, ..part };
+        match self.arguments.map(RawValue::get) {
+            None | Some("\"\"") => out.call(choice, part),
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                out.call_done(choice, part, &text)
+            }
+            Some(json) => {
+                out.call(choice, CallPart { arguments: Arguments::Done(json), ..part })
             }
         }
     }

@@ -8,6 +8,8 @@
 //! another response's id.
 
 mod arguments;
+mod call;
+mod candidate;
 mod parts;
 mod payload;
 
@@ -18,12 +20,14 @@ use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{Block, Code, Failure, FinishReason, Kind};
+use crate::event::{Code, Failure, FinishReason, Kind};
 use crate::frame::{Frame, Sniff};
 use crate::json::{self, Str};
+pub(super) use call::{FunctionCall, FunctionResponse};
+use candidate::State;
 pub(super) use parts::Parts;
-use payload::{Candidate, Chunk, Feedback};
-pub(super) use payload::{Content, FunctionCall, FunctionResponse, word};
+use payload::{Chunk, Feedback};
+pub(super) use payload::{Content, Part, word};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     name: "gemini",
@@ -78,18 +82,10 @@ struct Gemini {
     candidates: BTreeMap<u64, State>,
     /// Whether the prompt was blocked: no candidate will come.
     is_blocked: bool,
+    /// Whether the provider reported an error.
+    is_failed: bool,
     framing: &'static str,
     meter: Meter,
-}
-
-/// One candidate so far.
-#[derive(Debug, Default)]
-struct State {
-    parts: Parts,
-    /// Whether a finish reason came, and nothing behind it.
-    is_finished: bool,
-    /// What was said of each metadata: chunks repeat it.
-    metadata: BTreeMap<&'static str, String>,
 }
 
 impl Default for Gemini {
@@ -99,6 +95,7 @@ impl Default for Gemini {
             chunks: 0,
             candidates: BTreeMap::new(),
             is_blocked: false,
+            is_failed: false,
             framing: "",
             meter: Meter::new(USAGE),
         }
@@ -163,7 +160,9 @@ impl Gemini {
         self.begin(id, chunk.model_version.as_ref().and_then(Str::non_empty), out)?;
         self.chunks += 1;
         for candidate in chunk.candidates.iter().flatten() {
-            self.candidate(frame, candidate, out)?;
+            let choice = candidate.index.unwrap_or(0);
+            let state = self.candidates.entry(choice).or_insert_with(|| State::new(choice));
+            state.feed(candidate, frame, out)?;
         }
         if let Some(feedback) = chunk.prompt_feedback {
             self.feedback(feedback, out)?;
@@ -171,7 +170,7 @@ impl Gemini {
         if let Some(usage) = chunk.usage_metadata {
             self.meter.feed(usage.get());
         }
-        chunk.error.map_or(Ok(()), |error| error::report(error.get(), out))
+        chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
     }
 
     /// A record that is no chunk.
@@ -184,13 +183,14 @@ impl Gemini {
         let is_error =
             chunk.error.is_some() || (error::PROTOCOL.sniff)(&Record::new(frame)) == Sniff::Yes;
         if !is_error {
-            return out.unknown(frame, "");
+            return out.unknown(frame, Record::new(frame).first_key());
         }
         self.fail(&String::from_utf8_lossy(frame.data), out)
     }
 
     fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
         self.begin(None, None, out)?;
+        self.is_failed = true;
         error::report(json, out)
     }
 
@@ -207,8 +207,9 @@ impl Gemini {
         out.start(PROTOCOL.name, id, model)
     }
 
-    /// Ends the open message if a chunk is of another one: of another id; or,
-    /// where bodies without ids follow each other, behind a whole body.
+    /// Ends the open message if a chunk is of another one: of another id; or
+    /// behind an error; or, where bodies without ids follow each other, behind
+    /// a whole body.
     fn part_from(
         &mut self,
         id: Option<&str>,
@@ -220,10 +221,11 @@ impl Gemini {
         let has_no_ids = id.is_none() && open.is_empty();
         let is_body = self.chunks == 1 && matches!(self.framing, "json" | "ndjson");
         let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
-        if !is_other && !is_next_body {
+        let is_retry = self.is_failed && chunk.has_content() && id != Some(open.as_str());
+        if !is_other && !is_next_body && !is_retry {
             return Ok(());
         }
-        if !self.is_complete() {
+        if !self.is_complete() && !self.is_failed {
             let message = "a second message began before the first had ended";
             out.emit(0, Kind::Error(Failure::new(Code::Malformed, message, Some(out.offset))))?;
         }
@@ -233,39 +235,8 @@ impl Gemini {
     /// Whether the message may end here.
     fn is_complete(&self) -> bool {
         let is_finished = !self.candidates.is_empty()
-            && self.candidates.values().all(|candidate| candidate.is_finished);
+            && self.candidates.values().all(|candidate| candidate.is_finished());
         is_finished || self.is_blocked
-    }
-
-    fn candidate(
-        &mut self,
-        frame: &Frame<'_>,
-        candidate: &Candidate<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        let choice = candidate.index.unwrap_or(0);
-        let new = || State { parts: Parts::new(choice), ..State::default() };
-        let state = self.candidates.entry(choice).or_insert_with(new);
-        for part in candidate.parts() {
-            state.is_finished &= !part.says_something();
-            state.parts.part(part, frame, out)?;
-        }
-        for (name, json) in candidate.metadata() {
-            state.metadata(choice, name, json, out)?;
-        }
-        if let Some(message) = candidate.finish_message.as_ref().and_then(Str::non_empty) {
-            let block = Block { name: "finish_message", text: message, attributes: None };
-            out.emit(choice, Kind::Block(block))?;
-        }
-        // Where enums are numbers, 0 is a reason that isn't there.
-        let raw = candidate.finish_reason.map(word).unwrap_or_default();
-        if finish::is_none(&raw) || raw == "0" {
-            return Ok(());
-        }
-        let reason = normalise(&raw);
-        state.is_finished = true;
-        state.parts.finish(reason == FinishReason::Stop, out)?;
-        out.finish_as(choice, reason, &raw, None)
     }
 
     /// What the filter thinks of the prompt. Where it blocks it, no candidate
@@ -283,7 +254,7 @@ impl Gemini {
 
     /// The calls that are open will not be closed.
     fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.candidates.values_mut().try_for_each(|candidate| candidate.parts.finish(false, out))
+        self.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
     }
 
     fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -292,43 +263,4 @@ impl Gemini {
         *self = Gemini { framing: self.framing, ..Gemini::default() };
         out.end()
     }
-}
-
-impl State {
-    /// Says metadata that is new. Streams repeat it on each chunk, and let it
-    /// grow.
-    fn metadata(
-        &mut self,
-        choice: u64,
-        name: &'static str,
-        json: Option<&RawValue>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        let json = json.map_or("{}", RawValue::get);
-        let known = self.metadata.entry(name).or_default();
-        if json == "{}" || json == known {
-            return Ok(());
-        }
-        json.clone_into(known);
-        out.block(choice, name, json)
-    }
-}
-
-/// Our word for a reason: a word, one behind its enum's name as Python prints
-/// it, or its number. Above 9, the numbers differ from API to API.
-fn normalise(raw: &str) -> FinishReason {
-    let words = [
-        "STOP",
-        "MAX_TOKENS",
-        "SAFETY",
-        "RECITATION",
-        "OTHER",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MALFORMED_FUNCTION_CALL",
-    ];
-    let number = raw.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let word = number.and_then(|place| words.get(place)).copied();
-    finish::normalise(word.unwrap_or_else(|| raw.rsplit('.').next().unwrap_or(raw)))
 }

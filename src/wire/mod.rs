@@ -7,14 +7,29 @@
 
 mod anthropic;
 mod cohere;
+mod cohere_v1;
+mod dashscope;
 mod error;
 mod finish;
 mod function;
+mod gemini;
+mod gemini_interactions;
+mod gemini_live;
+mod growth;
 mod many;
+mod mistral_conversations;
+mod ollama;
+mod openai_assistants;
 mod openai_chat;
+mod openai_completions;
+mod openai_realtime;
+mod openai_responses;
 mod out;
 mod plain;
+mod replicate;
+mod simple;
 mod usage;
+mod workers_ai;
 
 use std::borrow::Cow;
 use std::io;
@@ -53,8 +68,32 @@ pub struct Protocol {
 }
 
 /// Every format. Detection takes the first row that says yes.
-pub static PROTOCOLS: &[&Protocol] =
-    &[&plain::PROTOCOL, &anthropic::PROTOCOL, &cohere::PROTOCOL, &openai_chat::PROTOCOL, &error::PROTOCOL];
+pub static PROTOCOLS: &[&Protocol] = &[
+    &plain::PROTOCOL,
+    &anthropic::PROTOCOL,
+    &cohere::PROTOCOL,
+    &cohere_v1::PROTOCOL,
+    &ollama::CHAT,
+    &ollama::GENERATE,
+    &simple::TGI,
+    &simple::WATSONX,
+    &simple::ANTHROPIC,
+    &simple::LLAMA,
+    &simple::WRITER,
+    &mistral_conversations::PROTOCOL,
+    &dashscope::PROTOCOL,
+    &replicate::PROTOCOL,
+    &workers_ai::PROTOCOL,
+    &gemini_live::PROTOCOL,
+    &gemini_interactions::PROTOCOL,
+    &gemini::PROTOCOL,
+    &openai_realtime::PROTOCOL,
+    &openai_responses::PROTOCOL,
+    &openai_assistants::PROTOCOL,
+    &openai_completions::PROTOCOL,
+    &openai_chat::PROTOCOL,
+    &error::PROTOCOL,
+];
 
 /// The format of this name; `-` and `_` are the same.
 pub fn find(name: &str) -> Option<&'static Protocol> {
@@ -88,9 +127,27 @@ impl<'a> Record<'a> {
         !self.members.is_empty()
     }
 
+    /// How many members it has.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The key of its first member: what a record without a type is called.
+    pub fn first_key(&self) -> &str {
+        self.members.first().map_or("", |(key, _)| key)
+    }
+
     /// The JSON text of a member.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+
+    /// The JSON text of what stands at a path, unless it's null: keys joined by
+    /// dots, numbers for the elements of arrays.
+    pub fn at(&self, path: &str) -> Option<&'a str> {
+        let mut keys = path.split('.');
+        let top = self.get(keys.next()?)?;
+        keys.try_fold(top, json::member).filter(|json| *json != "null")
     }
 
     /// Whether there is such a member, and it isn't null.

@@ -4,15 +4,15 @@
 //! Source: OpenAI API reference, "The chat completion chunk object". What
 //! compatible servers add or leave out is said beside each field.
 
-mod payload;
-mod reasoning;
+pub(super) mod payload;
+pub(super) mod reasoning;
 
 use std::collections::BTreeMap;
 use std::io;
 
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{Arguments, CallPart, FinishReason, Key};
+use crate::event::{CallPart, FinishReason, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Choice, Chunk, Content, Delta, ToolCall};
@@ -207,19 +207,7 @@ impl OpenAiChat {
     }
 
     fn delta(&mut self, number: u64, delta: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.details.entry(number).or_default().feed(number, delta, out)?;
-        match &delta.content {
-            Some(Content::Text(text)) => out.text(number, text)?,
-            Some(Content::Parts(parts)) => {
-                for part in parts {
-                    part.say(number, out)?;
-                }
-            }
-            None => {}
-        }
-        if let Some(refusal) = &delta.refusal {
-            out.refusal(number, refusal)?;
-        }
+        say(number, delta, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.finished.insert(number, false);
             tool_call(number, call, out)?;
@@ -286,21 +274,29 @@ fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
     }
 }
 
+/// Says what a delta or a message holds but calls and blocks.
+pub(super) fn say(
+    number: u64,
+    delta: &Delta<'_>,
+    details: &mut Details,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    details.feed(number, delta, out)?;
+    match &delta.content {
+        Some(Content::Text(text)) => out.text(number, text)?,
+        Some(Content::Parts(parts)) => {
+            for part in parts {
+                part.say(number, out)?;
+            }
+        }
+        None => {}
+    }
+    delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
+}
+
 fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-    // Mistral's default id is the string "null".
-    let id =
-        call.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty() && *id != "null");
     let key = call.index.map_or(Key::None, Key::Index);
     let signature = call.signature();
-    let part = CallPart { key, id, signature: signature.as_deref(), ..CallPart::default() };
-    if let Some(custom) = &call.custom {
-        let name = custom.name.as_ref().and_then(Str::non_empty);
-        let arguments =
-            custom.input.as_ref().map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
-        return out.call(choice, CallPart { name, arguments, ..part });
-    }
-    match &call.function {
-        Some(function) => function.say(choice, part, out),
-        None => out.call(choice, part),
-    }
+    let part = CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
+    call.say(choice, part, out)
 }

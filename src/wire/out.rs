@@ -24,29 +24,32 @@ pub struct Halves(BTreeMap<(u64, Slot), u16>);
 /// What a piece of text continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Slot {
-    Text,
+    /// Of the answer, or of a channel beside it.
+    Text(Option<&'static str>),
     Reasoning,
     Refusal,
     Call(Key),
 }
 
 impl Halves {
-    /// The text with the half before it made whole, if both are there.
-    fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> Cow<'t, str> {
+    /// The text with the half before it made whole, if both are there, and
+    /// whether anything had to be replaced.
+    fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
         if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
-            return Cow::Borrowed(piece.as_str());
+            return (Cow::Borrowed(piece.as_str()), piece.replaced);
         }
-        let mut text = String::new();
+        let (mut text, mut replaced) = (String::new(), piece.replaced);
         let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
         if !is_nothing {
             let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
+            replaced |= String::from_utf16(&units).is_err();
             text = String::from_utf16_lossy(&units);
         }
         text.push_str(piece.as_str());
         if let Some(high) = piece.high {
             self.0.insert(at, high);
         }
-        Cow::Owned(text)
+        (Cow::Owned(text), replaced)
     }
 }
 
@@ -107,7 +110,7 @@ impl<'o> EventOut<'o> {
     fn say(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
         let kind = match slot {
             _ if text.is_empty() => return Ok(()),
-            Slot::Text => Kind::Text(Text { text, channel: None }),
+            Slot::Text(channel) => Kind::Text(Text { text, channel }),
             Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
             Slot::Refusal => Kind::Refusal(text),
             Slot::Call(key) => Kind::CallPart(CallPart {
@@ -120,18 +123,28 @@ impl<'o> EventOut<'o> {
     }
 
     fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
-        self.check(piece)?;
-        let text = self.halves.join((choice, slot), piece);
+        let (text, replaced) = self.halves.join((choice, slot), piece);
+        self.check(replaced)?;
         self.say(choice, slot, &text)
     }
 
-    fn check(&mut self, piece: &Str<'_>) -> io::Result<()> {
-        if piece.replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
+    fn check(&mut self, replaced: bool) -> io::Result<()> {
+        if replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
     }
 
     /// A piece of the answer.
     pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
-        self.piece(choice, Slot::Text, piece)
+        self.text_on(choice, None, piece)
+    }
+
+    /// A piece of what the model says on a channel.
+    pub fn text_on(
+        &mut self,
+        choice: u64,
+        channel: Option<&'static str>,
+        piece: &Str<'_>,
+    ) -> io::Result<()> {
+        self.piece(choice, Slot::Text(channel), piece)
     }
 
     /// A piece of thinking.
@@ -173,10 +186,44 @@ impl<'o> EventOut<'o> {
         part: CallPart<'_>,
         arguments: &Str<'_>,
     ) -> io::Result<()> {
-        self.check(arguments)?;
-        let text = self.halves.join((choice, Slot::Call(part.key)), arguments);
-        let arguments = Arguments::Fragment(&text);
+        let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
+        self.check(replaced)?;
+        let arguments = match replaced {
+            true => Arguments::Repaired(&text),
+            false => Arguments::Fragment(&text),
+        };
         self.emit(choice, Kind::CallPart(CallPart { arguments, ..part }))
+    }
+
+    /// The same for a tool that takes no JSON.
+    pub fn call_free(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
+        let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
+        self.check(replaced)?;
+        self.call(choice, CallPart { arguments: Arguments::Free(&text), ..part })
+    }
+
+    /// A call's arguments, repeated whole at their end.
+    pub fn call_done(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
+        let at = (choice, Slot::Call(part.key));
+        self.halves.0.remove(&at);
+        let (text, mut replaced) = self.halves.join(at, arguments);
+        replaced |= self.halves.0.remove(&at).is_some();
+        self.check(replaced)?;
+        self.call(choice, CallPart { arguments: Arguments::Done(&text), ..part })?;
+        if !replaced {
+            return Ok(());
+        }
+        self.call(choice, CallPart { key: part.key, arguments: Arguments::Repaired(""), ..CallPart::default() })
     }
 
     /// The provider closed a call, or with [`Key::None`] all calls of a choice.
@@ -187,7 +234,8 @@ impl<'o> EventOut<'o> {
 
     /// A citation, an annotation, generated media: a JSON value as it is.
     pub fn block(&mut self, choice: u64, name: &str, json: &str) -> io::Result<()> {
-        self.emit(choice, Kind::Block(Block { name, text: json, attributes: None }))
+        let text = &json::minify(json);
+        self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
 
     /// An inference or a repair.
@@ -222,7 +270,16 @@ impl<'o> EventOut<'o> {
         raw: &str,
         stop_sequence: Option<&str>,
     ) -> io::Result<()> {
-        let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred: false };
+        let (inferred, wants_tools) = (false, false);
+        let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred, wants_tools };
+        self.emit(choice, Kind::Finish(finish))
+    }
+
+    /// Why the model stopped, where its format doesn't say. Such a reason at
+    /// the end of the input ends the message, if the input wasn't cut there.
+    pub fn infer_finish(&mut self, choice: u64, finish_reason: FinishReason) -> io::Result<()> {
+        let (inferred, wants_tools) = (true, false);
+        let finish = Finish { finish_reason, raw: None, stop_sequence: None, inferred, wants_tools };
         self.emit(choice, Kind::Finish(finish))
     }
 

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::{Decoder, EventOut, Protocol, Record};
-use crate::event::{Finish, FinishReason, Kind, Text};
+use crate::event::{FinishReason, Kind, Text};
 use crate::frame::{Frame, Sniff};
 
 /// The framing of plain text.
@@ -99,11 +99,7 @@ impl Decoder for Plain {
         if !self.started {
             return Ok(());
         }
-        let finish_reason = FinishReason::Stop;
-        out.emit(
-            0,
-            Kind::Finish(Finish { finish_reason, raw: None, stop_sequence: None, inferred: true }),
-        )?;
+        out.infer_finish(0, FinishReason::Stop)?;
         out.end()
     }
 }

@@ -38,11 +38,13 @@ pub(super) type Row = (&'static str, Op, &'static [Field]);
 pub(super) struct Meter {
     rows: &'static [Row],
     members: Vec<(String, String)>,
+    /// What was counted before, and apart.
+    counted: Vec<(Usage<'static>, String)>,
 }
 
 impl Meter {
     pub(super) fn new(rows: &'static [Row]) -> Self {
-        Meter { rows, members: Vec::new() }
+        Meter { rows, members: Vec::new(), counted: Vec::new() }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known.
@@ -74,17 +76,32 @@ impl Meter {
 
     /// Says the usage, if there is any, and forgets it.
     pub(super) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.part();
+        let counted = std::mem::take(&mut self.counted);
+        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else { return Ok(()) };
+        let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
+        let several = format!("[{}]", raws.join(","));
+        let raw = if let [raw] = raws.as_slice() { raw } else { several.as_str() };
+        out.emit(0, Kind::Usage(Usage { raw, ..usage }))
+    }
+
+    /// What comes next is counted apart from what came, and added to it: a
+    /// model's part, or a step's.
+    pub(super) fn part(&mut self) {
         if self.members.is_empty() {
-            return Ok(());
+            return;
         }
         let members = std::mem::take(&mut self.members);
         let inner: Vec<_> = members
             .iter()
             .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
             .collect();
-        let raw = format!("{{{}}}", inner.join(","));
-        let usage = settle(self.read(&members));
-        out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
+        self.counted.push((settle(self.read(&members)), format!("{{{}}}", inner.join(","))));
+    }
+
+    /// Forgets what is known: the whole comes.
+    pub(super) fn reset(&mut self) {
+        *self = Meter::new(self.rows);
     }
 
     fn read(&self, members: &[(String, String)]) -> Usage<'static> {
@@ -111,6 +128,23 @@ fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> 
         Field::Cached => &mut usage.cached_input_tokens,
         Field::CacheWrite => &mut usage.cache_write_tokens,
         Field::Reasoning => &mut usage.reasoning_tokens,
+    }
+}
+
+/// The sum of two parts. Absent is not 0, but adds nothing.
+fn add(a: Usage<'static>, b: Usage<'static>) -> Usage<'static> {
+    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (a, b) => a.or(b),
+    };
+    Usage {
+        input_tokens: sum(a.input_tokens, b.input_tokens),
+        output_tokens: sum(a.output_tokens, b.output_tokens),
+        total_tokens: sum(a.total_tokens, b.total_tokens),
+        cached_input_tokens: sum(a.cached_input_tokens, b.cached_input_tokens),
+        cache_write_tokens: sum(a.cache_write_tokens, b.cache_write_tokens),
+        reasoning_tokens: sum(a.reasoning_tokens, b.reasoning_tokens),
+        raw: "",
     }
 }
 

@@ -13,15 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use clap::Parser;
-use serde_json::Value;
-use toolstream::assemble::Options;
-use toolstream::cli::{Choice, Cli, Command, StartIn};
-use toolstream::dialect;
-use toolstream::frame::Settings;
+use toolstream::cli::{Cli, Command};
 use toolstream::pipeline::{Config, Pipeline};
 use toolstream::sink::{Classify, Join, Label, Ndjson, Sink};
 use toolstream::status::{Status, Witness};
-use toolstream::tools::Tools;
 
 /// One `case.in` and what belongs to it.
 pub(crate) struct Case {
@@ -95,38 +90,7 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
         reading.files.is_empty() && !reading.timing,
         "{args:?}: a case is read from standard input, untimed"
     );
-    let tools = reading.tools.map(|path| Tools::parse(&fs::read_to_string(path).unwrap()).unwrap());
-    let tools = tools.map(Into::into);
-    let assembly = Options {
-        deltas: reading.deltas,
-        choice: match reading.choice {
-            Some(Choice::One(choice)) => Some(choice),
-            Some(Choice::All) | None => None,
-        },
-        raw: reading.raw,
-        strict: reading.strict,
-        max_args: reading.max_args.0,
-        max_calls: reading.max_calls,
-        max_depth: reading.max_depth,
-        tools: Option::clone(&tools),
-        format: reading.format.map_or("unknown", |format| format.name).into(),
-        ..Options::default()
-    };
-    let config = Config {
-        framing: reading.framing,
-        format: reading.format,
-        dialect: reading
-            .dialect
-            .map_or(dialect::Choice::Default, |word| dialect::choose(&word).unwrap()),
-        start_in: reading.start_in.map(|start| match start {
-            StartIn::Text => dialect::StartIn::Text,
-            StartIn::Reasoning => dialect::StartIn::Reasoning,
-            StartIn::Auto => dialect::StartIn::Auto,
-        }),
-        tools,
-        settings: Settings { strict: reading.strict, max_event: reading.max_event.0 },
-        assembly,
-    };
+    let config = reading.config().unwrap();
     (config, reading.join)
 }
 
@@ -166,7 +130,7 @@ pub(crate) fn run<'a>(
     };
     let mut sink = Witness::new(sink, &mut status, "case", io::sink());
     let mut pipeline = Pipeline::new(config);
-    for piece in pieces {
+    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
         pipeline.feed(piece, &mut sink).unwrap();
         if pipeline.is_stopped() {
             break;
@@ -212,9 +176,4 @@ pub(crate) fn kind(line: &str) -> &str {
         .strip_prefix("{\"type\":\"")
         .unwrap_or_else(|| panic!("a line without a type: {line}"));
     rest.split('"').next().unwrap_or_default()
-}
-
-/// A line, read.
-pub(crate) fn read(line: &str) -> Value {
-    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }

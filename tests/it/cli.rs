@@ -1,1 +1,561 @@
 //! The command line: every option, every exit status.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use insta::assert_snapshot;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::case::kind;
+
+/// What came of a run.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// Runs the program in this folder.
+fn run_in(folder: &Path, args: &[&str], input: &str) -> Run {
+    let mut command = Command::cargo_bin("toolstream").unwrap();
+    let output = command.args(args).current_dir(folder).write_stdin(input).output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn run(args: &[&str], input: &str) -> Run {
+    run_in(Path::new("."), args, input)
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+/// The lines as JSON.
+fn lines(out: &str) -> Vec<Value> {
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The types of the lines.
+fn kinds(out: &str) -> Vec<&str> {
+    out.lines().map(kind).collect()
+}
+
+/// An event of a chat completion with this delta and finish reason.
+fn chunk(delta: &str, finish_reason: &str) -> String {
+    format!(
+        "data: {{\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{{\
+         \"index\":0,\"delta\":{delta},\"finish_reason\":{finish_reason}}}]}}\n\n"
+    )
+}
+
+fn text(text: &str) -> String {
+    chunk(&format!("{{\"content\":{text:?}}}"), "null")
+}
+
+/// Fragments of calls, each `(index, name, arguments)`.
+fn calls(calls: &[(u64, &str, &str)]) -> String {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(index, name, arguments)| {
+            format!(
+                "{{\"index\":{index},\"id\":\"call_{name}\",\"function\":{{\"name\":\"{name}\",\
+                 \"arguments\":{arguments:?}}}}}"
+            )
+        })
+        .collect();
+    chunk(&format!("{{\"tool_calls\":[{}]}}", calls.join(",")), "null")
+}
+
+const DONE: &str = "data: [DONE]\n\n";
+
+/// Whole streams, and what is wrong with some.
+struct Streams {
+    good: String,
+    with_call: String,
+    malformed: String,
+    truncated: String,
+    failed: String,
+    unknown: &'static str,
+}
+
+fn streams() -> Streams {
+    let (stop, bad) = (chunk("{}", "\"stop\""), "data: {\"choices\":[}\n\n");
+    Streams {
+        good: format!("{}{stop}{DONE}", text("Hi")),
+        with_call: format!("{}{stop}{DONE}", calls(&[(0, "f", "{\"x\": 1}")])),
+        malformed: format!("{}{bad}{stop}{DONE}", text("Hi")),
+        truncated: text("Hi"),
+        failed: format!(
+            "{}data: {{\"error\":{{\"message\":\"gone\",\"code\":503}}}}\n\n",
+            text("Hi")
+        ),
+        unknown: "{\"hello\":\"world\"}\n",
+    }
+}
+
+/// Both commands end with this status, and an error is on both streams.
+#[track_caller]
+fn check_status(input: &str, expected: i32) {
+    for command in ["parse", "classify"] {
+        let run = run(&[command], input);
+        assert_eq!(run.code, expected, "{command}: {}{}", run.out, run.err);
+        assert_eq!(expected == 0, run.err.is_empty(), "{command}: {}", run.err);
+        let last = lines(&run.out).pop().unwrap();
+        let error = if command == "parse" { Some(&last) } else { last.get("error") };
+        let code = error.and_then(|error| error.get("code"));
+        assert_eq!(expected != 0, code.is_some(), "{command}: {last}");
+    }
+}
+
+#[test]
+fn every_end_has_its_status() {
+    let streams = streams();
+    check_status(&streams.good, 0);
+    check_status(&streams.with_call, 0);
+    check_status(&streams.malformed, 3);
+    check_status(streams.unknown, 3);
+    check_status(&streams.truncated, 4);
+    check_status("", 4);
+    check_status(&streams.failed, 5);
+}
+
+#[test]
+fn calls_that_cannot_be_run_alone_are_malformed() {
+    let input = format!("{}{}{DONE}", calls(&[(0, "f", "{\"x\"")]), chunk("{}", "\"tool_calls\""));
+    let run = run(&["parse"], &input);
+    assert_eq!(
+        (run.code, kinds(&run.out)),
+        (3, vec!["start", "invalid_tool_call", "finish_reason"])
+    );
+}
+
+#[test]
+fn the_worst_of_one_input_counts() {
+    let streams = streams();
+    let cut = format!("{}data: {{\"choices\":[}}\n\n", streams.truncated);
+    check_status(&cut, 4);
+    let error = "data: {\"error\":{\"message\":\"gone\"}}\n\n";
+    check_status(&format!("{cut}{error}"), 5);
+    let limited =
+        run(&["parse", "--max-event", "300"], &format!("{cut}{error}: {}\n\n", "x".repeat(400)));
+    assert_eq!(limited.code, 6, "{}", limited.err);
+}
+
+/// Several inputs, named by what is wrong with them, end with this status.
+#[track_caller]
+fn check_files(names: &[&str], expected: i32) {
+    let streams = streams();
+    let folder = folder(&[
+        ("good", &streams.good),
+        ("malformed", &streams.malformed),
+        ("truncated", &streams.truncated),
+        ("failed", &streams.failed),
+        ("limited", &calls(&[(0, "f", "{}"), (1, "g", "{}"), (2, "h", "{}")])),
+    ]);
+    for command in ["parse", "classify"] {
+        let args = [&[command, "--max-calls", "2"], names].concat();
+        let run = run_in(folder.path(), &args, "");
+        assert_eq!(run.code, expected, "{command} {names:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn the_worst_of_several_inputs_counts() {
+    check_files(&["good", "good"], 0);
+    check_files(&["good", "missing"], 2);
+    check_files(&["missing", "malformed", "good"], 3);
+    check_files(&["missing", "malformed", "truncated"], 4);
+    check_files(&["failed", "malformed", "truncated", "good"], 5);
+    check_files(&["truncated", "limited", "failed"], 6);
+}
+
+#[test]
+fn several_files_are_named_in_each_line() {
+    let streams = streams();
+    let folder = folder(&[("a", &streams.good), ("b", &streams.truncated)]);
+    let run = run_in(folder.path(), &["parse", "a", "-", "b"], &streams.with_call);
+    let names: Vec<_> =
+        lines(&run.out).iter().map(|line| line["file"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names, ["a", "a", "a", "-", "-", "-", "b", "b", "b"]);
+    assert_eq!(run.code, 4);
+    assert!(run.err.starts_with("toolstream: b: "), "{}", run.err);
+}
+
+#[test]
+fn one_file_is_not_named() {
+    let folder = folder(&[("a", &streams().good)]);
+    for command in ["parse", "classify"] {
+        let run = run_in(folder.path(), &[command, "a"], "");
+        assert!(lines(&run.out).iter().all(|line| line.get("file").is_none()), "{}", run.out);
+    }
+}
+
+#[test]
+fn summaries_come_in_the_order_of_the_files() {
+    let streams = streams();
+    let long = format!("{}{}", text("Hi").repeat(5000), streams.good);
+    let names: Vec<String> = (0..12).map(|number| number.to_string()).collect();
+    let files: Vec<_> =
+        names.iter().map(String::as_str).zip([long.as_str(), &streams.good].into_iter().cycle());
+    let folder = folder(&files.collect::<Vec<_>>());
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let one = run_in(folder.path(), &[&["classify"], names.as_slice()].concat(), "");
+    let two = run_in(folder.path(), &[&["classify", "-j", "2"], names.as_slice()].concat(), "");
+    let got: Vec<_> =
+        lines(&two.out).iter().map(|line| line["file"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(got, names);
+    assert_eq!((one.out, one.code), (two.out, two.code));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_stop_the_others() {
+    let folder = folder(&[("a", &streams().good)]);
+    for jobs in ["1", "2"] {
+        let run = run_in(folder.path(), &["classify", "-j", jobs, "none", "a", "."], "");
+        assert_eq!((run.code, run.out.lines().count()), (2, 1));
+        assert!(run.err.contains("toolstream: none: No such file"), "{}", run.err);
+        assert!(run.err.contains("toolstream: .: is a directory"), "{}", run.err);
+    }
+}
+
+/// Nothing is read, and standard error tells the way out.
+#[track_caller]
+fn check_usage(args: &[&str], parts: &[&str]) {
+    let folder = folder(&[
+        ("empty.json", "[]"),
+        ("no.json", "{"),
+        ("bad.toml", "name = 'x'\n[tags]\na = 'reason'\n"),
+        ("empty.toml", "name = 'x'\n"),
+    ]);
+    let run = run_in(folder.path(), args, &streams().good);
+    assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}: {}", run.err);
+    for part in parts {
+        assert!(run.err.contains(part), "{args:?} says nothing of {part:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn mistakes_are_told_with_the_way_out() {
+    check_usage(&[], &["Usage: toolstream", "Examples:", "Exit status:"]);
+    check_usage(&["pars"], &["'pars'", "'parse'"]);
+    check_usage(&["parse", "--dialct", "auto"], &["'--dialct'", "'--dialect'"]);
+    check_usage(&["parse", "-f", "nosuch"], &["'nosuch'", "anthropic", "openai-chat", "text"]);
+    check_usage(&["parse", "-F", "xml"], &["'xml'", "sse", "ndjson", "json-array"]);
+    check_usage(&["parse", "-d", "nosuch"], &["nosuch", "`toolstream formats`"]);
+    check_usage(&["parse", "-d", "none.toml"], &["none.toml", "No such file"]);
+    check_usage(&["parse", "-d", "bad.toml"], &["bad.toml", "line 3", "`reason`", "`reasoning`"]);
+    check_usage(&["parse", "-d", "empty.toml"], &["empty.toml", "[tags]"]);
+    check_usage(&["parse", "--tools", "none.json"], &["none.json", "No such file"]);
+    check_usage(&["parse", "--tools", "no.json"], &["no.json", "not JSON"]);
+    check_usage(&["parse", "--tools", "empty.json"], &["empty.json", "no tool definitions", "MCP"]);
+    check_usage(&["parse", "--max-args", "12X"], &["'12X'", "64K"]);
+    check_usage(&["parse", "--choice", "one"], &["'one'", "`all`"]);
+    check_usage(&["parse", "--start-in", "there"], &["'there'", "reasoning"]);
+    check_usage(&["parse", "--exit-code"], &["'--exit-code'"]);
+    check_usage(&["classify", "--choice", "all"], &["--choice", "number"]);
+    check_usage(&["classify", "-j", "0"], &["'0'", "--jobs"]);
+    check_usage(&["completions", "tcsh"], &["'tcsh'", "bash"]);
+    check_usage(&["parse", "none.sse"], &["none.sse", "No such file"]);
+}
+
+#[test]
+fn names_have_aliases() {
+    let streams = streams();
+    for name in ["openai-chat", "openai_chat", "openai"] {
+        assert_eq!(run(&["parse", "-f", name], &streams.good).code, 0, "{name}");
+    }
+    assert_eq!(run(&["parse", "-F", "json_array"], "[]").code, 4);
+    assert_eq!(run(&["parse", "-d", "anthropic-xml"], "Hi").code, 0);
+}
+
+#[track_caller]
+fn check_exit_code(input: &str, expected: i32) {
+    let run = run(&["classify", "--exit-code"], input);
+    assert_eq!(run.code, expected, "{}", run.out);
+}
+
+#[test]
+fn the_exit_code_tells_calls_from_answers() {
+    let streams = streams();
+    check_exit_code(&streams.good, 0);
+    check_exit_code(&streams.with_call, 10);
+    check_exit_code("<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>\n", 10);
+    // The last message counts.
+    check_exit_code(&format!("{}{}", streams.with_call, streams.good.replace("c1", "c2")), 0);
+    check_exit_code(&format!("{}{}", streams.good, streams.with_call.replace("c1", "c2")), 10);
+    // A failure counts more than anything.
+    check_exit_code(&streams.with_call.replace(DONE, "").replace("\"stop\"", "null"), 4);
+    check_exit_code(&streams.malformed, 3);
+    check_exit_code(&streams.failed, 5);
+    check_exit_code("", 4);
+}
+
+/// A limit ends the run with this status, and is named on both streams.
+#[track_caller]
+fn check_limit(args: &[&str], input: &str, code: i32, part: &str) {
+    let run = run(args, input);
+    assert_eq!(run.code, code, "{args:?}: {}{}", run.out, run.err);
+    assert!(run.out.contains(part), "{args:?}: {}", run.out);
+    let mut off = args.to_vec();
+    *off.last_mut().unwrap() = "0";
+    assert_eq!(self::run(&off, input).code, 0, "{off:?}: 0 turns the limit off");
+}
+
+#[test]
+fn limits_are_named_where_they_are_hit() {
+    let streams = streams();
+    let two =
+        format!("{}{}{DONE}", calls(&[(0, "f", "{}"), (1, "g", "{}")]), chunk("{}", "\"stop\""));
+    let deep = streams.with_call.replace("{\\\"x\\\": 1}", "{\\\"x\\\":[[[[1]]]]}");
+    for command in ["parse", "classify"] {
+        check_limit(&[command, "--max-event", "64"], &streams.good, 6, "--max-event 64");
+        check_limit(
+            &[command, "--max-args", "4"],
+            &streams.with_call,
+            6,
+            "\"reason\":\"too_large\"",
+        );
+        check_limit(&[command, "--max-calls", "1"], &two, 6, "--max-calls 1");
+        check_limit(&[command, "--max-depth", "4"], &deep, 3, "\"reason\":\"malformed\"");
+    }
+    check_limit(&["classify", "--max-memory", "1"], &streams.good, 6, "--max-memory 1");
+    let frames = run(&["frames", "--max-event", "64"], &streams.good);
+    assert_eq!(frames.code, 6);
+    assert!(frames.out.contains("--max-event 64") && frames.err.contains("--max-event 64"));
+}
+
+#[test]
+fn limits_take_units() {
+    for size in ["1", "64k", "1M", "2GiB", "0"] {
+        let code = run(&["parse", "--max-args", size], &streams().good).code;
+        assert_eq!(code, 0, "{size}");
+    }
+}
+
+#[test]
+fn what_was_gathered_before_a_limit_is_printed() {
+    let run = run(&["classify", "--max-memory", "4"], &format!("{}{}", text("abcd"), text("e")));
+    let summary = lines(&run.out).pop().unwrap();
+    assert_eq!(
+        (summary["text"].as_str(), summary["complete"].as_bool()),
+        (Some("abcd"), Some(false))
+    );
+    assert_eq!(summary["error"]["code"], "limit");
+}
+
+#[test]
+fn too_much_white_space_is_no_stream() {
+    let run = run(&["parse"], &" ".repeat(70 << 10));
+    assert!([3, 4].contains(&run.code), "{}", run.out);
+}
+
+#[test]
+fn strict_makes_warnings_errors() {
+    let input = streams().good.replace(DONE, "");
+    assert_eq!(run(&["parse"], &input).code, 0);
+    let strict = run(&["parse", "--strict"], &input);
+    assert_eq!((strict.code, *kinds(&strict.out).last().unwrap()), (3, "error"));
+    assert!(strict.err.contains("--strict"), "{}", strict.err);
+}
+
+#[test]
+fn a_choice_can_be_followed() {
+    let two =
+        streams().good + &streams().good.replace("\"index\":0", "\"index\":1").replace("Hi", "Ho");
+    let two = two.replacen(DONE, "", 1);
+    let all = run(&["parse"], &two).out;
+    assert_eq!(run(&["parse", "--choice", "all"], &two).out, all);
+    let texts = |out: &str| -> Vec<String> {
+        lines(out).iter().filter_map(|line| Some(line.get("text")?.as_str()?.to_owned())).collect()
+    };
+    assert_eq!(texts(&all), ["Hi", "Ho"]);
+    assert_eq!(texts(&run(&["parse", "--choice", "1"], &two).out), ["Ho"]);
+    assert_eq!(texts(&run(&["classify"], &two).out), ["Hi"]);
+    assert_eq!(texts(&run(&["classify", "--choice", "1"], &two).out), ["Ho"]);
+}
+
+#[test]
+fn raw_shows_what_has_no_meaning() {
+    let input = streams().good.replace(DONE, "data: {\"type\":\"billing\"}\n\ndata: [DONE]\n\n");
+    assert!(!kinds(&run(&["parse"], &input).out).contains(&"provider_event"));
+    assert!(kinds(&run(&["parse", "--raw"], &input).out).contains(&"provider_event"));
+}
+
+#[test]
+fn timing_is_in_every_line_and_never_falls() {
+    for command in ["parse", "classify"] {
+        let run = run(&[command, "--timing"], &streams().with_call);
+        let times: Vec<_> =
+            lines(&run.out).iter().map(|line| line["t_ms"].as_u64().unwrap()).collect();
+        assert!(times.is_sorted(), "{times:?}");
+    }
+}
+
+#[test]
+fn deltas_are_joined_on_demand() {
+    let input =
+        streams().good.replacen("data:", &format!("{}{}data:", text("Hi"), text(" there, ")), 1);
+    let texts = |out: &str| kinds(out).iter().filter(|kind| **kind == "text").count();
+    assert_eq!(texts(&run(&["parse"], &input).out), 3);
+    assert_eq!(texts(&run(&["parse", "--join"], &input).out), 1);
+}
+
+#[test]
+fn deltas_of_calls_are_printed_on_demand() {
+    let input = &streams().with_call;
+    assert_eq!(kinds(&run(&["parse"], input).out), ["start", "tool_call", "finish_reason"]);
+    assert_eq!(
+        kinds(&run(&["parse", "--deltas"], input).out),
+        ["start", "tool_call_start", "tool_call_delta", "tool_call", "finish_reason"]
+    );
+}
+
+#[test]
+fn detect_says_why() {
+    let streams = streams();
+    assert_snapshot!(run(&["detect"], &streams.good).out, @r#"
+    format   openai-chat
+    framing  sse
+    because  the framing is server-sent events
+             the first record has object "chat.completion.chunk"
+             the first record has choices
+    "#);
+    assert_snapshot!(run(&["detect"], "Hello.\n").out, @"
+    format   text
+    framing  text
+    because  the framing is plain text, as it comes
+    ");
+}
+
+#[test]
+fn detect_as_json() {
+    let folder = folder(&[("a", &streams().good), ("b", "Hello.\n")]);
+    let run = run_in(folder.path(), &["detect", "--json", "a", "b"], "");
+    let rows: Vec<_> = lines(&run.out);
+    let row = |row: &Value| {
+        ["file", "format", "framing"].map(|key| row[key].as_str().unwrap().to_owned()).join(" ")
+    };
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), ["a openai-chat sse", "b text text"]);
+    assert!(rows.iter().all(|row| row["evidence"].is_array() && row["alternatives"].is_array()));
+}
+
+#[test]
+fn detect_has_the_status_of_what_it_found() {
+    assert_eq!(run(&["detect"], &streams().truncated).code, 0);
+    assert_eq!(run(&["detect"], streams().unknown).code, 3);
+    assert_eq!(run(&["detect"], "").code, 4);
+    assert_eq!(run(&["detect", "none"], "").code, 2);
+}
+
+#[test]
+fn frames_are_lines() {
+    let input = "event: a\nid: 7\ndata: x\ndata: y\n\n: ping\n\ndata: {\"z\":1}\n\n";
+    let run = run(&["frames", "-F", "sse"], input);
+    assert_snapshot!(run.out, @r#"
+    {"event":"a","data":"x\ny","id":"7","offset":0}
+    {"data":"{\"z\":1}","id":"7","offset":41}
+    "#);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn frames_of_values() {
+    let expected = "{\"data\":\"{\\\"a\\\":1}\",\"offset\":0}\n";
+    assert_eq!(run(&["frames"], "{\"a\":1}\n").out, expected);
+    assert_eq!(run(&["frames"], "[{\"a\":1}]").out, expected.replace(":0}", ":1}"));
+    assert_eq!(run(&["frames"], "{\"a\":1}").out, expected);
+}
+
+#[test]
+fn frames_end_with_an_error_where_the_framing_breaks() {
+    for (input, code) in
+        [("", 4), ("data: {}\n\ndata: {\"a", 4), ("\u{1f}\u{8b}", 0), ("\0\0\0\u{1}", 3)]
+    {
+        let run = run(&["frames"], input);
+        assert_eq!(run.code, code, "{input:?}: {}", run.out);
+        assert_eq!(
+            code != 0,
+            run.out.lines().last().is_some_and(|line| kind_or_none(line) == "error")
+        );
+    }
+    let strict = run(&["frames", "--strict"], "data: {}\n\ndata: {}");
+    assert_eq!(strict.out.lines().count(), 1, "what the end cut is dropped: {}", strict.out);
+}
+
+fn kind_or_none(line: &str) -> &str {
+    if line.starts_with("{\"type\"") { kind(line) } else { "" }
+}
+
+#[test]
+fn formats_name_every_row() {
+    let table = run(&["formats"], "").out;
+    let json: Value = serde_json::from_str(&run(&["formats", "--json"], "").out).unwrap();
+    for list in ["framings", "formats", "dialects"] {
+        let rows = json[list].as_array().unwrap();
+        assert!(!rows.is_empty(), "{list}");
+        for row in rows {
+            let name = row["name"].as_str().unwrap();
+            assert!(table.lines().any(|line| line.starts_with(name)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_is_a_schema() {
+    let run = run(&["schema"], "");
+    let schema: Value = serde_json::from_str(&run.out).unwrap();
+    assert!(schema["$schema"].as_str().unwrap().contains("json-schema.org"));
+    assert_eq!(run.code, 0);
+    jsonschema::validator_for(&schema).unwrap();
+}
+
+#[test]
+fn every_shell_has_completions() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = run(&["completions", shell], "");
+        assert_eq!(run.code, 0, "{shell}");
+        assert!(run.out.contains("toolstream") && run.out.contains("classify"), "{shell}");
+    }
+}
+
+#[test]
+fn help_teaches() {
+    let help = run(&["--help"], "");
+    for part in ["Examples:", "Exit status:", "parse", "classify", "detect", "curl -sN"] {
+        assert!(help.out.contains(part), "{part}: {}", help.out);
+    }
+    assert_eq!((help.code, help.err.as_str()), (0, ""));
+    for command in ["parse", "classify", "frames"] {
+        let help = run(&[command, "--help"], "").out;
+        assert!(help.contains("Examples:") && help.contains("--max-event"), "{command}: {help}");
+    }
+    for command in ["detect", "formats", "schema", "completions"] {
+        assert_eq!(run(&[command, "--help"], "").code, 0, "{command}");
+    }
+    assert_eq!(
+        run(&["--version"], "").out,
+        concat!("toolstream ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn messages_are_harmless() {
+    let folder = folder(&[]);
+    let name = "a\u{1b}[2J\u{202e}";
+    let run = run_in(folder.path(), &["parse", name], "");
+    assert!(run.err.contains("a\\u001b[2J\\u202e") && !run.err.contains('\u{1b}'), "{}", run.err);
+    let body = "{\"error\":{\"message\":\"bad key sk-abcdefgh12345678 \\u001b[2J\"}}";
+    let failed = self::run(&["parse"], body);
+    assert!(failed.err.contains("sk-*** \\u001b[2J"), "{}", failed.err);
+}

@@ -17,7 +17,8 @@ use serde::de::IgnoredAny;
 use toolstream::pipeline::Config;
 use toolstream::wire;
 
-use crate::case::{Case, Print, for_each, kind, read, run};
+use crate::case::{Case, Print, for_each, kind, run};
+use crate::json::read;
 use shape::Message;
 
 /// Inputs up to this size are cut at every byte; larger ones at as many.
@@ -89,11 +90,16 @@ fn check_prefixes(name: &str, config: &Config, input: &[u8]) {
     }
 }
 
-/// Whether the beginning of a stream may as well be that of plain text: no line
-/// has come that nobody would write.
+/// Whether the beginning of a stream may as well be that of plain text: behind
+/// the heads of HTTP, no line has come that nobody would write.
 fn may_be_text(prefix: &[u8]) -> bool {
-    let line =
-        prefix.trim_ascii_start().split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut body = prefix.trim_ascii_start();
+    while let Some(end) = body.windows(2).position(|ends| ends == b"\n\n" || ends == b"\n\r")
+        && body.starts_with(b"HTTP/")
+    {
+        body = body[end..].trim_ascii_start();
+    }
+    let line = body.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
     let marks: [&[u8]; 3] = [b"event:", b"data:", b"HTTP/"];
     !line.ends_with(b"\n") || !marks.iter().any(|mark| line.starts_with(mark))
 }

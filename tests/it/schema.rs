@@ -7,7 +7,8 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use toolstream::sink::SCHEMA;
 
-use crate::case::{Print, for_each, read, run};
+use crate::case::{Print, for_each, run};
+use crate::json::read;
 
 /// A part of the schema, as a schema of its own.
 fn part(name: &str) -> Validator {

@@ -45,7 +45,10 @@ fn sources(folder: &str) -> Vec<Source> {
     let mut paths = files(&root().join(folder));
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let name = |path: &PathBuf| path.strip_prefix(root()).unwrap().display().to_string();
-    paths.iter().map(|path| Source { name: name(path), text: fs::read_to_string(path).unwrap() }).collect()
+    paths
+        .iter()
+        .map(|path| Source { name: name(path), text: fs::read_to_string(path).unwrap() })
+        .collect()
 }
 
 impl Source {
@@ -65,7 +68,10 @@ impl Source {
     /// What it uses of the crate, in whatever way it's written.
     fn uses(&self) -> BTreeSet<&str> {
         let code = self.code().split("crate::").skip(1);
-        code.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()).collect()
+        code.map(|rest| {
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+        })
+        .collect()
     }
 }
 
@@ -86,10 +92,15 @@ fn folders(path: &str) -> BTreeSet<String> {
 #[track_caller]
 fn check_fixtures(layer: &str, rows: impl Iterator<Item = &'static str>) {
     let rows: BTreeSet<String> = rows.map(str::to_owned).collect();
-    assert_eq!(folders(&format!("fixtures/{layer}")), rows, "fixtures/{layer} and the rows of {layer}");
+    assert_eq!(
+        folders(&format!("fixtures/{layer}")),
+        rows,
+        "fixtures/{layer} and the rows of {layer}"
+    );
     for row in rows {
         let paths = files(&root().join("fixtures").join(layer).join(&row));
-        let has_case = paths.iter().any(|path| path.extension().is_some_and(|extension| extension == "in"));
+        let has_case =
+            paths.iter().any(|path| path.extension().is_some_and(|extension| extension == "in"));
         assert!(has_case, "fixtures/{layer}/{row} has no case");
     }
 }
@@ -112,13 +123,19 @@ fn every_format_is_a_file_of_its_name() {
             name => name.replace('-', "_"),
         };
         let path = root().join("src/wire").join(&file).with_extension("rs");
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert!(text.contains(&format!("name: \"{}\"", row.name)), "{} is not the file of {}", path.display(), row.name);
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let is_its_file = text.contains(&format!("name: \"{}\"", row.name));
+        assert!(is_its_file, "{} is not the file of {}", path.display(), row.name);
     }
     for source in sources("src/wire") {
         let names: Vec<&str> = source.code().lines().filter_map(row_name).collect();
         for name in names {
-            assert!(PROTOCOLS.iter().any(|row| row.name == name), "{}: {name} is in no table", source.name);
+            assert!(
+                PROTOCOLS.iter().any(|row| row.name == name),
+                "{}: {name} is in no table",
+                source.name
+            );
         }
     }
     for source in sources("src/dialect") {
@@ -126,7 +143,11 @@ fn every_format_is_a_file_of_its_name() {
         let is_known = |name: &&str| DIALECTS.iter().any(|row| row.name == *name);
         let rows = source.code().matches(": Dialect = Dialect {").count();
         let known = names.iter().filter(|name| is_known(name)).count();
-        assert!(source.name.ends_with("/mod.rs") || rows == known, "{}: a row is in no table", source.name);
+        assert!(
+            source.name.ends_with("/mod.rs") || rows == known,
+            "{}: a row is in no table",
+            source.name
+        );
     }
 }
 
@@ -142,8 +163,18 @@ fn names_are_unique() {
         assert_eq!(unique.len(), names.len(), "{names:?}");
     }
     check(FRAMINGS.iter().map(|row| row.name).collect());
-    check(PROTOCOLS.iter().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied())).collect());
-    check(DIALECTS.iter().flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied())).collect());
+    check(
+        PROTOCOLS
+            .iter()
+            .flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied()))
+            .collect(),
+    );
+    check(
+        DIALECTS
+            .iter()
+            .flat_map(|row| [row.name].into_iter().chain(row.aliases.iter().copied()))
+            .collect(),
+    );
 }
 
 #[test]
@@ -151,7 +182,9 @@ fn layers_use_what_they_may() {
     let mut wrong = Vec::new();
     let mut seen = BTreeSet::new();
     for source in sources("src") {
-        let Some((layer, may)) = MAY_USE.iter().find(|(layer, _)| *layer == source.layer()) else { continue };
+        let Some((layer, may)) = MAY_USE.iter().find(|(layer, _)| *layer == source.layer()) else {
+            continue;
+        };
         seen.insert(layer);
         for used in source.uses() {
             if used != *layer && !may.contains(&used) {
@@ -193,7 +226,15 @@ fn code_never_panics_on_purpose() {
     for source in sources("src") {
         for (at, line) in source.code().lines().enumerate() {
             let is_comment = line.trim_start().starts_with("//");
-            for word in [".unwrap()", ".expect(", "panic!(", "unreachable!(", "todo!(", "unimplemented!(", "dbg!("] {
+            for word in [
+                ".unwrap()",
+                ".expect(",
+                "panic!(",
+                "unreachable!(",
+                "todo!(",
+                "unimplemented!(",
+                "dbg!(",
+            ] {
                 if !is_comment && line.contains(word) {
                     wrong.push(format!("{}:{}: {word}", source.name, at + 1));
                 }
@@ -208,8 +249,9 @@ fn flags() -> BTreeSet<String> {
     let mut command = Cli::command();
     command.build();
     let commands = command.get_subcommands().filter(|command| command.get_name() != "help");
-    let flags = commands.flat_map(|command| command.get_arguments()).filter_map(|arg| arg.get_long());
-    flags.map(|long| format!("--{long}")).collect()
+    let flags =
+        commands.flat_map(|command| command.get_arguments()).filter_map(|arg| arg.get_long());
+    flags.map(|long| format!("--{long}")).filter(|flag| flag != "--help").collect()
 }
 
 #[test]
@@ -223,20 +265,34 @@ fn every_flag_is_in_the_readme_and_the_man_page() {
         let missing: Vec<_> = flags.iter().filter(|flag| !words.contains(flag.as_str())).collect();
         assert!(missing.is_empty(), "{page} says nothing of {missing:?}");
         let known = |word: &&&str| flags.contains(**word) || FOREIGN.contains(*word);
-        let unknown: Vec<_> = words.iter().filter(|word| word.starts_with("--") && word.len() > 2).collect();
-        let unknown: Vec<_> = unknown.into_iter().filter(|word| !known(word)).collect();
+        let is_flag = |word: &&&str| word.starts_with("--") && word.contains(char::is_alphabetic);
+        let unknown: Vec<_> = words.iter().filter(is_flag).filter(|word| !known(word)).collect();
         assert!(unknown.is_empty(), "{page} speaks of {unknown:?}");
     }
 }
 
 /// Options of other programs, and of all.
-const FOREIGN: &[&str] = &["--help", "--version", "--release", "--path", "--locked", "--unbuffered", "--arg", "--git"];
+const FOREIGN: &[&str] =
+    &["--help", "--version", "--release", "--path", "--locked", "--unbuffered", "--arg", "--git"];
 
 #[test]
 fn the_top_level_holds_only_what_it_must() {
-    let allowed = ["Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "fixtures", "man", "src", "target", "tests"];
+    let allowed = [
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE",
+        "README.md",
+        "fixtures",
+        "man",
+        "src",
+        "target",
+        "tests",
+    ];
     for entry in fs::read_dir(root()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name.starts_with('.') || allowed.contains(&name.as_str()), "{name} has no place at the top");
+        assert!(
+            name.starts_with('.') || allowed.contains(&name.as_str()),
+            "{name} has no place at the top"
+        );
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::payload::PartialArg;
+use super::call::PartialArg;
 use crate::event::Reason;
 use crate::json;
 
@@ -36,7 +36,10 @@ enum Node {
     /// Its place is known, and its value isn't.
     Unset,
     /// The inside of a JSON string, and whether more of it will come.
-    Text { json: String, is_open: bool },
+    Text {
+        json: String,
+        is_open: bool,
+    },
     /// Any other value that is whole at once.
     Scalar(String),
     Array(Vec<usize>),
@@ -103,7 +106,9 @@ impl Tree {
                 *open &= is_open;
             }
             (Node::Text { is_open: open, .. }, None) => *open &= is_open,
-            (node @ Node::Unset, Some(Value::Scalar(json))) => *node = Node::Scalar(json.to_owned()),
+            (node @ Node::Unset, Some(Value::Scalar(json))) => {
+                *node = Node::Scalar(json.to_owned())
+            }
             (Node::Scalar(known), Some(Value::Scalar(json))) if known == json => {}
             (Node::Unset, None) if is_open => {}
             (Node::Unset, None) => return Err(Reason::Malformed),
@@ -333,9 +338,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit() {
-        let conflict = r#"[{"jsonPath":"$.a","numberValue":1},{"jsonPath":"$.a.b","numberValue":2}]"#;
+        let conflict =
+            r#"[{"jsonPath":"$.a","numberValue":1},{"jsonPath":"$.a.b","numberValue":2}]"#;
         check_fault(conflict, r#"{"a":1"#, Reason::Conflict);
-        let again = r#"[{"jsonPath":"$.a","stringValue":"x"},{"jsonPath":"$.a","stringValue":"y"}]"#;
+        let again =
+            r#"[{"jsonPath":"$.a","stringValue":"x"},{"jsonPath":"$.a","stringValue":"y"}]"#;
         check_fault(again, r#"{"a":"x""#, Reason::Conflict);
         check_fault(r#"[{"jsonPath":"$.a[7]","numberValue":1}]"#, r#"{"a":"#, Reason::Malformed);
         check_fault(r#"[{"jsonPath":"$","numberValue":1}]"#, "{", Reason::Malformed);

@@ -6,10 +6,9 @@ use serde_json::value::RawValue;
 
 use super::super::EventOut;
 use super::arguments::Tree;
-use super::payload::{FunctionCall, FunctionResponse, Identified, Part, ServerTool};
-use crate::event::{
-    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult,
-};
+use super::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
+use super::payload::Part;
+use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
 use crate::frame::Frame;
 use crate::json::Str;
 

@@ -92,7 +92,7 @@ impl Choice<'_> {
 
 /// What a chunk adds, or a whole message.
 #[derive(serde::Deserialize)]
-pub(super) struct Delta<'a> {
+pub(in crate::wire) struct Delta<'a> {
     #[serde(borrow)]
     pub(super) role: Option<Str<'a>>,
     #[serde(borrow)]
@@ -113,9 +113,9 @@ pub(super) struct Delta<'a> {
     pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
     /// TGI sent one call by itself, before 2025.
     #[serde(borrow)]
-    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
+    pub(in crate::wire) tool_calls: Option<Many<ToolCall<'a>>>,
     #[serde(borrow)]
-    pub(super) function_call: Option<Function<'a>>,
+    pub(in crate::wire) function_call: Option<Function<'a>>,
     #[serde(borrow)]
     audio: Option<&'a RawValue>,
     /// OpenRouter, LiteLLM.
@@ -131,7 +131,7 @@ pub(super) struct Delta<'a> {
 
 impl<'a> Delta<'a> {
     /// What is neither text nor call.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
+    pub(in crate::wire) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
         let audio = self.audio.into_iter().map(|json| ("audio", json.get()));
         let images = self.images.iter().flatten().map(|json| ("image", json.get()));
         let annotations = self.annotations.iter().flatten().map(|json| ("annotation", json.get()));
@@ -267,7 +267,7 @@ impl Part<'_> {
 
 /// A tool call, or a fragment of one.
 #[derive(serde::Deserialize)]
-pub(super) struct ToolCall<'a> {
+pub(in crate::wire) struct ToolCall<'a> {
     pub(super) index: Option<u64>,
     #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
@@ -280,8 +280,33 @@ pub(super) struct ToolCall<'a> {
 }
 
 impl ToolCall<'_> {
-    pub(super) fn signature(&self) -> Option<String> {
+    /// The id, if there is one: Mistral's default is the string "null".
+    pub(in crate::wire) fn id(&self) -> Option<&str> {
+        let id = self.id.as_ref().map(Str::as_str);
+        id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
+    }
+
+    pub(in crate::wire) fn signature(&self) -> Option<String> {
         self.extra_content.as_ref()?.signature().map(str::to_owned)
+    }
+
+    /// Says what it adds to the call that `part` names.
+    pub(in crate::wire) fn say(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if let Some(custom) = &self.custom {
+            let name = custom.name.as_ref().and_then(Str::non_empty);
+            let input = custom.input.as_ref();
+            let arguments = input.map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
+            return out.call(choice, CallPart { name, arguments, ..part });
+        }
+        match &self.function {
+            Some(function) => function.say(choice, part, out),
+            None => out.call(choice, part),
+        }
     }
 }
 

@@ -4,20 +4,14 @@
 use std::io;
 
 use super::super::EventOut;
+use super::super::growth::Growth;
 use super::payload::{Delta, Detail, Extra};
 use crate::json::Str;
 
-/// What is known of one choice's `reasoning_details`, to tell a server that
-/// repeats all of them on each chunk (MiniMax on some routes) from one that
-/// sends what is new.
+/// What is known of one choice's `reasoning_details`: some servers repeat all
+/// of them on each chunk (MiniMax on some routes), others send what is new.
 #[derive(Debug, Default)]
-pub(super) struct Details {
-    /// The length and hash of all text so far.
-    length: usize,
-    hash: Fnv,
-    /// Whether a chunk has shown that the text is sent piece by piece.
-    is_incremental: bool,
-}
+pub(in crate::wire) struct Details(Growth);
 
 impl Details {
     /// Says the thinking of one delta: of several names the first that has
@@ -59,7 +53,7 @@ impl Details {
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_said) {
-            self.text(choice, text, out)?;
+            out.reasoning(choice, &self.0.new_part(text))?;
         }
         if let Some(signature) = &detail.signature {
             out.signature(choice, signature.as_str())?;
@@ -75,41 +69,5 @@ impl Details {
             }
             _ => Ok(()),
         }
-    }
-
-    fn text(&mut self, choice: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let text = piece.as_str();
-        let repeats = !self.is_incremental
-            && self.length > 0
-            && text.len() > self.length
-            && text.get(..self.length).is_some_and(|head| Fnv::default().add(head) == self.hash);
-        if repeats {
-            let new = text.get(self.length..).unwrap_or_default();
-            self.hash = self.hash.add(new);
-            self.length = text.len();
-            return out.reasoning(choice, &Str::from(new));
-        }
-        self.is_incremental |= self.length > 0 && !text.is_empty();
-        self.hash = self.hash.add(text);
-        self.length += text.len();
-        out.reasoning(choice, piece)
-    }
-}
-
-/// The FNV-1a hash of text that comes in pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(self, text: &str) -> Self {
-        Fnv(text
-            .bytes()
-            .fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 }

@@ -57,7 +57,8 @@ impl Nature {
     pub(super) fn of(item: &Item<'_>) -> Self {
         let kind = item.kind();
         let provider = Nature::Call(Some(Executor::Provider));
-        let environment = item.environment.as_ref().and_then(|place| place.kind.as_ref()).map(Str::as_str);
+        let environment =
+            item.environment.as_ref().and_then(|place| place.kind.as_ref()).map(Str::as_str);
         match (kind, environment, item.execution.as_ref().map(Str::as_str)) {
             ("shell_call", Some(place), _) if place != "local" => provider,
             ("tool_search_call", _, by) if by != Some("client") => provider,
@@ -80,6 +81,7 @@ impl Nature {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) key: Key,
+    /// Whether its id and its name have been said.
     has_id: bool,
     has_name: bool,
     /// Whether its arguments have been repeated whole.
@@ -103,7 +105,45 @@ impl Call {
         let name = tool(item);
         (self.has_id, self.has_name) = (id.is_some(), true);
         let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
-        out.call(0, CallPart { key: self.key, id, name: Some(name), arguments, executor, signature: None, source: None })
+        out.call(
+            0,
+            CallPart {
+                key: self.key,
+                id,
+                name: Some(name),
+                arguments,
+                executor,
+                signature: None,
+                source: None,
+            },
+        )
+    }
+
+    /// A piece of its arguments.
+    pub(super) fn piece(
+        &mut self,
+        piece: &Str<'_>,
+        is_free: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let part = CallPart { key: self.key, ..CallPart::default() };
+        if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
+    }
+
+    /// Its arguments, repeated at their end. A repetition that is empty takes
+    /// nothing back.
+    pub(super) fn repeat(
+        &mut self,
+        whole: &Str<'_>,
+        is_free: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.is_whole = true;
+        let part = CallPart { key: self.key, ..CallPart::default() };
+        if is_free {
+            out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
+        }
+        if *whole == Str::default() { Ok(()) } else { out.call_done(0, part, whole) }
     }
 
     /// The call is whole. What the item says counts more than what came before
@@ -118,23 +158,26 @@ impl Call {
         let id = item.id().filter(|_| !self.has_id);
         let name = Some(tool(item)).filter(|_| !self.has_name);
         let signature = item.fingerprint.as_ref().and_then(Str::non_empty);
-        out.call(0, CallPart { key: self.key, id, name, executor, signature, ..CallPart::default() })?;
-        let part = CallPart { key: self.key, ..CallPart::default() };
+        out.call(
+            0,
+            CallPart { key: self.key, id, name, executor, signature, ..CallPart::default() },
+        )?;
         match arguments(item, json) {
-            Given::Text(text) if text.non_empty().is_some() => out.call_done(0, part, &text)?,
-            Given::Free(text) => {
-                out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
-                out.call_done(0, part, text)?;
+            Given::Text(text) => self.repeat(&text, false, out)?,
+            Given::Free(text) => self.repeat(text, true, out)?,
+            Given::Json(json) => {
+                let arguments = Arguments::Done(&json);
+                out.call(0, CallPart { key: self.key, arguments, ..CallPart::default() })?;
             }
-            Given::Json(json) => out.call(0, CallPart { arguments: Arguments::Done(&json), ..part })?,
-            Given::Text(_) | Given::Nothing => {}
+            Given::Nothing => {}
         }
         // A call that the provider itself gave up stays open, and so is cut.
         if item.status.as_ref().map(Str::as_str) == Some("incomplete") {
             return Ok(());
         }
         out.call_end(0, self.key)?;
-        if let Some(json) = item.pending_safety_checks.map(RawValue::get).filter(|json| *json != "[]") {
+        let checks = item.pending_safety_checks.filter(|_| item.action().is_some());
+        if let Some(json) = checks.map(RawValue::get).filter(|json| *json != "[]") {
             out.block(0, "pending_safety_checks", json)?;
         }
         if executor.is_some() { result(item, out) } else { Ok(()) }
@@ -155,7 +198,8 @@ pub(super) fn result(item: &Item<'_>, out: &mut EventOut<'_>) -> io::Result<()> 
 /// approval is not of the tool that the caller has to run.
 fn tool<'i>(item: &'i Item<'_>) -> &'i str {
     let kind = item.kind();
-    let name = item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
+    let name =
+        item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
     match (name, kind) {
         (Some(name), _) => name,
         // A function without a name is not called `function`.
@@ -174,7 +218,8 @@ enum Given<'i> {
 }
 
 fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
-    let arguments = item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
+    let arguments =
+        item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
     match (arguments, &item.input, item.action()) {
         (Some(json), ..) if json.starts_with('"') => {
             Given::Text(serde_json::from_str(json).unwrap_or_default())
@@ -182,7 +227,9 @@ fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
         (Some(json), ..) => Given::Json(Cow::Borrowed(json)),
         (None, Some(input), _) => Given::Free(input),
         (None, None, Some(json)) => Given::Json(Cow::Borrowed(json)),
-        (None, None, None) if matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call") => {
+        (None, None, None)
+            if matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call") =>
+        {
             Given::Nothing
         }
         (None, None, None) => Given::Json(Cow::Owned(others(item, json))),
@@ -191,8 +238,19 @@ fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
 
 /// What every item has, and what is no argument.
 const NO_ARGUMENTS: [&str; 13] = [
-    "id", "type", "status", "call_id", "execution", "caller", "fingerprint", "output", "outputs", "result", "results",
-    "tools", "error",
+    "id",
+    "type",
+    "status",
+    "call_id",
+    "execution",
+    "caller",
+    "fingerprint",
+    "output",
+    "outputs",
+    "result",
+    "results",
+    "tools",
+    "error",
 ];
 
 /// An object of what an item has and others don't: the arguments of a tool
@@ -202,6 +260,7 @@ fn others(item: &Item<'_>, json: &str) -> String {
     let is_argument = |key: &str| !NO_ARGUMENTS.contains(&key) && (key != "name" || is_named);
     let members = json::members(json);
     let members = members.iter().filter(|(key, _)| is_argument(key));
-    let members: Vec<_> = members.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
+    let members: Vec<_> =
+        members.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
     format!("{{{}}}", members.join(","))
 }

@@ -21,17 +21,18 @@ pub(in super::super) struct Event<'a> {
     /// A piece of text, of arguments, of audio.
     #[serde(borrow)]
     pub(super) delta: Option<Str<'a>>,
-    /// What the pieces make, said at their end, as are the next four.
+    /// What the pieces make, said at their end, as are the next four. In a
+    /// complete response, `text` and `input` are what was asked for.
     #[serde(borrow)]
-    pub(super) text: Option<Str<'a>>,
+    text: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) transcript: Option<Str<'a>>,
+    transcript: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) refusal: Option<Str<'a>>,
+    refusal: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) arguments: Option<Str<'a>>,
+    arguments: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) input: Option<Str<'a>>,
+    input: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) partial_image_b64: Option<Str<'a>>,
     #[serde(borrow)]
@@ -45,8 +46,6 @@ pub(in super::super) struct Event<'a> {
     /// A [`Response`].
     #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) error: Option<&'a RawValue>,
     /// Realtime: what all responses have in common.
     #[serde(borrow)]
     pub(in super::super) session: Option<Session<'a>>,
@@ -54,6 +53,23 @@ pub(in super::super) struct Event<'a> {
 
 impl<'de> Payload<'de> for Event<'static> {
     type Type = Event<'de>;
+}
+
+impl<'a> Event<'a> {
+    /// The whole text, if its event says it.
+    pub(super) fn whole_text(&self) -> Option<Str<'a>> {
+        string(self.text).or_else(|| self.transcript.clone()).or_else(|| self.refusal.clone())
+    }
+
+    /// The whole arguments, or the whole input of a custom tool.
+    pub(super) fn whole_arguments(&self) -> Option<Str<'a>> {
+        self.arguments.clone().or_else(|| string(self.input))
+    }
+}
+
+/// A string that was kept as its JSON text.
+fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
+    serde_json::from_str(json?.get()).ok()
 }
 
 #[derive(serde::Deserialize)]
@@ -79,31 +95,34 @@ pub(super) struct Response<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
     #[serde(borrow)]
-    incomplete_details: Option<Details<'a>>,
-    /// Realtime's word for the two above.
+    incomplete_details: Option<&'a RawValue>,
+    /// Realtime's word for the two above; xAI has a string here.
     #[serde(borrow)]
-    status_details: Option<Details<'a>>,
+    status_details: Option<&'a RawValue>,
 }
 
 impl<'de> Payload<'de> for Response<'static> {
     type Type = Response<'de>;
 }
 
-impl Response<'_> {
+impl<'a> Response<'a> {
     /// Why it is incomplete.
-    pub(super) fn reason(&self) -> Option<&str> {
-        let details = self.incomplete_details.as_ref().or(self.status_details.as_ref());
-        details.and_then(|details| details.reason.as_ref()).and_then(Str::non_empty)
+    pub(super) fn reason(&self) -> Option<Str<'a>> {
+        self.details().reason
     }
 
     /// Why it failed.
-    pub(super) fn error(&self) -> Option<&str> {
-        let details = self.status_details.as_ref().and_then(|details| details.error);
-        self.error.or(details).map(RawValue::get)
+    pub(super) fn error(&self) -> Option<&'a str> {
+        self.error.or(self.details().error).map(RawValue::get)
+    }
+
+    fn details(&self) -> Details<'a> {
+        let details = self.incomplete_details.or(self.status_details).map_or("{}", RawValue::get);
+        serde_json::from_str(details).unwrap_or_default()
     }
 }
 
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 struct Details<'a> {
     #[serde(borrow)]
     reason: Option<Str<'a>>,
@@ -186,9 +205,10 @@ impl<'a> Item<'a> {
         call_id.or_else(|| self.id.as_ref().map(Str::as_str).filter(is_told))
     }
 
-    /// All ids that it goes by.
-    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
-        [&self.id, &self.call_id].into_iter().flatten().map(Str::as_str).filter(|id| !id.is_empty())
+    /// What tells it from other items, if anything does.
+    pub(super) fn tag(&self) -> Option<String> {
+        let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty);
+        own.map(|id| format!("{} {id}", self.kind()))
     }
 
     /// The object that stands for the arguments of a built-in tool.

@@ -21,7 +21,12 @@ impl Default for Said {
 impl Said {
     /// Takes a piece.
     pub(in super::super) fn add(&mut self, piece: &Str<'_>) {
-        piece.low.into_iter().chain(piece.as_str().encode_utf16()).chain(piece.high).for_each(|unit| self.unit(unit));
+        piece
+            .low
+            .into_iter()
+            .chain(piece.as_str().encode_utf16())
+            .chain(piece.high)
+            .for_each(|unit| self.unit(unit));
     }
 
     /// FNV-1a.

@@ -13,7 +13,8 @@ use toolstream::wire;
 
 use super::shape::text;
 use super::{check_shape, joined};
-use crate::case::{Case, Print, kind, read, run};
+use crate::case::{Case, Print, kind, run};
+use crate::json::read;
 
 fn settings(cases: u32) -> Settings {
     let seed = match Settings::default().rng_seed {

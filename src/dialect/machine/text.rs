@@ -1,0 +1,145 @@
+//! The answer's text and its regions.
+
+use std::io;
+
+use super::{Machine, Place};
+use crate::dialect::Role;
+use crate::dialect::call::{Say, warn};
+use crate::event::{Block, Kind, Reasoning, Text};
+use crate::json;
+use crate::scan::Captures;
+
+/// How much text is held back to find out whether it is reasoning, in bytes.
+const MAX_UNDECIDED: usize = 64 << 10;
+
+impl Machine {
+    pub(super) fn text(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+        if let Some(undecided) = &mut self.undecided {
+            undecided.push_str(text);
+            return if undecided.len() > MAX_UNDECIDED { self.decide_as_text(say) } else { Ok(()) };
+        }
+        self.is_start &= text.trim_ascii().is_empty();
+        if let Some(space) = &mut self.space {
+            if text.trim_ascii().is_empty() {
+                space.push_str(text);
+                return Ok(());
+            }
+            let space = self.space.take().unwrap_or_default();
+            if !space.is_empty() {
+                say(Kind::Text(Text { text: &space, channel: None }))?;
+            }
+        }
+        say(Kind::Text(Text { text, channel: None }))
+    }
+
+    /// What was held back is the answer.
+    fn decide_as_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        match self.undecided.take() {
+            Some(text) if !text.is_empty() => say(Kind::Text(Text { text: &text, channel: None })),
+            _ => Ok(()),
+        }
+    }
+
+    /// The text before a marker is complete: what was undecided is the answer,
+    /// unless it's white space before the first marker.
+    pub(super) fn leave_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.space = None;
+        match &self.undecided {
+            Some(text) if text.trim_ascii().is_empty() => {
+                self.undecided = None;
+                Ok(())
+            }
+            _ => self.decide_as_text(say),
+        }
+    }
+
+    pub(super) fn back_to_text(&mut self) {
+        self.space = Some(String::new());
+        self.enter(Place::Text);
+    }
+
+    /// The text has ended.
+    pub(super) fn end_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.decide_as_text(say)?;
+        match self.region.take() {
+            Some((g, r)) if self.role(g, r) == Role::Block => {
+                warn("unclosed_block", "the text ended inside a block", say)?;
+                self.say_block(g, r, say)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn role(&self, g: usize, r: usize) -> Role {
+        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
+        region.map_or(Role::Text, |region| region.role)
+    }
+
+    fn region_name(&self, g: usize, r: usize) -> &'static str {
+        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
+        region.map_or("", |region| region.name)
+    }
+
+    pub(super) fn open_region(
+        &mut self,
+        g: usize,
+        r: usize,
+        words: Captures,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
+        self.leave_text(say)?;
+        self.region = Some((g, r));
+        self.words = words;
+        self.enter(Place::Region);
+        Ok(())
+    }
+
+    pub(super) fn region_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+        let Some((g, r)) = self.region else { return Ok(()) };
+        match self.role(g, r) {
+            Role::Text => {
+                let channel = Some(self.region_name(g, r)).filter(|name| !name.is_empty());
+                say(Kind::Text(Text { text, channel }))
+            }
+            Role::Reasoning => say(Kind::Reasoning(Reasoning { text, ..Reasoning::default() })),
+            Role::Block => {
+                self.block.push_str(text);
+                Ok(())
+            }
+            Role::Drop => Ok(()),
+        }
+    }
+
+    pub(super) fn end_region(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        if let Some((g, r)) = self.region.take() {
+            match self.role(g, r) {
+                Role::Block => self.say_block(g, r, say)?,
+                Role::Reasoning => self.is_start = true,
+                Role::Text | Role::Drop => {}
+            }
+        }
+        self.enter(Place::Text);
+        Ok(())
+    }
+
+    fn say_block(&mut self, g: usize, r: usize, say: &mut Say<'_>) -> io::Result<()> {
+        let text = std::mem::take(&mut self.block);
+        let attributes = &self.words.attributes;
+        let members: Vec<_> =
+            attributes.iter().map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value))).collect();
+        let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
+        let name = self.region_name(g, r);
+        say(Kind::Block(Block { name, text: &text, attributes: attributes.as_deref() }))
+    }
+
+    /// A closer without its opener: all text before it was reasoning, if that
+    /// was undecided, or else the closer means nothing.
+    pub(super) fn stray(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.is_start = true;
+        match self.undecided.take() {
+            Some(text) if text.is_empty() => Ok(()),
+            Some(text) => say(Kind::Reasoning(Reasoning { text: &text, ..Reasoning::default() })),
+            None => warn("stray_closer", "a closer of reasoning that was not open was dropped", say),
+        }
+    }
+}
