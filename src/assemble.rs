@@ -70,6 +70,8 @@ pub struct Assembler {
     early: Vec<Early>,
     /// Whether any message has been begun.
     any: bool,
+    /// Whether the rest of the input can't be framed.
+    is_lost: bool,
     stopped: bool,
 }
 
@@ -82,6 +84,7 @@ impl Assembler {
             message: None,
             early: Vec::new(),
             any: false,
+            is_lost: false,
             stopped: false,
         }
     }
@@ -89,6 +92,12 @@ impl Assembler {
     /// The framing of the frame that the next events come from.
     pub fn set_framing(&mut self, framing: &'static str) {
         self.framing = framing;
+    }
+
+    /// Nothing more of the input will come: that the open message has no end is
+    /// no news then, and why will be told.
+    pub fn lose_the_rest(&mut self) {
+        self.is_lost = true;
     }
 
     /// Whether a limit was hit, or the input is of no kind that can be read:
@@ -139,7 +148,8 @@ impl Assembler {
         }
         if let Some(open) = &self.message {
             let failure = Failure::new(Code::Truncated, message, Some(length));
-            return self.close(Some(failure).filter(|_| !open.is_over()), emit);
+            let is_told = self.is_lost || open.is_over();
+            return self.close(Some(failure).filter(|_| !is_told), emit);
         }
         std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
     }

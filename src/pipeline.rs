@@ -149,6 +149,10 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
             Kind::Warning(Warning { code: fault.code, message, offset, index: None })
         }
         FaultKind::Malformed => Kind::Error(failure(Code::Malformed)),
+        FaultKind::Broken => {
+            assembler.lose_the_rest();
+            Kind::Error(failure(Code::Malformed))
+        }
         FaultKind::Truncated => Kind::Error(failure(Code::Truncated)),
         FaultKind::Limit => Kind::Error(failure(Code::Limit)),
         FaultKind::Unrecognised => Kind::Error(failure(Code::Unrecognised)),

@@ -9,7 +9,7 @@
 //! | `{ws}` | any white space, or none |
 //! | `{sp}` | spaces and tabs, or none |
 //! | `{nl}` | one line feed, or none |
-//! | `{name}`, `{key}`, `{id}`, `{type}` | a word, which is remembered under that name |
+//! | `{name}`, `{key}`, `{id}`, `{type}`, `{suffix}` | a word, which is remembered under that name |
 //! | `{_}` | a word |
 //! | `{ns}` | letters and a colon, or nothing: a namespace |
 //! | `{*}` | anything on the line, up to the text behind it |
@@ -17,6 +17,7 @@
 //! | `{@name}`, `{@key=name,type=kind?}` | attributes, of which the named ones are remembered; `?` if one may be missing |
 //! | `{[}`…`{]}` | what may be missing |
 //! | `{id(}`…`{)}` | remembers all between as one word |
+//! | `{{}` | an opening brace |
 //! | `{start}` at the front | only where the message or its answer begins |
 //! | `{line}` at the front | only where a line begins |
 //!

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, Kind, Reason};
+use crate::event::{Code, Event, FinishReason, Kind, Reason};
 use crate::rim;
 use crate::sink::Sink;
 
@@ -64,7 +64,12 @@ impl Status {
     pub fn see(&mut self, kind: &Kind<'_>) {
         match kind {
             Kind::Start(_) => self.wants_tools = false,
-            Kind::Finish(finish) => self.wants_tools = finish.wants_tools,
+            Kind::Finish(finish) => {
+                self.wants_tools = finish.wants_tools;
+                if finish.finish_reason == FinishReason::Error {
+                    self.note(Outcome::Provider);
+                }
+            }
             Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => {
                 self.note(Outcome::Limit)
             }

@@ -37,9 +37,6 @@ pub(super) struct Call {
     started: bool,
     printed: usize,
     limits: Limits,
-    /// Its choice had a finish reason while the arguments were whole, or none:
-    /// what comes later contradicts that.
-    pub(super) is_settled: bool,
 }
 
 impl Call {
@@ -60,7 +57,6 @@ impl Call {
             started: false,
             printed: 0,
             limits,
-            is_settled: false,
         }
     }
 
@@ -145,14 +141,15 @@ impl Call {
     }
 
     fn append(&mut self, text: &str) {
-        let is_over =
-            self.limits.max_args != 0 && self.arguments.len() + text.len() > self.limits.max_args;
-        if is_over || self.fault == Some(Reason::TooLarge) {
-            self.fault = Some(Reason::TooLarge);
+        if self.fault == Some(Reason::TooLarge) {
             return;
         }
-        if self.is_settled && !text.trim_ascii().is_empty() {
-            self.fault = Some(Reason::Conflict);
+        let room = self.limits.max_args.saturating_sub(self.arguments.len());
+        let is_over = self.limits.max_args != 0 && text.len() > room;
+        let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
+        let text = text.get(..end).unwrap_or_default();
+        if is_over {
+            self.fault = Some(Reason::TooLarge);
         }
         self.scanner.push_all(text.as_bytes());
         self.arguments.push_str(text);
@@ -269,7 +266,12 @@ impl Call {
             return Ok(Err(Reason::NoName));
         }
         if tools.is_some_and(|tools| !tools.has(&self.name)) && self.executor.is_none() {
-            return Ok(Err(Reason::UnknownTool));
+            if self.source.is_none() {
+                return Ok(Err(Reason::UnknownTool));
+            }
+            // In text, definitions are there for their types; they may not be all.
+            let message = "the tool is none of those that --tools defines";
+            super::warn("unknown_tool", message, Some(self.index), choice, emit)?;
         }
         let (arguments, note) = match self.object() {
             Ok(found) => found,

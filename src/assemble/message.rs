@@ -35,6 +35,8 @@ struct Choice {
     by_key: BTreeMap<Key, u64>,
     by_id: HashMap<String, u64>,
     latest: Option<u64>,
+    /// What has been warned of, by call.
+    inferred: BTreeSet<(u64, &'static str)>,
     finish: Option<OwnedFinish>,
     /// The calls that the caller has to run: no one else does, and no result
     /// has come.
@@ -127,7 +129,7 @@ impl Message {
             state.add(self.limits);
         }
         state.note(part, index);
-        if let Some((code, message)) = inference {
+        if let Some((code, message)) = inference.filter(|(code, _)| state.inferred.insert((index, code))) {
             self.warned.get_or_insert_with(|| message.to_owned());
             warn(code, message, Some(index), choice, emit)?;
         }
@@ -180,9 +182,6 @@ impl Message {
     fn finish(&mut self, choice: u64, finish: Finish<'_>) {
         let state = self.choices.entry(choice).or_default();
         state.finish = Some(OwnedFinish::new(finish));
-        for call in state.open.values_mut() {
-            call.is_settled = call.is_whole() || !call.has_arguments();
-        }
     }
 
     /// Notes what the message will end with. The first error counts, but a
@@ -331,8 +330,10 @@ impl Choice {
     #[allow(clippy::type_complexity)]
     fn find(&self, part: &CallPart<'_>) -> (Option<u64>, Option<(&'static str, &'static str)>) {
         let by_id = part.id.and_then(|id| self.by_id.get(id)).copied();
-        if by_id.is_some() {
-            return (by_id, None);
+        if let Some(index) = by_id {
+            let is_new = part.name.is_some() && !self.open.contains_key(&index);
+            let repeated = ("repeated_id", "a second call came with the id of one that had been closed");
+            return if is_new { (None, Some(repeated)) } else { (by_id, None) };
         }
         if part.key == Key::None {
             return match (part.id, part.name, self.latest) {
@@ -379,7 +380,7 @@ impl Choice {
             self.by_key.insert(part.key, index);
         }
         if let Some(id) = part.id {
-            self.by_id.entry(id.to_owned()).or_insert(index);
+            self.by_id.insert(id.to_owned(), index);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use super::WINDOW;
 use crate::event::{Code, Failure, Kind};
-use crate::frame::{Frame, Sniff};
+use crate::frame::{Frame, Header, Sniff};
 use crate::json;
 use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record};
 
@@ -26,6 +26,7 @@ enum State {
 struct Held {
     framing: &'static str,
     event_type: String,
+    headers: Vec<Header<'static>>,
     data: Vec<u8>,
     id: String,
     offset: u64,
@@ -36,6 +37,7 @@ impl Held {
         Held {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
+            headers: frame.headers.iter().map(Header::owned).collect(),
             data: frame.data.to_vec(),
             id: frame.id.to_owned(),
             offset: frame.offset,
@@ -46,6 +48,7 @@ impl Held {
         Frame {
             framing: self.framing,
             event_type: &self.event_type,
+            headers: &self.headers,
             data: &self.data,
             id: &self.id,
             offset: self.offset,

@@ -1,7 +1,7 @@
 //! Inputs that hold no stream, recognised so that the error can say what they
 //! are and what to do.
 
-use crate::frame::skip_blank;
+use crate::frame::{FRAMINGS, Sniff, skip_blank};
 
 /// What the input is, if it can't be read: `Err` while that's being found out.
 /// Each verdict is reached at the first byte that tells, whatever comes with it
@@ -13,7 +13,7 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
             return Some(if known == magic.len() { Ok((*what).to_owned()) } else { Err(()) });
         }
     }
-    if head.first().is_some_and(|byte| is_binary(*byte)) {
+    if head.first().is_some_and(|byte| is_binary(*byte)) && !may_be_framed(head) {
         return Some(Ok("the input is binary and no stream of a known kind".into()));
     }
     match is_html(head) {
@@ -48,6 +48,11 @@ const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f 
 /// no character in UTF-8.
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F..=0xC1 | 0xF5..=0xFF)
+}
+
+/// Whether a framing that isn't just text knows, or may come to know, the input.
+fn may_be_framed(head: &[u8]) -> bool {
+    FRAMINGS.iter().any(|row| row.name != "text" && (row.sniff)(head) != Sniff::No)
 }
 
 /// Whether this is HTML or XML; nothing while it can still become so.
@@ -119,6 +124,7 @@ mod tests {
         check(b"\x1f\x8b\x08", Some("gzip"));
         check(b"\xff\xfeh\0", Some("UTF-16"));
         check(b"\x89PNG\r\n\x1a\n\0", Some("binary"));
+        check(&[0; 12], Some("binary"));
         check(
             b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title>",
             Some("502 Bad Gateway"),
@@ -130,6 +136,7 @@ mod tests {
     fn what_can_be_read_is_not() {
         check(b"<function_calls>", None);
         check(b"data: {}", None);
+        check(b"\0\0\0\x10\0\0\0\0\x05\xc2\x48\xeb\x7d\x98\xc8\xff", None);
         check(b"1a is a number", None);
     }
 }

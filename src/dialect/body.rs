@@ -25,6 +25,11 @@ pub(super) enum BodyReader {
         expression: Option<(Brackets, String)>,
         is_list: bool,
     },
+    Literal {
+        envelope: Envelope,
+        brackets: Brackets,
+        text: String,
+    },
     Braces {
         delimiter: &'static str,
         brackets: Brackets,
@@ -50,6 +55,11 @@ impl BodyReader {
             BodyForm::Json(envelope) => BodyReader::Json { envelope: *envelope, element: None, is_list: false },
             BodyForm::Arguments => BodyReader::Arguments(Scanner::new(MAX_DEPTH)),
             BodyForm::Python => BodyReader::Python { expression: None, is_list: false },
+            BodyForm::Literal(envelope) => BodyReader::Literal {
+                envelope: *envelope,
+                brackets: Brackets::new(""),
+                text: String::new(),
+            },
             BodyForm::Braces(delimiter) => BodyReader::Braces {
                 delimiter,
                 brackets: Brackets::new(delimiter),
@@ -78,6 +88,22 @@ impl BodyReader {
                 calls.arguments(Arguments::Fragment(piece), say)?;
                 Ok((taken, progress(scanner.status())))
             }
+            BodyReader::Literal { envelope, brackets, text: body } => {
+                let (taken, ended) = brackets.push(text);
+                body.push_str(text.get(..taken).unwrap_or_default());
+                if !ended {
+                    calls.raw.push_str(text.get(..taken).unwrap_or_default());
+                    return Ok((taken, Progress::Open));
+                }
+                // From here on, it's what JSON would have been.
+                let json = literal::python_value(body);
+                let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
+                let (Some(json), Some(reader)) = (json, &mut reader) else {
+                    return Ok((taken, Progress::Bad));
+                };
+                reader.feed_all(&json, calls, say)?;
+                Ok((taken, Progress::Whole))
+            }
             BodyReader::Braces { delimiter, brackets, text: body } => {
                 calls.begin(say)?;
                 let (taken, ended) = brackets.push(text);
@@ -93,6 +119,19 @@ impl BodyReader {
                     None => calls.fault(Reason::Malformed, say)?,
                 }
                 Ok((taken, Progress::Whole))
+            }
+        }
+    }
+
+    /// Takes a whole body.
+    pub(super) fn feed_all(&mut self, text: &str, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<()> {
+        let mut at = 0;
+        loop {
+            let rest = text.get(at..).unwrap_or_default();
+            let (taken, progress) = self.feed(rest, calls, say)?;
+            at += taken;
+            if progress != Progress::Open || rest.is_empty() {
+                return Ok(());
             }
         }
     }

@@ -32,12 +32,14 @@ pub(super) struct CallForm {
     open: Pattern,
     pub(super) close: Option<Pattern>,
     pub(super) body: BodyForm,
+    next: Vec<Pattern>,
     pub(super) at_end: bool,
     known: bool,
 }
 
 pub(super) enum BodyForm {
     Json(Envelope),
+    Literal(Envelope),
     Arguments,
     Parameters { open: Pattern, close: Option<Pattern>, item: &'static str },
     Python,
@@ -49,10 +51,9 @@ pub(super) enum BodyForm {
 #[derive(Clone)]
 pub(super) struct Rule {
     pub(super) pattern: Pattern,
-    /// What must follow, behind white space; nothing, if that doesn't matter.
+    /// What must follow, behind white space, unless the text ends; nothing, if
+    /// that doesn't matter.
     pub(super) next: Vec<Pattern>,
-    /// Whether the end of the text may follow instead.
-    pub(super) end: bool,
     /// Whether it's legal only where prose is not: see [`super::guard`].
     pub(super) guarded: bool,
     /// Whether the name in it must be a tool's that is known.
@@ -81,7 +82,7 @@ pub(super) enum Go {
 
 impl Rule {
     pub(super) fn new(pattern: Pattern, go: Go) -> Self {
-        Rule { pattern, next: Vec::new(), end: false, guarded: false, known: false, go }
+        Rule { pattern, next: Vec::new(), guarded: false, known: false, go }
     }
 }
 
@@ -120,6 +121,7 @@ impl Grammar {
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let body = match call.body {
             Body::Json(envelope) => BodyForm::Json(envelope),
+            Body::Literal(envelope) => BodyForm::Literal(envelope),
             Body::Arguments => BodyForm::Arguments,
             Body::Python => BodyForm::Python,
             Body::Braces(delimiter) => BodyForm::Braces(delimiter),
@@ -129,7 +131,8 @@ impl Grammar {
             }
         };
         let (open, close) = (Pattern::parse(call.open)?, optional(call.close)?);
-        self.calls.push(CallForm { open, close, body, at_end: call.at_end, known: call.known });
+        let next = call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
+        self.calls.push(CallForm { open, close, body, next, at_end: call.at_end, known: call.known });
         Ok(())
     }
 
@@ -161,7 +164,8 @@ impl Grammar {
         let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
         for body in [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }] {
             let (open, close) = (open.clone(), Some(close.clone()));
-            self.calls.push(CallForm { open, close, body, at_end: false, known: false });
+            let next = Vec::new();
+            self.calls.push(CallForm { open, close, body, next, at_end: false, known: false });
         }
         Ok(())
     }
@@ -172,6 +176,8 @@ impl CallForm {
     fn lookahead(&self) -> Vec<Pattern> {
         let parse = |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
         match &self.body {
+            _ if !self.next.is_empty() => self.next.clone(),
+            BodyForm::Literal(_) => parse(&["{", "["]),
             BodyForm::Json(_) => parse(&["{", "[{ws}{", "[{ws}]"]),
             BodyForm::Arguments => parse(&["{"]),
             BodyForm::Braces(_) => parse(&["{", "("]),
@@ -234,7 +240,14 @@ pub(super) fn region_rules(grammars: &[Rc<Grammar>], g: usize, r: usize, words: 
 /// The markers that are legal between the calls of a section.
 pub(super) fn section_rules(grammars: &[Rc<Grammar>], g: usize, s: usize, words: &Captures) -> Vec<Rule> {
     let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    let calls = grammar.calls.iter().enumerate().map(|(c, call)| call.rule(Some(words), Go::Call(g, c)));
+    // Inside a section, a call's opener can be nothing else: what follows only
+    // tells its forms apart.
+    let last = grammar.calls.len().saturating_sub(1);
+    let calls = grammar.calls.iter().enumerate().map(|(c, call)| {
+        let mut rule = call.rule(Some(words), Go::Call(g, c));
+        rule.next.truncate(if c == last { 0 } else { usize::MAX });
+        rule
+    });
     let close = grammar.sections.get(s).and_then(|section| section.close.as_ref());
     let close = close.map(|close| Rule::new(close.bind(words), Go::EndSection));
     calls.chain(close).collect()

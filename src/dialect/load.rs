@@ -25,7 +25,10 @@ use super::{Dialect, Tag, TagRole};
 /// Reads a dialect. It lives as long as the program, as built-in ones do.
 /// Fails with a sentence that says where the mistake is.
 pub fn load(text: &str) -> Result<&'static Dialect, String> {
-    let dialect: Dialect = toml::from_str(text).map_err(|error| error.to_string())?;
+    let dialect: Dialect = toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+    })?;
     if dialect.markers().next().is_none() {
         return Err("a dialect needs [tags], or a [[region]] or [[call]]".into());
     }

@@ -124,7 +124,12 @@ impl Machine {
     /// The text has ended; tells whether it ended inside a call.
     pub(super) fn finish(mut self, say: &mut Say<'_>) -> io::Result<bool> {
         let held = std::mem::take(&mut self.held);
-        self.run(&held, true, say)?;
+        if self.place == Place::Section && !held.trim_ascii().is_empty() {
+            // The beginning of a call's opener: in a section it's nothing else.
+            self.begin_cut_call(&held);
+        } else {
+            self.run(&held, true, say)?;
+        }
         self.end_text(say)?;
         match self.place {
             Place::Text | Place::Region | Place::Section => Ok(false),
@@ -191,7 +196,7 @@ impl Machine {
     }
 
     fn guard_feed(&mut self, text: &str, from: usize, to: usize) {
-        if self.place == Place::Text {
+        if matches!(self.place, Place::Text | Place::Region) {
             self.guard.feed(text.get(from..to).unwrap_or_default());
         }
     }
@@ -204,7 +209,7 @@ impl Machine {
                 scan::Place::Line => is_line,
                 scan::Place::Start => is_start,
             };
-            Lookahead::new(fits && (!rule.guarded || allows), rule.next.len())
+            Lookahead::new(fits && (!rule.guarded || allows))
         });
         self.attempts.extend(attempts);
     }
@@ -212,7 +217,7 @@ impl Machine {
     /// Looks on with all rules; the first one in their order that fits counts.
     fn attempt(&mut self, text: &str, ended: bool) -> Tried {
         for (number, (rule, attempt)) in self.rules.iter().zip(&mut self.attempts).enumerate() {
-            match attempt.advance(&rule.pattern, &rule.next, rule.end, text, ended) {
+            match attempt.advance(&rule.pattern, &rule.next, text, ended) {
                 Match::No => {}
                 Match::More => return Tried::More,
                 Match::Yes(length) => {

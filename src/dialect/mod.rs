@@ -9,17 +9,28 @@
 //! To add a dialect, write its row in the file of its family and name it in
 //! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
 
+mod agents;
 mod anthropic;
 mod body;
 mod brackets;
 mod call;
+mod channels;
+mod cohere;
+mod deepseek;
+mod glm;
+mod google;
 mod grammar;
 mod guard;
 mod json;
 mod literal;
+mod llama;
 mod load;
 mod machine;
 mod markup;
+mod minimax;
+mod mistral;
+mod moonshot;
+mod others;
 mod qwen;
 mod tags;
 mod value;
@@ -147,6 +158,13 @@ pub struct Region {
     pub ends: Ends,
 }
 
+impl Region {
+    /// A region of thinking that the opener of a call ends as well.
+    pub const fn reasoning(open: Word, close: Word) -> Region {
+        Region { open, close, role: Role::Reasoning, name: "", ends: Ends::Calls }
+    }
+}
+
 /// What ends a region beside its closer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,6 +216,10 @@ pub struct Call {
     pub close: Word,
     /// How its inside is written.
     pub body: Body,
+    /// Patterns of which one must follow the opener, if the body's own
+    /// beginning doesn't tell enough.
+    #[serde(default, deserialize_with = "load::texts")]
+    pub next: Words,
     /// Whether the end of the text closes it: models stop at its closer.
     #[serde(default)]
     pub at_end: bool,
@@ -208,7 +230,35 @@ pub struct Call {
 
 impl Call {
     /// A form for rows to fill in.
-    pub const NEW: Call = Call { open: "", close: "", body: Body::Arguments, at_end: false, known: false };
+    pub const NEW: Call =
+        Call { open: "", close: "", body: Body::Arguments, next: &[], at_end: false, known: false };
+
+    /// A call whose body is JSON with the name.
+    pub const fn json(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Json(Envelope::NEW), ..Call::NEW }
+    }
+
+    /// A call whose opener has the name, and whose body is the JSON of the
+    /// arguments.
+    pub const fn arguments(open: Word, close: Word) -> Call {
+        Call { open, close, ..Call::NEW }
+    }
+
+    /// A call with tags around each argument's value.
+    pub const fn parameters(open: Word, close: Word, key: Word, end: Word) -> Call {
+        let body = Body::Parameters(Parameters { open: key, close: end, item: "" });
+        Call { open, close, body, ..Call::NEW }
+    }
+
+    /// A call whose body is one text.
+    pub const fn raw(open: Word, close: Word, name: Word, key: Word) -> Call {
+        Call { open, close, body: Body::Raw(Raw { name, key }), at_end: true, ..Call::NEW }
+    }
+
+    /// Calls in Python's syntax.
+    pub const fn python(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Python, ..Call::NEW }
+    }
 }
 
 /// How the inside of a call is written.
@@ -223,6 +273,8 @@ pub enum Body {
     Parameters(Parameters),
     /// Calls in Python's syntax, in a list or one after another.
     Python,
+    /// The same as JSON, but in Python's literals.
+    Literal(Envelope),
     /// Braces with bare keys, and strings between these delimiters. The opener
     /// has the name.
     Braces(#[serde(deserialize_with = "load::text")] Word),
@@ -313,9 +365,90 @@ pub enum StartIn {
     Auto,
 }
 
-/// Every built-in dialect.
-pub static DIALECTS: &[&Dialect] =
-    &[&anthropic::XML, &anthropic::LEGACY, &qwen::HERMES, &tags::THINK, &tags::GENERIC];
+/// Every built-in dialect. `auto` takes the first row whose marker and what
+/// follows it fit.
+pub static DIALECTS: &[&Dialect] = &[
+    &anthropic::XML,
+    &anthropic::LEGACY,
+    &minimax::M2,
+    &deepseek::V32,
+    &deepseek::V4,
+    &deepseek::V41,
+    &deepseek::GIGACHAT35,
+    &others::DOTS,
+    &others::STEP3,
+    &minimax::M3,
+    &channels::MUSE,
+    &channels::BEAM,
+    &qwen::QWEN3_CODER,
+    &qwen::MIMO,
+    &qwen::SEED_OSS,
+    &qwen::OPENHANDS,
+    &qwen::MINICPM5,
+    &glm::GLM45,
+    &glm::GLM47,
+    &glm::POOLSIDE,
+    &glm::LING3,
+    &glm::SPARK25,
+    &glm::IQUEST,
+    &glm::HY_V3,
+    &glm::HY_V4,
+    &glm::K2_HORIZON,
+    &qwen::HERMES,
+    &qwen::EXAONE4,
+    &qwen::ERNIE45,
+    &qwen::LONGCAT,
+    &others::GRANITE3,
+    &others::GRANITE20B,
+    &others::TOOL_CALLS,
+    &others::HUNYUAN,
+    &minimax::M1,
+    &others::NEMOTRON,
+    &mistral::JSON,
+    &llama::JSON,
+    &others::PHI4,
+    &others::FIREFUNCTION,
+    &others::INTERNLM2,
+    &cohere::COMMAND_A,
+    &cohere::COMMAND4,
+    &cohere::COMMAND_R,
+    &others::APERTUS,
+    &others::GIGACHAT3,
+    &others::XLAM,
+    &others::OPENAI_TEXT,
+    &others::FENCED_JSON,
+    &others::SARASHINA,
+    &moonshot::K2,
+    &deepseek::V3,
+    &deepseek::V31,
+    &mistral::V11,
+    &llama::FUNCTION_EQ,
+    &llama::FUNCTIONARY_V32,
+    &llama::FUNCTIONARY_V2,
+    &channels::SOLAR,
+    &channels::PLAMO3,
+    &others::MIROTHINKER,
+    &qwen::QWEN_AGENT,
+    &channels::INKLING,
+    &channels::HARMONY,
+    &moonshot::K3,
+    &llama::PYTHONIC,
+    &llama::LLAMA4,
+    &others::LFM2,
+    &others::OLMO3,
+    &llama::BUILTIN,
+    &google::TOOL_CODE,
+    &agents::CODE,
+    &google::FUNCTION_GEMMA,
+    &google::GEMMA4,
+    &agents::CLINE,
+    &agents::YAML,
+    &agents::REACT,
+    &agents::LANGCHAIN_XML,
+    &tags::THINK,
+    &moonshot::THINK,
+    &tags::GENERIC,
+];
 
 /// What `--dialect` asks for.
 #[derive(Clone, Copy, Debug, Default)]

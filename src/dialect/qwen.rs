@@ -1,7 +1,10 @@
-//! `<tool_call>` with a JSON object, as Hermes introduced it and Qwen made it
-//! common.
+//! Qwen, and what took its forms over: JSON in `<tool_call>` as Hermes
+//! introduced it, `<function=…>` as Qwen3-Coder does, and the labels of
+//! Qwen-Agent.
 
-use super::{Body, Call, Dialect, Envelope, tags};
+use super::{Call, Dialect, Region, tags};
+
+const PARAMETER: (&str, &str) = ("<parameter={key}>{nl}", "{nl}</parameter>");
 
 pub(super) static HERMES: Dialect = Dialect {
     name: "hermes",
@@ -9,11 +12,113 @@ pub(super) static HERMES: Dialect = Dialect {
     models: &["Hermes 2 and 3", "Qwen 2.5", "Qwen 3", "QwQ", "Granite 4", "SmolLM 3"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call {
-        open: "<tool_call>",
-        close: "</tool_call>",
-        body: Body::Json(Envelope::NEW),
-        ..Call::NEW
-    }],
+    calls: &[Call::json("<tool_call>", "</tool_call>")],
+    ..Dialect::EMPTY
+};
+
+pub(super) static EXAONE4: Dialect = Dialect {
+    name: "exaone4",
+    aliases: &[],
+    models: &["EXAONE 4.0"],
+    auto: false,
+    ..HERMES_FORM
+};
+
+pub(super) static ERNIE45: Dialect = Dialect {
+    name: "ernie45",
+    aliases: &[],
+    models: &["ERNIE 4.5 thinking"],
+    start_in: super::StartIn::Auto,
+    drops: &["<response>{nl}", "{nl}</response>{nl}"],
+    ..HERMES_FORM
+};
+
+const HERMES_FORM: Dialect = Dialect {
+    regions: &[tags::REASONING],
+    calls: &[Call::json("<tool_call>", "</tool_call>")],
+    ..Dialect::EMPTY
+};
+
+pub(super) static LONGCAT: Dialect = Dialect {
+    name: "longcat",
+    models: &["LongCat-Flash"],
+    auto: true,
+    regions: &[Region::reasoning("<longcat_think>{nl}", "{nl}</longcat_think>{nl}{nl}")],
+    calls: &[Call::json("<longcat_tool_call>", "</longcat_tool_call>")],
+    ..Dialect::EMPTY
+};
+
+pub(super) static QWEN3_CODER: Dialect = Dialect {
+    name: "qwen3_coder",
+    aliases: &["qwen3_xml", "qwen_xml", "qwen_coder", "nemotron", "nemotron_nano", "step3p5", "step5", "nanbeige"],
+    models: &["Qwen3-Coder", "Qwen 3.5 to 3.8", "Nemotron 3", "Granite 4.2"],
+    auto: true,
+    regions: &[tags::REASONING],
+    calls: &[Call::parameters(
+        "{[}<tool_call>{ws}{]}<function={name}>",
+        "</function>{[}{ws}</tool_call>{]}",
+        PARAMETER.0,
+        PARAMETER.1,
+    )],
+    ..Dialect::EMPTY
+};
+
+pub(super) static MIMO: Dialect = Dialect {
+    name: "mimo",
+    models: &["Xiaomi MiMo-V2"],
+    regions: &[tags::REASONING],
+    calls: &[Call::parameters(
+        "{[}<tool_call>{ws}{]}<function={name}>",
+        "</function>{[}{ws}</tool_call>{]}",
+        "<parameter={key}>",
+        "</parameter>",
+    )],
+    ..Dialect::EMPTY
+};
+
+pub(super) static SEED_OSS: Dialect = Dialect {
+    name: "seed_oss",
+    models: &["ByteDance Seed-OSS"],
+    auto: true,
+    regions: &[Region::reasoning("<seed:think>{nl}", "{nl}</seed:think>{nl}{nl}")],
+    calls: &[Call::parameters(
+        "<seed:tool_call>{ws}<function={name}>",
+        "</function>{ws}</seed:tool_call>",
+        "<parameter={key}>",
+        "</parameter>",
+    )],
+    ..Dialect::EMPTY
+};
+
+pub(super) static OPENHANDS: Dialect = Dialect {
+    name: "openhands_fn",
+    models: &["OpenHands CodeAct", "SWE-agent"],
+    calls: &[
+        Call { at_end: true, ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1) },
+        Call { at_end: true, ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1) },
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(super) static MINICPM5: Dialect = Dialect {
+    name: "minicpm5",
+    models: &["MiniCPM5"],
+    auto: true,
+    regions: &[tags::REASONING],
+    calls: &[Call::parameters(
+        "<function{@name}>",
+        "</function>",
+        "<param{@key=name}>{[}<![CDATA[{]}",
+        "{[}]]>{]}</param>",
+    )],
+    ..Dialect::EMPTY
+};
+
+pub(super) static QWEN_AGENT: Dialect = Dialect {
+    name: "qwen_agent",
+    models: &["Qwen with Qwen-Agent's older prompt"],
+    auto: true,
+    calls: &[Call::arguments("{nl}✿FUNCTION✿:{sp}{name}{ws}✿ARGS✿:", "")],
+    drops: &["{nl}✿RESULT✿", "{nl}✿RETURN✿:{sp}"],
     ..Dialect::EMPTY
 };

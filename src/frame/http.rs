@@ -30,8 +30,7 @@ pub fn find_head(bytes: &[u8]) -> Found {
     let mut last = None;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        let prefix = rest.get(..rest.len().min(5)).unwrap_or_default();
-        if !b"HTTP/".starts_with(prefix) {
+        if !begins_head(rest) {
             return last.map_or(Found::No, Found::Yes);
         }
         let Some(len) = head_len(rest) else { return Found::More };
@@ -44,6 +43,21 @@ pub fn find_head(bytes: &[u8]) -> Found {
             return last.map_or(Found::No, Found::Yes);
         }
     }
+}
+
+/// Whether these bytes are, or can become, `HTTP/`, a version and a status of
+/// three digits.
+fn begins_head(bytes: &[u8]) -> bool {
+    let known = bytes.len().min(5);
+    let version = bytes.get(5..).unwrap_or_default();
+    let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let status = version.get(size..).unwrap_or_default();
+    bytes.get(..known) == b"HTTP/".get(..known)
+        && (size > 0 || version.is_empty())
+        && status.iter().take(4).enumerate().all(|(at, byte)| match at {
+            0 => *byte == b' ',
+            _ => byte.is_ascii_digit(),
+        })
 }
 
 /// The length of the head with its blank line.

@@ -43,7 +43,9 @@ fn sniff_coded(head: &[u8]) -> Sniff {
     let start = skip_blank(head);
     match start {
         [] | [b'0'..=b'9' | b'a'..=b'k'] | [b'0'..=b'9' | b'a'..=b'k', b':'] => Sniff::More,
-        [b'0'..=b'9' | b'a'..=b'k', b':', rest @ ..] if matches!(rest, [b'"' | b'[' | b'{', ..]) => {
+        [b'0'..=b'9' | b'a'..=b'k', b':', rest @ ..]
+            if matches!(rest, [b'"' | b'[' | b'{', ..]) =>
+        {
             let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
             let mut scanner = Scanner::new(0);
             scanner.push(line);
@@ -88,7 +90,7 @@ impl Lines {
     /// Hands on one line, and moves the offset behind it.
     fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
-        if self.settings.is_over(size) {
+        if self.settings.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {
             self.stopped = true;
             return out(Err(self.settings.limit_fault(offset)));
         }
@@ -98,9 +100,14 @@ impl Lines {
         let line = line.trim_ascii();
         match (self.split)(line) {
             _ if line.is_empty() => Ok(()),
-            Some((event_type, data)) => {
-                out(Ok(Frame { framing: self.name, event_type, data, id: "", offset }))
-            }
+            Some((event_type, data)) => out(Ok(Frame {
+                framing: self.name,
+                event_type,
+                headers: &[],
+                data,
+                id: "",
+                offset,
+            })),
             None => out(Err(Fault {
                 kind: FaultKind::Note,
                 code: "not_json",

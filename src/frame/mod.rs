@@ -5,6 +5,8 @@
 //! frame when its last byte has come. What it can't frame it reports as a
 //! [`Fault`] and reads on behind it where that is possible.
 
+mod event_stream;
+mod header;
 pub mod http;
 mod lines;
 mod raw;
@@ -13,6 +15,11 @@ mod values;
 
 use std::io;
 
+pub use header::{Header, HeaderValue};
+
+/// The framing whose payloads may be no text.
+pub const EVENT_STREAM: &str = event_stream::NAME;
+
 /// One record of the stream. It lives for one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
@@ -20,12 +27,26 @@ pub struct Frame<'a> {
     pub framing: &'static str,
     /// Its name, if the framing has names; empty otherwise.
     pub event_type: &'a str,
+    /// What it says beside its payload; only an AWS event stream has such.
+    pub headers: &'a [Header<'a>],
     /// Its payload.
     pub data: &'a [u8],
     /// The last event id of an event stream; empty otherwise.
     pub id: &'a str,
     /// Where it begins in the input, in bytes.
     pub offset: u64,
+}
+
+impl<'a> Frame<'a> {
+    /// The header of this name, if there is one and it is text.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        event_stream::text(self.headers, name)
+    }
+
+    /// Whether it is no event: its framing says that the service failed.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.header(":message-type"), Some("exception" | "error"))
+    }
 }
 
 /// What is wrong with the bytes themselves.
@@ -50,6 +71,9 @@ pub enum FaultKind {
     Note,
     /// Some bytes are no frame; reading goes on behind them.
     Malformed,
+    /// Some bytes are no frame, and where the next one begins can't be told:
+    /// what follows is counted, and not read.
+    Broken,
     /// The input ended inside a frame.
     Truncated,
     /// A frame is larger than allowed; nothing more is read.
@@ -134,8 +158,15 @@ pub struct Framing {
 
 /// Every framing. Detection takes the first row that says yes while no row
 /// above it may still do so.
-pub static FRAMINGS: &[&Framing] =
-    &[&sse::FRAMING, &lines::FRAMING, &lines::CODED, &values::ARRAY, &values::FRAMING, &raw::FRAMING];
+pub static FRAMINGS: &[&Framing] = &[
+    &event_stream::FRAMING,
+    &sse::FRAMING,
+    &lines::FRAMING,
+    &lines::CODED,
+    &values::ARRAY,
+    &values::FRAMING,
+    &raw::FRAMING,
+];
 
 /// The framing of this name.
 pub fn find(name: &str) -> Option<&'static Framing> {

@@ -161,9 +161,9 @@ impl Sse {
         pending: &mut Option<&'b [u8]>,
         out: &mut FrameOut<'_>,
     ) -> io::Result<()> {
-        if self.settings.is_over(self.data.len() + value.len()) {
-            self.stopped = true;
-            return out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))));
+        let before = self.data.len() + pending.map_or(0, |first| first.len() + 1);
+        if self.settings.is_over(before + value.len()) {
+            return self.stop(out);
         }
         let value =
             if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
@@ -242,12 +242,18 @@ impl Sse {
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
             let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out(Ok(Frame { framing: FRAMING.name, event_type, data, id, offset }))?;
+            out(Ok(Frame { framing: FRAMING.name, event_type, headers: &[], data, id, offset }))?;
         }
         self.data.clear();
         self.scanner = None;
         self.event_type.clear();
         Ok(())
+    }
+
+    /// A line, or an event's data, is larger than allowed.
+    fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.stopped = true;
+        out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))))
     }
 
     /// Interprets the line that came in several reads.
@@ -285,6 +291,9 @@ impl Framer for Sse {
             self.skip_lf = tail.first() == Some(&b'\r');
             rest = tail.get(1..).unwrap_or_default();
             let size = self.line.len() + end + 1;
+            if self.settings.is_over(size - 1) {
+                return self.stop(out);
+            }
             if self.line.is_empty() {
                 self.line(self.without_bom(line), &mut pending, out)?;
             } else {
@@ -300,11 +309,7 @@ impl Framer for Sse {
             return Ok(());
         }
         self.line.extend_from_slice(rest);
-        if self.settings.is_over(self.line.len() + self.data.len()) {
-            self.stopped = true;
-            return out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))));
-        }
-        Ok(())
+        if self.settings.is_over(self.line.len()) { self.stop(out) } else { Ok(()) }
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {

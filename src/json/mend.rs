@@ -199,6 +199,14 @@ mod tests {
     }
 
     #[test]
+    fn members_are_found_by_key_and_elements_by_number() {
+        assert_eq!(member(r#"{"a":1,"b":{"c":2}}"#, "b"), Some(r#"{"c":2}"#));
+        assert_eq!(member("[1, [2]]", "1"), Some("[2]"));
+        assert_eq!(member("[1]", "a"), None);
+        assert_eq!(member("\"a\"", "a"), None);
+    }
+
+    #[test]
     fn the_wrong_field_is_taken_out() {
         check(
             r#"{"a": [{"b": 1}, {"b": "x"}], "c": 2}"#,

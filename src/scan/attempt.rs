@@ -59,9 +59,9 @@ pub struct Attempt {
     words: Vec<(usize, Range<usize>)>,
     /// The beginning of what is remembered as one word.
     capture: Option<(usize, usize)>,
-    /// What may be missing: where its end is, where it began, and how many
-    /// words there were.
-    optional: Option<(usize, usize, usize)>,
+    /// What may be missing, the innermost last: where its end is, where it
+    /// began, and how many words there were.
+    optional: Vec<(usize, usize, usize)>,
 }
 
 impl Attempt {
@@ -83,7 +83,7 @@ impl Attempt {
                 }
                 Step::Over => self.next(self.token + 1),
                 Step::Jump(token) => self.next(token),
-                Step::Fail => match self.optional.take() {
+                Step::Fail => match self.optional.pop() {
                     Some((end, at, words)) => {
                         self.at = at;
                         self.words.truncate(words);
@@ -116,11 +116,11 @@ impl Attempt {
                 _ => Step::Fail,
             },
             (Token::Optional(end), _) => {
-                self.optional = Some((*end, self.at, self.words.len()));
+                self.optional.push((*end, self.at, self.words.len()));
                 Step::Over
             }
             (Token::OptionalEnd, _) => {
-                self.optional = None;
+                self.optional.pop();
                 Step::Over
             }
             (Token::Capture(_), _) => {
@@ -151,6 +151,7 @@ impl Attempt {
     fn word(&mut self, byte: Option<u8>, stop: Option<u8>) -> Step {
         let length = self.at - self.begun;
         match byte {
+            Some(b'/') if length == 0 => Step::Fail,
             Some(byte) if is_word(byte) && Some(byte) != stop && length < MAX_WORD => Step::Take,
             _ if length == 0 => Step::Fail,
             _ => {
@@ -339,6 +340,8 @@ mod tests {
         check("<a>{[}<b>{]}<c>", "<a><b><c>", Match::Yes(9));
         check("<a>{[}<b>{]}<c>", "<a><c>", Match::Yes(6));
         check("<a>{[}<b>{]}<c>", "<a><d>", Match::No);
+        check("<a>{[}<b{[}:c{]}>{]}<d>", "<a><d>", Match::Yes(6));
+        check("<a>{[}<b{[}:c{]}>{]}<d>", "<a><b:c><d>", Match::Yes(11));
         check("<a>{*}<m>", "<a> to=x<y><m>", Match::Yes(14));
         check("<a>{*}<m>", "<a>\n<m>", Match::No);
     }

@@ -1,10 +1,11 @@
 //! Where a marker can begin, and what must follow it.
 
-use super::{Attempt, Captures, Match, Pattern};
+use super::{Attempt, Captures, Match, Pattern, Place};
 
 /// A pattern, and one of several others that must follow it behind white
-/// space.
-#[derive(Clone, Debug)]
+/// space. What follows is bound to the words of the first one; the end of the
+/// text, or a beginning of it there, may follow as well.
+#[derive(Clone, Debug, Default)]
 pub struct Lookahead {
     first: Attempt,
     /// The first pattern's length, once it has been found.
@@ -12,80 +13,62 @@ pub struct Lookahead {
     /// Where what follows begins, as far as is known.
     at: usize,
     /// The attempts at what follows; those that failed are gone.
-    next: Vec<Option<Attempt>>,
+    next: Vec<(Pattern, Attempt)>,
     is_dead: bool,
 }
 
 impl Lookahead {
     /// Begins at the next place, unless it isn't `allowed` there.
-    pub fn new(allowed: bool, next: usize) -> Self {
-        Lookahead {
-            first: Attempt::default(),
-            length: None,
-            at: 0,
-            next: vec![Some(Attempt::default()); next],
-            is_dead: !allowed,
-        }
+    pub fn new(allowed: bool) -> Self {
+        Lookahead { is_dead: !allowed, ..Lookahead::default() }
     }
 
     /// Looks at the bytes that are new. A match is as long as the first
-    /// pattern; what follows is only looked at. With `end`, the end of the text
-    /// may follow.
-    pub fn advance(
-        &mut self,
-        first: &Pattern,
-        next: &[Pattern],
-        end: bool,
-        text: &str,
-        ended: bool,
-    ) -> Match {
-        let verdict =
-            if self.is_dead { Match::No } else { self.look(first, next, end, text, ended) };
+    /// pattern; what follows is only looked at.
+    pub fn advance(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
+        let verdict = if self.is_dead { Match::No } else { self.look(first, next, text, ended) };
         self.is_dead = verdict == Match::No;
         verdict
     }
 
-    fn look(
-        &mut self,
-        first: &Pattern,
-        next: &[Pattern],
-        end: bool,
-        text: &str,
-        ended: bool,
-    ) -> Match {
+    fn look(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
         let length = match self.length {
             Some(length) => length,
             None => match self.first.advance(first, text, ended) {
-                Match::Yes(length) if self.first.captures(first, text).is_some() => {
-                    (self.length, self.at) = (Some(length), length);
-                    length
-                }
-                Match::Yes(_) => return Match::No,
+                Match::Yes(length) => match self.first.captures(first, text) {
+                    Some(words) => {
+                        (self.length, self.at) = (Some(length), length);
+                        self.next = next.iter().map(|next| (next.bind(&words), Attempt::default())).collect();
+                        length
+                    }
+                    None => return Match::No,
+                },
                 other => return other,
             },
         };
         if next.is_empty() {
             return Match::Yes(length);
         }
-        if self.next.iter().flatten().all(Attempt::is_new) {
+        if self.next.iter().all(|(_, attempt)| attempt.is_new()) {
             let rest = text.get(self.at..).unwrap_or_default();
             self.at += rest.len() - rest.trim_ascii_start().len();
         }
         let rest = text.get(self.at..).unwrap_or_default();
-        match (rest.is_empty(), ended) {
-            (true, false) => return Match::More,
-            (true, true) => return if end { Match::Yes(length) } else { Match::No },
-            _ => {}
-        }
-        for (slot, pattern) in self.next.iter_mut().zip(next) {
-            let Some(attempt) = slot else { continue };
-            match attempt.advance(pattern, rest, ended) {
-                Match::Yes(_) if attempt.captures(pattern, rest).is_some() => return Match::Yes(length),
-                Match::More => {}
-                Match::Yes(_) | Match::No => *slot = None,
+        let mut found = false;
+        // At the end, what could still become what follows is left as it is.
+        self.next.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
+            Match::Yes(_) => {
+                found |= attempt.captures(pattern, rest).is_some();
+                false
             }
+            Match::More => true,
+            Match::No => false,
+        });
+        match (found, self.next.is_empty(), ended) {
+            (true, ..) | (_, false, true) => Match::Yes(length),
+            (_, false, false) => Match::More,
+            (_, true, _) => Match::No,
         }
-        if self.next.iter().any(Option::is_some) { Match::More } else { Match::No }
     }
 
     /// What the match remembers.
@@ -104,6 +87,8 @@ pub struct Finder {
 impl Finder {
     /// A finder for these patterns.
     pub fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
+        // Where a message begins is known without looking.
+        let patterns = patterns.filter(|pattern| pattern.place() != Place::Start);
         let mut bytes: Vec<u8> = patterns.flat_map(Pattern::first_bytes).collect();
         bytes.sort_unstable();
         bytes.dedup();

@@ -83,20 +83,32 @@ impl Pattern {
     fn link(&mut self) -> Result<(), String> {
         let literals: Vec<Option<String>> =
             (0..self.tokens.len()).map(|at| self.literal_behind(at)).collect();
-        let ends: Vec<usize> = (0..self.tokens.len())
-            .filter(|&at| matches!(self.tokens.get(at), Some(Token::OptionalEnd)))
-            .collect();
-        for (at, (token, behind)) in self.tokens.iter_mut().zip(literals).enumerate() {
+        let ends: Vec<Option<usize>> = (0..self.tokens.len()).map(|at| self.end_of(at)).collect();
+        for ((token, behind), end_of) in self.tokens.iter_mut().zip(literals).zip(ends) {
             match token {
                 Token::Word(_, stop) => *stop = behind.and_then(|literal| literal.bytes().next()),
                 Token::Any(until) => *until = behind.ok_or("{*} needs text behind it")?,
                 Token::Optional(end) => {
-                    *end = *ends.iter().find(|&&end| end > at).ok_or("{[} needs its {]}")?;
+                    *end = end_of.ok_or("{[} needs its {]}")?;
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// The end of what may be missing and begins with a token.
+    fn end_of(&self, at: usize) -> Option<usize> {
+        let mut depth = 0;
+        for (end, token) in self.tokens.iter().enumerate().skip(at) {
+            match token {
+                Token::Optional(_) => depth += 1,
+                Token::OptionalEnd if depth == 1 => return Some(end),
+                Token::OptionalEnd => depth -= 1,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// The literal that comes next behind a token.
@@ -173,7 +185,8 @@ impl Token {
             "sp" => Token::Blank,
             "nl" => Token::Newline,
             "ns" => Token::Namespace,
-            "name" | "key" | "id" | "type" | "_" => Token::Word(inside.to_owned(), None),
+            "name" | "key" | "id" | "type" | "suffix" | "_" => Token::Word(inside.to_owned(), None),
+            "{" => Token::Literal("{".to_owned()),
             "*" => Token::Any(String::new()),
             "[" => Token::Optional(0),
             "]" => Token::OptionalEnd,
@@ -184,7 +197,7 @@ impl Token {
                 }
                 (_, Some(name)) => Token::Capture(name.to_owned()),
                 _ => {
-                    let known = "ws, sp, nl, ns, name, key, id, type, _, *, @…, [, ], …(, )";
+                    let known = "ws, sp, nl, ns, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
                 }
             },

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Sink;
-use crate::event::{Code, Event, Failure, Kind, Output};
+use crate::event::{Code, Event, Failure, Kind, Output, Reasoning, Text};
 
 /// What one object costs beside its text.
 const OBJECT: usize = 64;
@@ -25,6 +25,26 @@ impl<S: Sink> Capped<S> {
     }
 }
 
+impl<S: Sink> Capped<S> {
+    /// Hands on what still fits of a piece of text that is so many bytes too
+    /// long.
+    fn feed_part(&mut self, event: Event<'_>, over: usize) -> io::Result<()> {
+        let end = |text: &str| text.floor_char_boundary(text.len().saturating_sub(over));
+        let kind = match event.kind {
+            Kind::Text(text) => {
+                let kept = text.text.get(..end(text.text)).unwrap_or_default();
+                Kind::Text(Text { text: kept, ..text })
+            }
+            Kind::Reasoning(thought) if thought.signature.is_none() => {
+                let kept = thought.text.get(..end(thought.text)).unwrap_or_default();
+                Kind::Reasoning(Reasoning { text: kept, ..thought })
+            }
+            _ => return Ok(()),
+        };
+        self.inner.feed(Event { kind, ..event })
+    }
+}
+
 impl<S: Sink> Sink for Capped<S> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         if self.is_full {
@@ -36,6 +56,7 @@ impl<S: Sink> Sink for Capped<S> {
         self.kept += size(&event.kind);
         if self.max != 0 && self.kept > self.max {
             self.is_full = true;
+            self.feed_part(event, self.kept - self.max)?;
             let message = format!("the message is larger than --max-memory {}", self.max);
             return self.inner.feed(Kind::Error(Failure::new(Code::Limit, &message, None)).into());
         }

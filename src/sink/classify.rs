@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::line::Line;
 use super::{Label, Sink, members};
-use crate::event::{Event, Failure, Finish, Kind, Start};
+use crate::event::{Event, Failure, Finish, FinishReason, Kind, Start};
 
 /// Gathers a message and prints it when its last event comes. It is fed one
 /// choice; which one, it only has to name.
@@ -104,11 +104,13 @@ impl Gathered {
     }
 
     fn write(&self, ending: &Ending<'_>, line: &mut Line) {
-        line.begin(match ending {
-            Ending::Bad(_) => "error",
-            Ending::Good(finish) if finish.wants_tools => "tool_calls",
-            Ending::Good(_) => "final_answer",
-        });
+        let (kind, is_complete) = match ending {
+            Ending::Bad(_) => ("error", false),
+            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => ("error", false),
+            Ending::Good(finish) if finish.wants_tools => ("tool_calls", true),
+            Ending::Good(_) => ("final_answer", true),
+        };
+        line.begin(kind);
         line.text("text", &self.text);
         line.maybe_text("reasoning", some(&self.reasoning));
         line.maybe_text("refusal", some(&self.refusal));
@@ -126,7 +128,7 @@ impl Gathered {
         line.maybe_text("id", self.id.as_deref());
         line.maybe_text("model", self.model.as_deref());
         line.text("format", &self.format);
-        line.flag("complete", matches!(ending, Ending::Good(_)));
+        line.flag("complete", is_complete);
         if !self.warnings.is_empty() {
             line.list("warnings", &self.warnings);
         }

@@ -2,10 +2,14 @@
 
 use std::io::{self, Write};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
 use super::Label;
 use super::line::Line;
 use crate::event::Code;
-use crate::frame::{Fault, FaultKind, Frame};
+use crate::frame::{EVENT_STREAM, Fault, FaultKind, Frame, Header, HeaderValue};
+use crate::json;
 
 /// What a framer gives out.
 pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
@@ -48,16 +52,23 @@ impl<W: Write> Frames<W> {
         self.out.flush()
     }
 
-    /// `message` is the type that an event stream's event has anyway. Bytes
-    /// that are no UTF-8 become U+FFFD, as the WHATWG Encoding standard says.
+    /// `message` is the type that an event of SSE has anyway. Bytes that are no
+    /// UTF-8 become U+FFFD, as the WHATWG Encoding standard says; where a
+    /// payload need not be text, they are kept.
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let is_binary = frame.framing == EVENT_STREAM;
         let line = &mut self.line;
         line.clear();
         line.open();
-        if !matches!(frame.event_type, "" | "message") {
+        if is_binary {
+            headers(frame.headers, line);
+        } else if !matches!(frame.event_type, "" | "message") {
             line.text("event", frame.event_type);
         }
-        line.text("data", &String::from_utf8_lossy(frame.data));
+        match std::str::from_utf8(frame.data) {
+            Err(_) if is_binary => line.text("data_base64", &BASE64.encode(frame.data)),
+            _ => line.text("data", &String::from_utf8_lossy(frame.data)),
+        }
         if !frame.id.is_empty() {
             line.text("id", frame.id);
         }
@@ -66,11 +77,37 @@ impl<W: Write> Frames<W> {
     }
 }
 
+/// Adds a message's headers: an object of their names. Bytes stand in it as
+/// base64, times as milliseconds since 1970.
+fn headers(headers: &[Header<'_>], line: &mut Line) {
+    line.open_member("headers");
+    for header in headers {
+        match &header.value {
+            HeaderValue::Flag(flag) => line.named(&header.name, if *flag { "true" } else { "false" }),
+            HeaderValue::Number(number) | HeaderValue::Time(number) => line.named(&header.name, &number.to_string()),
+            HeaderValue::Bytes(bytes) => line.named(&header.name, &json::quote(&BASE64.encode(bytes))),
+            HeaderValue::Text(text) => line.named(&header.name, &json::quote(text)),
+            HeaderValue::Uuid(uuid) => line.named(&header.name, &json::quote(&hyphenated(uuid))),
+        }
+    }
+    line.close();
+}
+
+/// A UUID as RFC 9562 writes it.
+fn hyphenated(uuid: &[u8; 16]) -> String {
+    let mut text = String::new();
+    for (at, byte) in uuid.iter().enumerate() {
+        let hyphen = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };
+        text.push_str(&format!("{hyphen}{byte:02x}"));
+    }
+    text
+}
+
 /// The error that a fault is; none for a note.
 pub fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
         FaultKind::Note => None,
-        FaultKind::Malformed => Some(Code::Malformed),
+        FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),
         FaultKind::Truncated => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),
         FaultKind::Unrecognised => Some(Code::Unrecognised),

@@ -144,6 +144,16 @@ impl Line {
         }
     }
 
+    /// A member of any name, and its JSON text.
+    pub(super) fn named(&mut self, name: &str, json: &str) {
+        if !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+        quote_into(name, &mut self.text);
+        self.text.push(':');
+        self.text.push_str(json);
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

@@ -1,12 +1,14 @@
 //! Every kind of line, against its bytes and against the schema.
 
+use std::borrow::Cow;
+
 use super::*;
 use crate::event::{
     Block, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
     ToolResult, Usage, Warning,
 };
-use crate::frame::{Fault, FaultKind, Frame};
+use crate::frame::{Fault, FaultKind, Frame, Header, HeaderValue};
 
 const START: Start<'_> =
     Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None, file: None };
@@ -306,7 +308,7 @@ fn memory_has_a_limit() {
         3,
         &[Kind::Start(START), text("ab"), text("cd"), text("e"), Kind::Finish(FINISH)],
         &[concat!(
-            r#"{"type":"error","text":"ab","tool_calls":[],"format":"anthropic","complete":false,"#,
+            r#"{"type":"error","text":"abc","tool_calls":[],"format":"anthropic","complete":false,"#,
             r#""error":{"code":"limit","message":"the message is larger than --max-memory 3"}}"#,
         )],
     );
@@ -315,11 +317,31 @@ fn memory_has_a_limit() {
 #[test]
 fn frames() {
     let frame =
-        Frame { framing: "sse", event_type: "message", data: b"a\xE2\x82", id: "7", offset: 3 };
+        Frame { framing: "sse", event_type: "message", headers: &[], data: b"a\xE2\x82", id: "7", offset: 3 };
     check_frame(Ok(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
     check_frame(
         Ok(Frame { event_type: "e", id: "", ..frame }),
         "{\"event\":\"e\",\"data\":\"a\u{FFFD}\",\"offset\":3}\n",
+    );
+    let name = |name: &'static str| Cow::Borrowed(name);
+    let headers = [
+        Header { name: name(":t\n"), value: HeaderValue::Text(name("\u{1b}")) },
+        Header { name: name("b"), value: HeaderValue::Bytes(Cow::Borrowed(b"\xFF")) },
+        Header { name: name("u"), value: HeaderValue::Uuid(*b"0123456789abcdef") },
+        Header { name: name("f"), value: HeaderValue::Flag(true) },
+        Header { name: name("n"), value: HeaderValue::Number(-1) },
+    ];
+    check_frame(
+        Ok(Frame { framing: "eventstream", event_type: "e", id: "", headers: &headers, ..frame }),
+        concat!(
+            r#"{"headers":{":t\n":"\u001b","b":"/w==","u":"30313233-3435-3637-3839-616263646566","f":true,"n":-1},"#,
+            r#""data_base64":"YeKC","offset":3}"#,
+            "\n"
+        ),
+    );
+    check_frame(
+        Ok(Frame { framing: "eventstream", id: "", data: b"{}", ..frame }),
+        "{\"headers\":{},\"data\":\"{}\",\"offset\":3}\n",
     );
     let fault =
         Fault { kind: FaultKind::Limit, code: "x", message: "m".into(), offset: 1, raw: &[] };

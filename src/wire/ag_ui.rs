@@ -31,7 +31,8 @@ pub(super) static PROTOCOL: Protocol = Protocol {
 /// Types are written in capitals, as no other format does.
 fn is_ours(record: &Record<'_>) -> bool {
     let kind = record.text("type").unwrap_or_default();
-    let is_upper = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let is_upper =
+        !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     is_upper && (kind.contains('_') || matches!(kind.as_str(), "RAW" | "CUSTOM"))
 }
 
@@ -136,7 +137,12 @@ impl Decoder for AgUi {
 }
 
 impl AgUi {
-    fn event(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         if is_ours(&Record::new(frame)) {
             self.begin(event, kind, out)?;
@@ -148,34 +154,47 @@ impl AgUi {
         match kind {
             "RUN_FINISHED" => self.run_finished(event, out),
             "RUN_ERROR" => {
-                let [message, code] = [&event.message, &event.code].map(|word| word.as_ref().and_then(Str::non_empty));
+                let [message, code] = [&event.message, &event.code]
+                    .map(|word| word.as_ref().and_then(Str::non_empty));
                 error::report_as(message, code, &text, out)?;
                 self.end(out)
             }
-            "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK" => self.text(event, out),
-            "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_CHUNK" | "TOOL_CALL_END" => self.call(kind, event, out),
+            "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK" => {
+                self.text(event, out)
+            }
+            "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_CHUNK" | "TOOL_CALL_END" => {
+                self.call(kind, event, out)
+            }
             "TOOL_CALL_RESULT" => {
                 let id = event.tool_call_id.as_ref().map_or("", Str::as_str);
                 let output = Output::Json(event.content.map_or("null", RawValue::get));
                 self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
             }
-            "THINKING_TEXT_MESSAGE_CONTENT" | "REASONING_MESSAGE_CONTENT" | "REASONING_MESSAGE_CHUNK" => {
-                out.reasoning(0, &event.piece())
-            }
-            "REASONING_ENCRYPTED_VALUE" => {
-                event.encrypted_value.as_ref().map_or(Ok(()), |value| out.signature(0, value.as_str()))
-            }
-            "STATE_SNAPSHOT" | "STATE_DELTA" | "ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA" | "CUSTOM" => {
-                out.block(0, kind, &text)
-            }
+            "THINKING_TEXT_MESSAGE_CONTENT"
+            | "REASONING_MESSAGE_CONTENT"
+            | "REASONING_MESSAGE_CHUNK" => out.reasoning(0, &event.piece()),
+            "REASONING_ENCRYPTED_VALUE" => event
+                .encrypted_value
+                .as_ref()
+                .map_or(Ok(()), |value| out.signature(0, value.as_str())),
+            "STATE_SNAPSHOT" | "STATE_DELTA" | "ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA"
+            | "CUSTOM" => out.block(0, kind, &text),
             // The provider's own events, beside ours that were made of them.
-            "RAW" => out.emit(0, Kind::ProviderEvent(ProviderEvent { event: Some(kind), data: Output::Json(&text) })),
+            "RAW" => out.emit(
+                0,
+                Kind::ProviderEvent(ProviderEvent { event: Some(kind), data: Output::Json(&text) }),
+            ),
             // What has no content, and the history that a client is told anew.
-            "RUN_STARTED" | "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_END" | "MESSAGES_SNAPSHOT" => out.flush(),
-            "THINKING_START" | "THINKING_END" | "THINKING_TEXT_MESSAGE_START" | "THINKING_TEXT_MESSAGE_END" => {
-                out.flush()
-            }
-            "REASONING_START" | "REASONING_END" | "REASONING_MESSAGE_START" | "REASONING_MESSAGE_END" => out.flush(),
+            "RUN_STARTED" | "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_END"
+            | "MESSAGES_SNAPSHOT" => out.flush(),
+            "THINKING_START"
+            | "THINKING_END"
+            | "THINKING_TEXT_MESSAGE_START"
+            | "THINKING_TEXT_MESSAGE_END" => out.flush(),
+            "REASONING_START"
+            | "REASONING_END"
+            | "REASONING_MESSAGE_START"
+            | "REASONING_MESSAGE_END" => out.flush(),
             kind => out.unknown(frame, kind),
         }
     }

@@ -78,13 +78,6 @@ struct Text<'a> {
     value: Option<Str<'a>>,
 }
 
-/// The values that are strings.
-struct Piece;
-
-impl<'de> Payload<'de> for Piece {
-    type Type = Str<'de>;
-}
-
 struct AiSdkData {
     stage: Stage,
     calls: Calls,
@@ -112,10 +105,11 @@ impl Decoder for AiSdkData {
         match frame.event_type {
             "0" | "g" => {
                 self.begin(None, out)?;
-                read::<Piece, _>(&frame, out, |text: Str<'_>, out: &mut EventOut<'_>| match frame.event_type {
-                    "g" => out.reasoning(0, &text),
-                    _ => out.text(0, &text),
-                })
+                match (serde_json::from_slice(frame.data), frame.event_type) {
+                    (Ok(text), "g") => out.reasoning(0, &text),
+                    (Ok(text), _) => out.text(0, &text),
+                    (Err(_), _) => out.malformed(&frame, "a piece of text is not a JSON string"),
+                }
             }
             "3" => {
                 self.begin(None, out)?;
@@ -126,10 +120,14 @@ impl Decoder for AiSdkData {
             "6" => self.block("data_message", &text, out),
             "h" => self.block("source", &text, out),
             "k" => self.block("file", &text, out),
-            "4" | "5" | "9" | "a"..="f" | "i" | "j" => {
-                read::<Value<'static>, _>(&frame, out, |value: Value<'_>, out: &mut EventOut<'_>| {
-                    self.value(frame.event_type, &value, out)
-                })
+            "4" | "5" | "9" | "a" | "b" | "c" | "d" | "e" | "f" | "i" | "j" => {
+                read::<Value<'static>, _>(
+                    &frame,
+                    out,
+                    |value: Value<'_>, out: &mut EventOut<'_>| {
+                        self.value(frame.event_type, &value, out)
+                    },
+                )
             }
             code => out.unknown(&frame, code),
         }
@@ -149,7 +147,11 @@ impl AiSdkData {
         self.begin(value.message_id.as_ref().and_then(Str::non_empty), out)?;
         match code {
             "4" => {
-                let texts = value.content.iter().flatten().filter_map(|part| part.text.as_ref()?.value.as_ref());
+                let texts = value
+                    .content
+                    .iter()
+                    .flatten()
+                    .filter_map(|part| part.text.as_ref()?.value.as_ref());
                 texts.into_iter().try_for_each(|text| out.text(0, text))
             }
             "9" | "a" | "b" | "c" => self.call(code, value, out),
@@ -160,7 +162,11 @@ impl AiSdkData {
                     self.meter.feed(usage.get());
                 }
                 self.stage = Stage::Finished;
-                let reason = value.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+                let reason = value
+                    .finish_reason
+                    .as_ref()
+                    .map(Str::as_str)
+                    .filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
             "e" => {
@@ -169,7 +175,10 @@ impl AiSdkData {
                 Ok(())
             }
             "i" => value.data.as_ref().map_or(Ok(()), |data| out.redacted(0, data.as_str())),
-            "j" => value.signature.as_ref().map_or(Ok(()), |signature| out.signature(0, signature.as_str())),
+            "j" => value
+                .signature
+                .as_ref()
+                .map_or(Ok(()), |signature| out.signature(0, signature.as_str())),
             // `5` and `f` begin a message and a step.
             _ => Ok(()),
         }
@@ -188,7 +197,10 @@ impl AiSdkData {
                 self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
             }
             "b" => self.calls.part(call, out).map(drop),
-            "c" => value.args_text_delta.as_ref().map_or(Ok(()), |text| self.calls.fragment(call, text, out)),
+            "c" => value
+                .args_text_delta
+                .as_ref()
+                .map_or(Ok(()), |text| self.calls.fragment(call, text, out)),
             _ => {
                 let arguments = Arguments::Done(value.args.map_or("{}", RawValue::get));
                 self.calls.whole(CallPart { arguments, ..call }, out)

@@ -7,6 +7,7 @@
 //! them; the others are the caller's to run.
 
 mod payload;
+mod tools;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -15,8 +16,7 @@ use std::io;
 use super::calls::Calls;
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason, ToolResult};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::{self, Str};
 use payload::Part;
 
@@ -40,8 +40,11 @@ fn is_ours(record: &Record<'_>) -> bool {
         "file" => record.has("url"),
         "error" => record.has("errorText"),
         kind => {
-            let is_tool = ["tool-input-", "tool-output-", "tool-approval-"].iter().any(|start| kind.starts_with(start));
-            (is_tool && record.has("toolCallId")) || (kind.starts_with("data-") && record.has("data"))
+            let is_tool = ["tool-input-", "tool-output-", "tool-approval-"]
+                .iter()
+                .any(|start| kind.starts_with(start));
+            (is_tool && record.has("toolCallId"))
+                || (kind.starts_with("data-") && record.has("data"))
         }
     }
 }
@@ -98,7 +101,9 @@ impl Decoder for AiSdkUi {
             return self.done(out);
         }
         self.awaits_done = frame.framing == "sse";
-        read::<Part<'static>, _>(&frame, out, |part: Part<'_>, out: &mut EventOut<'_>| self.part(&frame, &part, out))
+        read::<Part<'static>, _>(&frame, out, |part: Part<'_>, out: &mut EventOut<'_>| {
+            self.part(&frame, &part, out)
+        })
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -107,7 +112,10 @@ impl Decoder for AiSdkUi {
             Stage::Open => self.meter.finish(out),
             Stage::Finished => {
                 if self.awaits_done {
-                    out.warn("missing_done", "the stream ended without `[DONE]`, behind its `finish`")?;
+                    out.warn(
+                        "missing_done",
+                        "the stream ended without `[DONE]`, behind its `finish`",
+                    )?;
                 }
                 self.end(out)
             }
@@ -116,7 +124,12 @@ impl Decoder for AiSdkUi {
 }
 
 impl AiSdkUi {
-    fn part(&mut self, frame: &Frame<'_>, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn part(
+        &mut self,
+        frame: &Frame<'_>,
+        part: &Part<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let kind = part.kind.as_ref().map_or("", Str::as_str);
         if kind == "start" && self.stage == Stage::Finished {
             self.end(out)?;
@@ -132,15 +145,26 @@ impl AiSdkUi {
             "error" => error::report(&text(frame), out),
             "abort" => {
                 let reason = part.reason.as_ref().and_then(Str::non_empty);
-                error::report_as(reason.or(Some("the stream was aborted")), Some("abort"), &text(frame), out)
+                error::report_as(
+                    reason.or(Some("the stream was aborted")),
+                    Some("abort"),
+                    &text(frame),
+                    out,
+                )
             }
             "finish" => {
                 self.metadata(part, out)?;
                 self.stage = Stage::Finished;
-                let reason = part.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+                let reason = part
+                    .finish_reason
+                    .as_ref()
+                    .map(Str::as_str)
+                    .filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
-            "source-url" | "source-document" | "file" | "tool-approval-request" => out.block(0, kind, &text(frame)),
+            "source-url" | "source-document" | "file" | "tool-approval-request" => {
+                out.block(0, kind, &text(frame))
+            }
             _ if kind.starts_with("data-") => out.block(0, kind, &text(frame)),
             _ if kind.starts_with("tool-input-") => self.input(frame, kind, part, out),
             _ if kind.starts_with("tool-output-") => self.output(frame, kind, part, out),
@@ -169,73 +193,6 @@ impl AiSdkUi {
             }
         }
         if has_more { out.block(0, "message-metadata", metadata.get()) } else { Ok(()) }
-    }
-
-    /// What a call is to be run with.
-    fn input(&mut self, frame: &Frame<'_>, kind: &str, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
-        let signature = part.signature();
-        let call = CallPart {
-            id: Some(id),
-            name: part.tool_name.as_ref().and_then(Str::non_empty),
-            executor: Some(Executor::Provider).filter(|_| part.provider_executed == Some(true)),
-            signature: signature.as_deref(),
-            ..CallPart::default()
-        };
-        match kind {
-            "tool-input-start" => {
-                if part.is_text() {
-                    self.free.insert(id.to_owned());
-                }
-                self.calls.part(call, out).map(drop)
-            }
-            "tool-input-delta" => {
-                let none = Str::default();
-                let piece = part.input_text_delta.as_ref().unwrap_or(&none);
-                if self.free.contains(id) { Ok(()) } else { self.calls.fragment(call, piece, out) }
-            }
-            "tool-input-available" => {
-                let input = part.input();
-                let free: Option<Str<'_>> = serde_json::from_str(input).ok().filter(|_| self.free.contains(id));
-                let arguments = match &free {
-                    Some(text) => Arguments::Free(text.as_str()),
-                    None => Arguments::Done(input),
-                };
-                self.calls.part(CallPart { arguments, ..call }, out)?;
-                self.calls.end(id, out)
-            }
-            "tool-input-error" => self.input_error(call, part, out),
-            kind => out.unknown(frame, kind),
-        }
-    }
-
-    /// The SDK could not parse the input, or it doesn't fit the tool.
-    fn input_error(&mut self, call: CallPart<'_>, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let message = part.error_text.as_ref().map_or("the input of a tool is wrong", Str::as_str);
-        out.warn("tool_input_error", message)?;
-        let id = call.id.unwrap_or_default();
-        self.calls.part(call, out)?;
-        let input = part.input();
-        let text: Option<Str<'_>> = serde_json::from_str(input).ok();
-        let fault = match &text {
-            Some(text) => (Reason::Malformed, text.as_str()),
-            None => (Reason::Schema, input),
-        };
-        let Some(key) = self.calls.close(id) else { return Ok(()) };
-        out.emit(0, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
-    }
-
-    /// What a call gave. A preliminary output is repeated by the final one.
-    fn output(&mut self, frame: &Frame<'_>, kind: &str, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
-        let (output, is_error) = match kind {
-            "tool-output-available" if part.preliminary == Some(true) => return Ok(()),
-            "tool-output-available" => (Output::Json(part.output.map_or("null", |json| json.get())), None),
-            "tool-output-error" => (Output::Text(part.error_text.as_ref().map_or("", Str::as_str)), Some(true)),
-            "tool-output-denied" => (Output::Text("denied"), Some(true)),
-            kind => return out.unknown(frame, kind),
-        };
-        self.calls.result(ToolResult { id, name: None, output, is_error }, out)
     }
 
     /// `[DONE]`: the end of the message, whether or not it had a `finish`.

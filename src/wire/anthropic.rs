@@ -5,9 +5,9 @@
 //! then `message_delta` and `message_stop`. Blocks are known by their index,
 //! which may come again once its block has stopped.
 
-mod blocks;
+pub(super) mod blocks;
 mod compaction;
-mod payload;
+pub(super) mod payload;
 
 use std::io;
 
@@ -48,7 +48,7 @@ fn is_body(record: &Record<'_>) -> bool {
 }
 
 /// What was read from a cache or written to one is not in `input_tokens`.
-const USAGE: &[Row] = &[
+pub(super) const USAGE: &[Row] = &[
     ("input_tokens", Op::Adds, &[Field::Input]),
     ("cache_read_input_tokens", Op::Adds, &[Field::Input, Field::Cached]),
     ("cache_creation_input_tokens", Op::Adds, &[Field::Input, Field::CacheWrite]),

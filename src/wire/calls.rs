@@ -62,6 +62,11 @@ impl Calls {
         out.call_end(0, key)
     }
 
+    /// Whether there has been none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether there has been a call of this id.
     pub(super) fn has(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
@@ -86,9 +91,16 @@ impl Calls {
 
     /// A result. The call that it answers has ended; if there is none, that's
     /// said.
-    pub(super) fn result(&mut self, result: ToolResult<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn result(
+        &mut self,
+        result: ToolResult<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         match self.by_id.get_mut(result.id) {
-            None => out.warn("orphan_tool_result", "a result came for a call that is not in the message")?,
+            None => out.warn(
+                "orphan_tool_result",
+                "a result came for a call that is not in the message",
+            )?,
             Some(call) => {
                 call.is_answered = true;
                 if call.is_open {
@@ -101,7 +113,11 @@ impl Calls {
     }
 
     /// Gives a fragment the key of its call.
-    pub(super) fn place<'a>(&mut self, part: CallPart<'a>, out: &mut EventOut<'_>) -> io::Result<CallPart<'a>> {
+    pub(super) fn place<'a>(
+        &mut self,
+        part: CallPart<'a>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<CallPart<'a>> {
         let id = part.id.filter(|id| !id.trim_ascii().is_empty());
         let known = id.and_then(|id| self.by_id.get(id)).copied();
         match known {
@@ -109,7 +125,10 @@ impl Calls {
                 let id = id.filter(|_| !call.is_second);
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
             }
-            Some(_) => out.warn("reused_id", "a second call came under the id of another one, and lost it")?,
+            Some(_) => out.warn(
+                "reused_id",
+                "a second call came under the id of another one, and was given its own",
+            )?,
             None => {}
         }
         let number = self.count;

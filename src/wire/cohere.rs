@@ -5,18 +5,18 @@
 //! each with its start, deltas and end, and `message-end`; content and calls
 //! are counted apart. In deltas stands one object where bodies have an array.
 
+mod payload;
+
 use std::io;
 
 use serde_json::value::RawValue;
 
-use super::function::Function;
-use super::many::{Many, each};
-use super::out::Payload;
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
-use crate::event::{CallPart, Key};
+use crate::event::Key;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
+use payload::{Event, Message};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     name: "cohere",
@@ -51,74 +51,6 @@ pub(super) const USAGE: &[Row] = &[
     ("cached_tokens", Op::Is, &[Field::Cached]),
     ("tokens.reasoning_tokens", Op::Is, &[Field::Reasoning]),
 ];
-
-/// An event of a stream, or a complete body.
-#[derive(serde::Deserialize)]
-struct Event<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
-    #[serde(borrow)]
-    id: Option<Str<'a>>,
-    index: Option<u64>,
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    /// `debug`.
-    #[serde(borrow)]
-    prompt: Option<&'a RawValue>,
-    /// Bodies, as are the next two.
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    #[serde(borrow)]
-    finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-}
-
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
-
-#[derive(serde::Deserialize)]
-struct Delta<'a> {
-    #[serde(borrow)]
-    message: Option<Message<'a>>,
-    /// `message-end`, as are the next two.
-    #[serde(borrow)]
-    finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-/// A whole message, or what an event adds to one.
-#[derive(serde::Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Option<Many<Content<'a>>>,
-    #[serde(borrow)]
-    tool_plan: Option<Str<'a>>,
-    #[serde(borrow)]
-    tool_calls: Option<Many<ToolCall<'a>>>,
-    #[serde(borrow)]
-    citations: Option<&'a RawValue>,
-}
-
-#[derive(serde::Deserialize)]
-struct Content<'a> {
-    #[serde(borrow)]
-    text: Option<Str<'a>>,
-    #[serde(borrow)]
-    thinking: Option<Str<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct ToolCall<'a> {
-    #[serde(borrow)]
-    id: Option<Str<'a>>,
-    #[serde(borrow)]
-    function: Option<Function<'a>>,
-}
 
 struct Cohere {
     is_open: bool,
@@ -166,8 +98,8 @@ impl Cohere {
             "content-end" | "citation-end" => Ok(()),
             "debug" => event.prompt.map_or(Ok(()), |prompt| out.block(0, "debug", prompt.get())),
             "message-end" => self.message_end(frame, event, out),
-            _ => match &event.message {
-                Some(message) => self.body(event, message, out),
+            _ => match event.message.map(RawValue::get).filter(|json| json.starts_with('{')) {
+                Some(json) => self.body(&Frame { data: json.as_bytes(), ..*frame }, event, out),
                 None => self.stray(frame, kind, out),
             },
         }
@@ -198,15 +130,18 @@ impl Cohere {
         self.end(out)
     }
 
+    /// A complete body. `frame` is its message.
     fn body(
         &mut self,
+        frame: &Frame<'_>,
         event: &Event<'_>,
-        message: &Message<'_>,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
         self.cut(out)?;
         self.begin(event, out)?;
-        message.say_whole(out)?;
+        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+            message.say_whole(out)
+        })?;
         event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
         out.finish_if(0, event.finish_reason.as_ref())?;
         self.end(out)
@@ -246,59 +181,5 @@ impl Cohere {
         self.meter.finish(out)?;
         self.is_open = false;
         out.end()
-    }
-}
-
-impl Message<'_> {
-    /// Says what an event adds. `key` is the event's index, which counts calls
-    /// where it is one of a call.
-    fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.say_words(out)?;
-        for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
-            call.say(key, out)?;
-        }
-        self.say_citations(out)
-    }
-
-    /// Says a complete message, whose calls are whole.
-    fn say_whole(&self, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.say_words(out)?;
-        let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
-        for (call, key) in calls.zip((0..).map(Key::Index)) {
-            call.say(key, out)?;
-            out.call_end(0, key)?;
-        }
-        self.say_citations(out)
-    }
-
-    /// The plan is what the model thinks before its calls.
-    fn say_words(&self, out: &mut EventOut<'_>) -> io::Result<()> {
-        if let Some(plan) = &self.tool_plan {
-            out.reasoning(0, plan)?;
-        }
-        for content in self.content.iter().flat_map(|content| &content.0) {
-            if let Some(thinking) = &content.thinking {
-                out.reasoning(0, thinking)?;
-            }
-            if let Some(text) = &content.text {
-                out.text(0, text)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn say_citations(&self, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.citations.into_iter().flat_map(each).try_for_each(|one| out.block(0, "citation", one))
-    }
-}
-
-impl ToolCall<'_> {
-    fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
-        let id = self.id.as_ref().and_then(Str::non_empty);
-        let part = CallPart { key, id, ..CallPart::default() };
-        match &self.function {
-            Some(function) => function.say(0, part, out),
-            None => out.call(0, part),
-        }
     }
 }

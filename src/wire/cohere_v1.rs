@@ -6,18 +6,18 @@
 //! and `stream-end`, whose response repeats all of it. Bedrock sends the text
 //! of the Generate API in records without a type.
 
-use std::io;
+mod payload;
 
-use serde_json::value::RawValue;
+use std::io;
 
 use super::cohere::USAGE;
 use super::many::each;
-use super::out::Payload;
 use super::usage::Meter;
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{Arguments, CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
+use payload::{CallDelta, Event, ToolCall};
 
 pub(super) static PROTOCOL: Protocol = Protocol {
     name: "cohere-v1",
@@ -34,92 +34,6 @@ fn sniff(record: &Record<'_>) -> Sniff {
     let is_body = has_text && (record.has("generation_id") || record.has("response_id"));
     let is_generate = record.get("generations").is_some_and(|all| all.starts_with('['));
     if is_stream || is_body || is_generate { Sniff::Yes } else { Sniff::No }
-}
-
-/// A record of a stream, or a complete body.
-#[derive(serde::Deserialize)]
-struct Event<'a> {
-    #[serde(borrow)]
-    event_type: Option<Str<'a>>,
-    is_finished: Option<bool>,
-    #[serde(borrow)]
-    id: Option<Str<'a>>,
-    #[serde(borrow)]
-    generation_id: Option<Str<'a>>,
-    #[serde(borrow)]
-    text: Option<Str<'a>>,
-    #[serde(borrow)]
-    tool_call_delta: Option<CallDelta<'a>>,
-    #[serde(borrow)]
-    tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
-    citations: Option<&'a RawValue>,
-    #[serde(borrow)]
-    search_queries: Option<&'a RawValue>,
-    #[serde(borrow)]
-    search_results: Option<&'a RawValue>,
-    #[serde(borrow)]
-    documents: Option<&'a RawValue>,
-    /// `debug`.
-    #[serde(borrow)]
-    prompt: Option<&'a RawValue>,
-    #[serde(borrow)]
-    finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-    #[serde(borrow)]
-    meta: Option<&'a RawValue>,
-    /// `stream-end`: a complete body, again an [`Event`].
-    #[serde(borrow)]
-    response: Option<&'a RawValue>,
-    /// The Generate API: one answer for each choice.
-    #[serde(borrow)]
-    generations: Option<Vec<Generation<'a>>>,
-}
-
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
-
-impl Event<'_> {
-    /// What the record is; of those without a type, only the end is finished.
-    fn kind(&self) -> Option<&str> {
-        let untyped = match self.is_finished {
-            Some(true) => Some("stream-end"),
-            Some(false) => Some("text-generation"),
-            None => None,
-        };
-        self.event_type.as_ref().and_then(Str::non_empty).or(untyped)
-    }
-
-    fn is_body(&self) -> bool {
-        self.text.is_some() || self.generations.is_some()
-    }
-}
-
-#[derive(serde::Deserialize)]
-struct CallDelta<'a> {
-    index: Option<u64>,
-    #[serde(borrow)]
-    name: Option<Str<'a>>,
-    #[serde(borrow)]
-    parameters: Option<Str<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct ToolCall<'a> {
-    #[serde(borrow)]
-    name: Option<Str<'a>>,
-    #[serde(borrow)]
-    parameters: Option<&'a RawValue>,
-}
-
-#[derive(serde::Deserialize)]
-struct Generation<'a> {
-    #[serde(borrow)]
-    text: Option<Str<'a>>,
-    #[serde(borrow)]
-    finish_reason: Option<Str<'a>>,
 }
 
 struct CohereV1 {
@@ -260,8 +174,7 @@ impl CohereV1 {
         self.whole = number + 1;
         let key = Key::Index(number);
         let name = call.name.as_ref().and_then(Str::non_empty).filter(|_| number >= self.begun);
-        let arguments =
-            call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
+        let arguments = call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
         out.call(0, CallPart { key, name, arguments, ..CallPart::default() })?;
         out.call_end(0, key)
     }

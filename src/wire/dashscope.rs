@@ -27,7 +27,8 @@ pub(super) static PROTOCOL: Protocol = Protocol {
     about: "Alibaba DashScope's own format, stream and body",
     link: "https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope",
     sniff: |record| {
-        let is_answer = ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
+        let is_answer =
+            ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
         (is_answer && record.has("request_id")).into()
     },
     decoder: || Box::new(DashScope::default()),

@@ -37,7 +37,9 @@ impl Decoder for ErrorBody {
             out.start(PROTOCOL.name, None, None)?;
         }
         let text = String::from_utf8_lossy(frame.data);
-        if is_error(&Record::new(&frame)) {
+        if frame.is_failure() {
+            report_failure(&frame, out)
+        } else if is_error(&Record::new(&frame)) {
             report(&text, out)
         } else {
             out.unknown(&frame, "unknown")
@@ -54,11 +56,13 @@ const MARKS_OF_SUCCESS: [&str; 7] =
     ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
 fn is_error(record: &Record<'_>) -> bool {
+    // Cloudflare's good bodies have `errors`, too, and nothing in it.
+    let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
+    let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
-    let named = record.event_type == "error" || record.has("error");
-    let bare =
-        ["message", "Message", "detail", "errors", "title"].iter().any(|key| record.has(key));
-    record.is_object() && (named || (bare && !is_answer))
+    let named = record.event_type == "error" || tells(&"error");
+    let bare = ["message", "Message", "detail", "errors", "title"].iter().any(tells);
+    record.is_failure || (record.is_object() && (named || (bare && !is_answer)))
 }
 
 /// Says that the provider reported an error. `json` is its object: the whole
@@ -66,6 +70,29 @@ fn is_error(record: &Record<'_>) -> bool {
 pub(super) fn report(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
     let (message, provider_code) = words(json, 0);
     report_as(message.as_deref(), provider_code.as_deref(), json, out)
+}
+
+/// Says that a frame is an exception or an error of its service. Its headers
+/// name it; what is wrong stands in the payload, or in a header too.
+pub(super) fn report_failure(frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let header = |name| frame.header(name).filter(|text| !text.is_empty());
+    let code = header(":exception-type").or(header(":error-code"));
+    let text = String::from_utf8_lossy(frame.data);
+    let (message, _) = words(&text, 0);
+    let message = message.as_deref().or(header(":error-message"));
+    if !frame.data.is_empty() {
+        return report_as(message, code, &text, out);
+    }
+    let members = [":exception-type", ":error-code", ":error-message"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{}:{}", json::quote(name), json::quote(header(name)?))));
+    let members: Vec<_> = members.collect();
+    report_as(message, code, &format!("{{{}}}", members.join(",")), out)
+}
+
+/// The same, where the error stands under its name.
+pub(super) fn report_named(code: &str, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    report_as(words(json, 0).0.as_deref(), Some(code), json, out)
 }
 
 /// The same, where the format knows the words that tell it.
@@ -145,6 +172,9 @@ fn is_retryable(code: &str) -> Option<bool> {
         "throttl",
         "resource_exhausted",
         "api_error",
+        "server_error",
+        "internalserver",
+        "notready",
     ];
     let never = [
         "invalid",
@@ -154,6 +184,8 @@ fn is_retryable(code: &str) -> Option<bool> {
         "billing",
         "context_length",
         "bad_request",
+        "validation",
+        "accessdenied",
     ];
     match code.parse::<u16>() {
         Ok(408 | 409 | 429 | 500..=599) => Some(true),

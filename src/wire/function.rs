@@ -35,9 +35,7 @@ impl Function<'_> {
                 let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
                 out.call_fragment(choice, part, &text)
             }
-            Some(json) => {
-                out.call(choice, CallPart { arguments: Arguments::Value(json), ..part })
-            }
+            Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
         }
     }
 
@@ -57,9 +55,7 @@ impl Function<'_> {
                 let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
                 out.call_done(choice, part, &text)
             }
-            Some(json) => {
-                out.call(choice, CallPart { arguments: Arguments::Done(json), ..part })
-            }
+            Some(json) => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
         }
     }
 }

@@ -129,10 +129,6 @@ impl Decoder for Gemini {
         if self.is_complete() {
             return self.end(out);
         }
-        if self.framing == "json" && self.chunks == 1 {
-            out.warn("no_finish_reason", "the body has no finish reason")?;
-            return self.end(out);
-        }
         self.cut(out)?;
         self.meter.finish(out)
     }

@@ -63,8 +63,6 @@ enum Stage {
     Closed,
     /// It has begun.
     Open,
-    /// All of it is there, and only `turnComplete` is missing.
-    Generated,
     /// The provider reported an error.
     Failed,
 }
@@ -95,10 +93,6 @@ impl Decoder for GeminiLive {
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        if self.stage == Stage::Generated {
-            out.warn("missing_turn_complete", "the turn is generated, but not complete")?;
-            return self.stop(FinishReason::Stop, None, out);
-        }
         self.meter.finish(out)
     }
 }
@@ -146,7 +140,6 @@ impl GeminiLive {
     fn set_up(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         match self.stage {
             Stage::Closed => {}
-            Stage::Generated => self.finish(out)?,
             Stage::Failed => self.end(out)?,
             Stage::Open => {
                 let text = "a second session began before a turn of the first had ended";
@@ -208,9 +201,6 @@ impl GeminiLive {
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
         self.is_interrupted |= content.interrupted == Some(true);
-        if content.generation_complete == Some(true) && self.stage == Stage::Open {
-            self.stage = Stage::Generated;
-        }
         if content.turn_complete != Some(true) {
             return Ok(());
         }

@@ -191,9 +191,11 @@ impl Event<'_> {
     fn say(&self, frame: &Frame<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
         match self.kind(frame) {
             "message.output.delta" | "message.output" => self.say_content(frame, out),
-            "function.call.delta" | "function.call" => {
-                self.say_call(self.tool_call_id.as_ref(), CallPart { key, ..CallPart::default() }, out)
-            }
+            "function.call.delta" | "function.call" => self.say_call(
+                self.tool_call_id.as_ref(),
+                CallPart { key, ..CallPart::default() },
+                out,
+            ),
             "tool.execution.started" | "tool.execution.delta" => self.say_execution(key, out),
             "tool.execution.done" => self.say_result(key, out),
             "tool.execution" => {

@@ -3,9 +3,22 @@
 //!
 //! A format is one file: a [`Protocol`] row, the serde structs that are the
 //! table of its fields, and a [`Decoder`]. Every field is optional; what a
-//! decoder doesn't name it doesn't pay for.
+//! decoder doesn't name it doesn't pay for. Formats that differ only in where
+//! things stand share one decoder, and are its rows (`simple`).
 
+mod ag_ui;
+mod ai_sdk_data;
+mod ai_sdk_ui;
 mod anthropic;
+mod bedrock_agent;
+mod bedrock_converse;
+mod bedrock_invoke;
+mod bedrock_llama;
+mod bedrock_mistral;
+mod bedrock_titan;
+mod calls;
+mod claude_code;
+mod codex;
 mod cohere;
 mod cohere_v1;
 mod dashscope;
@@ -15,6 +28,7 @@ mod function;
 mod gemini;
 mod gemini_interactions;
 mod gemini_live;
+mod gemini_cli;
 mod growth;
 mod many;
 mod mistral_conversations;
@@ -22,9 +36,12 @@ mod ollama;
 mod openai_assistants;
 mod openai_chat;
 mod openai_completions;
+mod openai_messages;
 mod openai_realtime;
 mod openai_responses;
+mod opencode;
 mod out;
+mod pi;
 mod plain;
 mod replicate;
 mod simple;
@@ -70,6 +87,20 @@ pub struct Protocol {
 /// Every format. Detection takes the first row that says yes.
 pub static PROTOCOLS: &[&Protocol] = &[
     &plain::PROTOCOL,
+    &ai_sdk_data::PROTOCOL,
+    &ag_ui::PROTOCOL,
+    &ai_sdk_ui::PROTOCOL,
+    &pi::PROTOCOL,
+    &claude_code::PROTOCOL,
+    &codex::PROTOCOL,
+    &gemini_cli::PROTOCOL,
+    &opencode::PROTOCOL,
+    &bedrock_converse::PROTOCOL,
+    &bedrock_invoke::PROTOCOL,
+    &bedrock_agent::PROTOCOL,
+    &bedrock_titan::PROTOCOL,
+    &bedrock_llama::PROTOCOL,
+    &bedrock_mistral::PROTOCOL,
     &anthropic::PROTOCOL,
     &cohere::PROTOCOL,
     &cohere_v1::PROTOCOL,
@@ -92,6 +123,7 @@ pub static PROTOCOLS: &[&Protocol] = &[
     &openai_assistants::PROTOCOL,
     &openai_completions::PROTOCOL,
     &openai_chat::PROTOCOL,
+    &openai_messages::PROTOCOL,
     &error::PROTOCOL,
 ];
 
@@ -110,6 +142,10 @@ pub struct Record<'a> {
     pub framing: &'static str,
     /// The frame's name, if it has one.
     pub event_type: &'a str,
+    /// Whether its framing gives it headers, as an AWS event stream does.
+    pub has_headers: bool,
+    /// Whether these say that it is no event, but a failure.
+    pub is_failure: bool,
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
 
@@ -119,7 +155,7 @@ impl<'a> Record<'a> {
         let text = std::str::from_utf8(frame.data).unwrap_or_default();
         let members =
             if frame.framing == plain::FRAMING { Vec::new() } else { json::members(text) };
-        Record { framing: frame.framing, event_type: frame.event_type, members }
+        Record { framing: frame.framing, event_type: frame.event_type, has_headers: !frame.headers.is_empty(), is_failure: frame.is_failure(), members }
     }
 
     /// Whether the payload is an object with anything in it.
@@ -127,14 +163,25 @@ impl<'a> Record<'a> {
         !self.members.is_empty()
     }
 
-    /// How many members it has.
-    pub fn len(&self) -> usize {
-        self.members.len()
+    /// Whether it has this member and no other.
+    pub fn is_only(&self, key: &str) -> bool {
+        self.members.len() == 1 && self.has(key)
+    }
+
+    /// The record that a member holds.
+    pub fn inner(&self, key: &str) -> Option<Record<'a>> {
+        let members = json::members(self.get(key)?);
+        Some(Record { event_type: "", members, ..*self })
     }
 
     /// The key of its first member: what a record without a type is called.
     pub fn first_key(&self) -> &str {
         self.members.first().map_or("", |(key, _)| key)
+    }
+
+    /// The names of its members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(name, _)| name.as_ref())
     }
 
     /// The JSON text of a member.
@@ -157,6 +204,7 @@ impl<'a> Record<'a> {
 
     /// A member that is a string.
     pub fn text(&self, key: &str) -> Option<String> {
-        serde_json::from_str(self.get(key)?).ok()
+        let text: json::Str<'_> = serde_json::from_str(self.get(key)?).ok()?;
+        Some(text.as_str().to_owned())
     }
 }

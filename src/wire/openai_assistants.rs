@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::openai_responses::Said;
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Content, Event};
@@ -152,6 +153,8 @@ impl Assistants {
                 let bare = format!("{{\"message\":\"the run {status}\",\"code\":\"{status}\"}}");
                 error::report(event.last_error.map_or(bare.as_str(), RawValue::get), out)?;
             }
+            // By its caller: it didn't fail.
+            "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
             status => out.finish(0, status, None)?,
         }
         self.meter.finish(out)?;

@@ -10,12 +10,14 @@ pub(super) mod reasoning;
 use std::collections::BTreeMap;
 use std::io;
 
+use serde_json::value::RawValue;
+
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{CallPart, FinishReason, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use payload::{Choice, Chunk, Content, Delta, ToolCall};
+use payload::{Choice, Chunk, Content, Delta, Extra, ToolCall};
 use reasoning::Details;
 
 pub(super) static PROTOCOL: Protocol = Protocol {
@@ -71,6 +73,10 @@ struct OpenAiChat {
     citations: String,
     /// Whether the framing promises a `[DONE]`.
     awaits_done: bool,
+    /// Whether an error came: then nothing is said of what is missing.
+    has_failed: bool,
+    /// Whether a message has ended: what follows must begin another one.
+    has_ended: bool,
 }
 
 impl Default for OpenAiChat {
@@ -82,6 +88,8 @@ impl Default for OpenAiChat {
             meter: Meter::new(USAGE),
             citations: String::new(),
             awaits_done: false,
+            has_failed: false,
+            has_ended: false,
         }
     }
 }
@@ -93,8 +101,7 @@ impl Decoder for OpenAiChat {
         }
         self.awaits_done = frame.framing == "sse";
         if frame.event_type == "error" {
-            self.begin(None, None, out)?;
-            return error::report(&String::from_utf8_lossy(frame.data), out);
+            return self.error(&String::from_utf8_lossy(frame.data), out);
         }
         read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
             self.chunk(&frame, chunk, out)
@@ -108,7 +115,7 @@ impl Decoder for OpenAiChat {
         let is_complete =
             !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
         if is_complete {
-            if self.awaits_done {
+            if self.awaits_done && !self.has_failed {
                 out.warn(
                     "missing_done",
                     "the stream ended without `[DONE]`, behind its finish reason",
@@ -140,25 +147,36 @@ impl OpenAiChat {
         if self.is_next(id, choices) || (is_body && self.open.is_some()) {
             self.end(out)?;
         }
+        let begins = chunk.error.is_some() || choices.iter().any(Choice::says_something);
+        if self.open.is_none() && self.has_ended && !begins {
+            return out.warn("after_done", "a record behind the end of its message was passed over");
+        }
         self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
         for choice in choices {
             self.choice(choice, out)?;
         }
         self.extras(&chunk, out)?;
         if let Some(error) = chunk.error {
-            error::report(error.get(), out)?;
+            self.error(error.get(), out)?;
         }
-        if is_body { self.end(out) } else { Ok(()) }
+        if is_body { self.done(out) } else { Ok(()) }
+    }
+
+    fn error(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        self.has_failed = true;
+        error::report(json, out)
     }
 
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if (error::PROTOCOL.sniff)(&Record::new(frame)) == Sniff::Yes {
-            self.begin(None, None, out)?;
-            return error::report(&String::from_utf8_lossy(frame.data), out);
+        let record = Record::new(frame);
+        if (error::PROTOCOL.sniff)(&record) == Sniff::Yes {
+            return self.error(&String::from_utf8_lossy(frame.data), out);
         }
-        let name = Record::new(frame).text("object").unwrap_or_default();
-        out.unknown(frame, &name)
+        let name = record.text("object").unwrap_or_default();
+        // Some proxies keep a stream alive with chunks that say nothing.
+        if name.starts_with("chat.completion") { Ok(()) } else { out.unknown(frame, &name) }
     }
 
     /// Whether a chunk begins another message though no `[DONE]` came: its id
@@ -191,9 +209,7 @@ impl OpenAiChat {
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
             self.delta(number, delta, out)?;
         }
-        if let Some(usage) = choice.usage {
-            self.meter.feed(usage.get());
-        }
+        self.usage(choice.usage, out)?;
         let reason =
             choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
@@ -201,19 +217,37 @@ impl OpenAiChat {
             out.finish_as(number, normalise(raw, choice), raw, None)?;
         }
         match choice.error {
-            Some(error) => error::report(error.get(), out),
+            Some(error) => self.error(error.get(), out),
             None => Ok(()),
+        }
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match usage.map(RawValue::get) {
+            Some(json) if json.starts_with('{') => self.meter.feed(json),
+            Some(_) => out.warn("wrong_type", "the usage was left out: it is no object")?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A call's fragment comes. Behind a finish reason, the calls before it are
+    /// as complete as they will ever be, and this is another one's.
+    fn reopen(&mut self, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.finished.insert(number, false) {
+            Some(true) => out.call_end(number, Key::None),
+            _ => Ok(()),
         }
     }
 
     fn delta(&mut self, number: u64, delta: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         say(number, delta, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
-            self.finished.insert(number, false);
+            self.reopen(number, out)?;
             tool_call(number, call, out)?;
         }
         if let Some(function) = &delta.function_call {
-            self.finished.insert(number, false);
+            self.reopen(number, out)?;
             let key = Key::Index(0);
             function.say(number, CallPart { key, ..CallPart::default() }, out)?;
         }
@@ -225,11 +259,8 @@ impl OpenAiChat {
 
     /// What stands beside the choices.
     fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        for usage in
-            [chunk.usage, chunk.x_groq.as_ref().and_then(|groq| groq.usage)].into_iter().flatten()
-        {
-            self.meter.feed(usage.get());
-        }
+        self.usage(chunk.usage, out)?;
+        self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         match chunk.citations {
             Some(citations) if citations.get() != self.citations && citations.get() != "[]" => {
                 self.citations = citations.get().to_owned();
@@ -239,15 +270,15 @@ impl OpenAiChat {
         }
     }
 
-    /// `[DONE]`: the end of the message, whether or not it gave a reason.
+    /// `[DONE]`, or a whole body: the end of the message, whether or not it
+    /// gave a reason. Calls are final only with one.
     fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         if self.open.is_none() {
             return Ok(());
         }
-        if self.finished.values().any(|&finished| !finished) {
-            out.warn("no_finish_reason", "`[DONE]` came without a finish reason")?;
+        if self.finished.values().any(|&finished| !finished) && !self.has_failed {
+            out.warn("no_finish_reason", "the message ended without a finish reason")?;
         }
-        self.finished.values_mut().for_each(|finished| *finished = true);
         self.end(out)
     }
 
@@ -259,7 +290,8 @@ impl OpenAiChat {
     fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         self.close_finished(out)?;
         self.meter.finish(out)?;
-        *self = OpenAiChat { awaits_done: self.awaits_done, ..OpenAiChat::default() };
+        let awaits_done = self.awaits_done;
+        *self = OpenAiChat { awaits_done, has_ended: true, ..OpenAiChat::default() };
         out.end()
     }
 }
@@ -282,11 +314,13 @@ pub(super) fn say(
     out: &mut EventOut<'_>,
 ) -> io::Result<()> {
     details.feed(number, delta, out)?;
+    let is_thought = delta.extra_content.as_ref().is_some_and(Extra::is_thought);
     match &delta.content {
+        Some(Content::Text(text)) if is_thought => out.reasoning(number, text)?,
         Some(Content::Text(text)) => out.text(number, text)?,
         Some(Content::Parts(parts)) => {
             for part in parts {
-                part.say(number, out)?;
+                payload::say_part(part.get(), number, out)?;
             }
         }
         None => {}

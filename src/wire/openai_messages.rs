@@ -7,7 +7,7 @@
 //! that was answered has a `tool_result` of its id behind it, one that waits
 //! for its result has none, and a call is a call only if it came whole. What
 //! the other roles say is no answer, and is passed over. Why the model stopped
-//! isn't kept, and is inferred: for tools if any call has no result.
+//! isn't kept, and is inferred: for tools if it called any, answered or not.
 
 use std::io;
 
@@ -34,8 +34,13 @@ pub(super) static PROTOCOL: Protocol = Protocol {
 
 fn is_ours(record: &Record<'_>) -> bool {
     let role = record.text("role").unwrap_or_default();
-    let is_role = matches!(role.as_str(), "assistant" | "tool" | "function" | "user" | "system" | "developer");
-    let has_content = ["content", "tool_calls", "function_call", "refusal"].iter().any(|key| record.get(key).is_some());
+    let is_role = matches!(
+        role.as_str(),
+        "assistant" | "tool" | "function" | "user" | "system" | "developer"
+    );
+    let has_content = ["content", "tool_calls", "function_call", "refusal"]
+        .iter()
+        .any(|key| record.get(key).is_some());
     is_role && has_content && !record.has("type")
 }
 
@@ -89,7 +94,7 @@ impl Decoder for OpenAiMessages {
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        if self.is_open { out.infer_finish(0, FinishReason::Stop) } else { Ok(()) }
+        if self.is_open { self.infer_finish(out) } else { Ok(()) }
     }
 }
 
@@ -99,14 +104,16 @@ impl OpenAiMessages {
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();
-            let part = CallPart { id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
-            let part = self.calls.place_named(part, out)?;
+            let (id, name, signature) = (call.id(), call.name(), signature.as_deref());
+            let part =
+                self.calls.place(CallPart { id, name, signature, ..CallPart::default() }, out)?;
             call.say(0, part, out)?;
             self.calls.end_key(part.key, out)?;
         }
         if let Some(function) = &message.function_call {
             // Such a call has no id: its result names the function.
-            let part = self.calls.place_named(CallPart { id: function.name(), ..CallPart::default() }, out)?;
+            let name = function.name.as_ref().and_then(Str::non_empty);
+            let part = self.calls.place(CallPart { id: name, name, ..CallPart::default() }, out)?;
             function.say(0, part, out)?;
             self.calls.end_key(part.key, out)?;
         }
@@ -132,7 +139,11 @@ impl OpenAiMessages {
     }
 
     fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        if std::mem::replace(&mut self.is_open, true) { Ok(()) } else { out.start(PROTOCOL.name, None, None) }
+        if std::mem::replace(&mut self.is_open, true) {
+            Ok(())
+        } else {
+            out.start(PROTOCOL.name, None, None)
+        }
     }
 
     /// Another role speaks: there will be no more results.
@@ -140,8 +151,14 @@ impl OpenAiMessages {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        self.calls = Calls::default();
-        out.infer_finish(0, FinishReason::Stop)?;
+        self.infer_finish(out)?;
+        *self = OpenAiMessages::default();
         out.end()
+    }
+
+    fn infer_finish(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let reason =
+            if self.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        out.infer_finish(0, reason, None)
     }
 }

@@ -251,6 +251,8 @@ impl Responses {
                         out.warn("not_finished", "the response is still being made")?;
                         out.finish_as(0, FinishReason::Other, status, None)?;
                     }
+                    // By its caller, or by who speaks into its words: it didn't fail.
+                    "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
                     status => out.finish(0, status, None)?,
                 }
                 if self.stage == Stage::Failed { Ok(()) } else { self.end(out) }

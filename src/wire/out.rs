@@ -67,6 +67,18 @@ impl<'o> EventOut<'o> {
         EventOut { emit, halves, offset }
     }
 
+    /// Lets the decoder of a format inside this one speak: `hear` gets each of
+    /// its events, and where to pass it on.
+    pub(super) fn overhear(
+        &mut self,
+        mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
+        speak: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let EventOut { emit, halves, offset } = self;
+        let mut pass = |event: Event<'_>| hear(event, *emit);
+        speak(&mut EventOut::new(&mut pass, halves, *offset))
+    }
+
     /// Says anything that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
         (self.emit)(Event { choice, kind })
@@ -275,11 +287,16 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
-    /// Why the model stopped, where its format doesn't say. Such a reason at
-    /// the end of the input ends the message, if the input wasn't cut there.
-    pub fn infer_finish(&mut self, choice: u64, finish_reason: FinishReason) -> io::Result<()> {
-        let (inferred, wants_tools) = (true, false);
-        let finish = Finish { finish_reason, raw: None, stop_sequence: None, inferred, wants_tools };
+    /// Why the model stopped, where its format doesn't say, or doesn't say that
+    /// this is the end. At the end of the input it is one, if nothing was cut.
+    pub fn infer_finish(
+        &mut self,
+        choice: u64,
+        finish_reason: FinishReason,
+        raw: Option<&str>,
+    ) -> io::Result<()> {
+        let (stop_sequence, inferred, wants_tools) = (None, true, false);
+        let finish = Finish { finish_reason, raw, stop_sequence, inferred, wants_tools };
         self.emit(choice, Kind::Finish(finish))
     }
 

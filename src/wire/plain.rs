@@ -66,7 +66,7 @@ fn text(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
 }
 
 /// Whether more bytes can make these one character.
-fn is_prefix(bytes: &[u8]) -> bool {
+pub(super) fn is_prefix(bytes: &[u8]) -> bool {
     let Err(error) = std::str::from_utf8(bytes) else { return false };
     error.valid_up_to() == 0 && error.error_len().is_none()
 }
@@ -99,7 +99,7 @@ impl Decoder for Plain {
         if !self.started {
             return Ok(());
         }
-        out.infer_finish(0, FinishReason::Stop)?;
+        out.infer_finish(0, FinishReason::Stop, None)?;
         out.end()
     }
 }

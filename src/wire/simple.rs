@@ -84,10 +84,8 @@ pub(super) static WRITER: Protocol = Protocol {
     aliases: &["writer"],
     about: "Writer's text generation, stream",
     link: "https://dev.writer.com/api-reference/completion-api/text-generation",
-    sniff: |record| (record.len() == 1 && record.text("value").is_some()).into(),
-    decoder: || {
-        Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&WRITER) })
-    },
+    sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
+    decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&WRITER) }),
 };
 
 pub(super) static LLAMA: Protocol = Protocol {
@@ -117,26 +115,26 @@ pub(super) static LLAMA: Protocol = Protocol {
 };
 
 /// Paths into a record: the first counts at which anything stands.
-type Place = &'static [&'static str];
+pub(super) type Place = &'static [&'static str];
 
 /// Where things stand in the records of one format.
-struct Shape {
-    row: &'static Protocol,
-    id: Place,
-    model: Place,
-    text: Place,
+pub(super) struct Shape {
+    pub(super) row: &'static Protocol,
+    pub(super) id: Place,
+    pub(super) model: Place,
+    pub(super) text: Place,
     /// What is true if the text is a marker of the model's, and not for people.
-    hidden: Place,
-    finish: Place,
-    stop_sequence: Place,
-    /// The object that holds the counts; the empty path is the record itself.
-    usage: Place,
-    counts: &'static [Row],
-    end: End,
+    pub(super) hidden: Place,
+    pub(super) finish: Place,
+    pub(super) stop_sequence: Place,
+    /// Objects that hold counts; the empty path is the record itself.
+    pub(super) usage: Place,
+    pub(super) counts: &'static [Row],
+    pub(super) end: End,
 }
 
 /// How the last record of a message is known.
-enum End {
+pub(super) enum End {
     /// It has the reason to stop.
     Reason,
     /// Something stands here that isn't false.
@@ -147,7 +145,7 @@ enum End {
 
 impl Shape {
     /// A format that has nothing but a reason to stop.
-    fn of(row: &'static Protocol) -> Self {
+    pub(super) fn of(row: &'static Protocol) -> Self {
         Shape {
             row,
             id: &[],
@@ -163,7 +161,7 @@ impl Shape {
     }
 }
 
-struct Simple {
+pub(super) struct Simple {
     shape: Shape,
     is_open: bool,
     meter: Meter,
@@ -203,7 +201,7 @@ impl Decoder for Simple {
 }
 
 impl Simple {
-    fn boxed(shape: Shape) -> Box<dyn Decoder> {
+    pub(super) fn boxed(shape: Shape) -> Box<dyn Decoder> {
         let meter = Meter::new(shape.counts);
         Box::new(Simple { shape, is_open: false, meter })
     }
@@ -230,9 +228,9 @@ impl Simple {
                 None => out.warn("wrong_type", "a piece of text that is no string was left out")?,
             }
         }
-        match self.shape.usage {
-            [""] => self.meter.pick(json),
-            place => first(record, place).into_iter().for_each(|counts| self.meter.pick(counts)),
+        for place in self.shape.usage {
+            let counts = if place.is_empty() { Some(json) } else { record.at(place) };
+            counts.into_iter().for_each(|counts| self.meter.pick(counts));
         }
         let reason = string(record, self.shape.finish);
         let reason = reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));

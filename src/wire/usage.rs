@@ -30,7 +30,8 @@ pub(super) enum Op {
 }
 
 /// Where a provider's number stands, keys joined by dots, and what it means;
-/// without a field, it's only passed on.
+/// without a field, it's only passed on. Of several places with `|` between
+/// them, the first at which there is a number counts.
 pub(super) type Row = (&'static str, Op, &'static [Field]);
 
 /// The usage of one message, as far as it's known.
@@ -63,7 +64,8 @@ impl Meter {
     /// (watsonx): it doesn't erase what was known.
     pub(super) fn pick(&mut self, json: &str) {
         for (key, value) in json::members(json) {
-            let is_named = self.rows.iter().any(|(path, ..)| path.split('.').next() == Some(&key));
+            let mut paths = self.rows.iter().flat_map(|(paths, ..)| paths.split('|'));
+            let is_named = paths.any(|path| path.split('.').next() == Some(&key));
             let known = self.members.iter_mut().find(|(known, _)| *known == key);
             match (known, value.get()) {
                 (_, "null") | (Some(_), "0") => {}
@@ -107,7 +109,7 @@ impl Meter {
     fn read(&self, members: &[(String, String)]) -> Usage<'static> {
         let mut usage = Usage::default();
         for (path, op, fields) in self.rows {
-            let Some(number) = lookup(members, path) else { continue };
+            let Some(number) = path.split('|').find_map(|path| lookup(members, path)) else { continue };
             for &field in *fields {
                 let slot = slot(&mut usage, field);
                 match op {
@@ -215,11 +217,31 @@ mod tests {
     }
 
     #[test]
+    fn counts_stand_among_other_members() {
+        let mut meter = Meter::new(ROWS);
+        meter.pick(r#"{"in":5,"text":"x","out":1}"#);
+        meter.pick(r#"{"in":0,"text":"y","out":2}"#);
+        let members: Vec<_> = meter.members.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(members, [("in", "5"), ("out", "2")]);
+    }
+
+    #[test]
     fn the_last_value_of_each_field_counts() {
         check(
             &[r#"{"in":5,"out":1,"cache":{"read":2}}"#, r#"{"out":9,"in":null}"#],
             [Some(7), Some(9), Some(16), Some(2), None],
         );
+    }
+
+    #[test]
+    fn a_number_may_have_two_names() {
+        const TWO_NAMES: &[Row] = &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
+        for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
+            let mut meter = Meter::new(TWO_NAMES);
+            meter.feed(json);
+            let usage = meter.read(&meter.members);
+            assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(5 + cached), Some(cached)));
+        }
     }
 
     #[test]

@@ -35,8 +35,17 @@ fn is_record(record: &Record<'_>) -> bool {
 }
 
 fn is_wrapper(record: &Record<'_>) -> bool {
-    let is_answer = record.get("result").is_some_and(|result| result.starts_with('{'));
-    is_answer && record.get("success") == Some("true")
+    let is_answer = |result: Record<'_>| {
+        result.has("response") || result.has("tool_calls") || other_format(&result).is_some()
+    };
+    record.get("success") == Some("true") && record.inner("result").is_some_and(is_answer)
+}
+
+/// The format of another provider that an answer is in.
+fn other_format(result: &Record<'_>) -> Option<&'static Protocol> {
+    let mut others =
+        PROTOCOLS.iter().filter(|row| ![PROTOCOL.name, error::PROTOCOL.name].contains(&row.name));
+    others.find(|row| (row.sniff)(result) == Sniff::Yes).copied()
 }
 
 const USAGE: &[Row] = &[
@@ -135,9 +144,7 @@ impl WorkersAi {
     /// The answer of a REST body: in this format or, if one knows it, in
     /// another.
     fn result(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let record = Record::new(frame);
-        let mut others = PROTOCOLS.iter().filter(|row| row.name != PROTOCOL.name);
-        if let Some(row) = others.find(|row| (row.sniff)(&record) == Sniff::Yes) {
+        if let Some(row) = other_format(&Record::new(frame)) {
             let mut decoder = (row.decoder)();
             decoder.feed(*frame, out)?;
             return decoder.finish(out);

@@ -76,7 +76,9 @@ impl Live {
 /// What a line is, and what it says.
 fn said(line: &Value) -> String {
     let text = ["text", "name", "data", "code"].iter().find_map(|key| line.get(key)?.as_str());
-    format!("{} {}", line["type"].as_str().unwrap_or("frame"), text.unwrap_or_default()).trim_end().to_owned()
+    format!("{} {}", line["type"].as_str().unwrap_or("frame"), text.unwrap_or_default())
+        .trim_end()
+        .to_owned()
 }
 
 /// When these bytes have been written, and nothing else, these lines are there.
@@ -94,7 +96,11 @@ fn check_live(args: &[&str], input: &str, expected: &[&str]) {
 fn an_event_is_written_before_more_is_read() {
     for end in ["\n", "\r\n", "\r"] {
         check_live(&["parse"], &format!("data: {FIRST}{end}{end}"), &["start", "text Hi"]);
-        check_live(&["frames"], &format!("event: x{end}data: {FIRST}{end}{end}"), &[&format!("frame {FIRST}")]);
+        check_live(
+            &["frames"],
+            &format!("event: x{end}data: {FIRST}{end}{end}"),
+            &[&format!("frame {FIRST}")],
+        );
     }
 }
 
@@ -151,7 +157,10 @@ fn a_reader_that_leaves() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (mut stdin, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let feeder = thread::spawn(move || while stdin.write_all(format!("{FIRST}\n").as_bytes()).is_ok() {});
+        let feeder =
+            thread::spawn(
+                move || while stdin.write_all(format!("{FIRST}\n").as_bytes()).is_ok() {},
+            );
         out.read_exact(&mut [0; 8]).unwrap();
         drop(out);
         let output = child.wait_with_output().unwrap();
@@ -227,7 +236,8 @@ fn an_output_that_nobody_wants() {
 #[test]
 fn an_input_that_is_closed_is_empty() {
     for command in ["parse", "classify", "frames", "detect"] {
-        let output = Command::new("sh").args(["-c", "\"$@\" <&-", "sh", PROGRAM, command]).output().unwrap();
+        let output =
+            Command::new("sh").args(["-c", "\"$@\" <&-", "sh", PROGRAM, command]).output().unwrap();
         assert_eq!(output.status.code(), Some(4), "{command}");
     }
 }
@@ -236,7 +246,8 @@ fn an_input_that_is_closed_is_empty() {
 fn an_input_that_is_a_folder() {
     let folder = TempDir::new().unwrap();
     for command in ["parse", "classify", "frames", "detect"] {
-        let output = program(&[command]).stdin(File::open(folder.path()).unwrap()).output().unwrap();
+        let output =
+            program(&[command]).stdin(File::open(folder.path()).unwrap()).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(8), 0), "{command}");
         assert_eq!(err, "toolstream: standard input: is a directory\n");
@@ -247,7 +258,12 @@ fn an_input_that_is_a_folder() {
 fn an_input_that_does_not_block_and_a_late_writer() {
     let (reader, mut writer) = pipe().unwrap();
     ioctl_fionbio(&reader, true).unwrap();
-    let child = program(&["parse"]).stdin(reader).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = program(&["parse"])
+        .stdin(reader)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let feeder = thread::spawn(move || {
         for piece in [FIRST, "\n", LAST, "\n"] {
             thread::sleep(Duration::from_millis(50));
@@ -338,9 +354,11 @@ fn a_signal_before_anything_came() {
 #[track_caller]
 fn check_streams(input: &[u8], code: &str) {
     for args in [&["parse"][..], &["parse", "--deltas", "--raw"], &["classify"]] {
-        let output = assert_cmd::Command::new(PROGRAM).args(args).write_stdin(input).output().unwrap();
+        let output =
+            assert_cmd::Command::new(PROGRAM).args(args).write_stdin(input).output().unwrap();
         let out = String::from_utf8(output.stdout).unwrap();
-        let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(lines.iter().all(|line| line["type"].is_string()), "{out}");
         assert!(out.bytes().all(|byte| byte == b'\n' || !byte.is_ascii_control()), "{out:?}");
         let last = lines.last().unwrap();

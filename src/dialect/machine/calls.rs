@@ -60,7 +60,7 @@ impl Machine {
             return rule;
         }
         let next = [Some(open), call, section].into_iter().flatten().collect();
-        Rule { next, end: true, ..rule }
+        Rule { next, ..rule }
     }
 
     /// The first call or section decides which dialect this is.
@@ -123,6 +123,13 @@ impl Machine {
         Ok(())
     }
 
+    /// The text ends inside the opener of a call.
+    pub(super) fn begin_cut_call(&mut self, marker: &str) {
+        let source = self.section.as_ref().and_then(|(g, ..)| self.grammars.get(*g)).map_or("", |g| g.name);
+        self.calls.open_markup(source, marker, &Captures::default(), "");
+        self.place = Place::Broken;
+    }
+
     /// The words of a call's opener, with those of its section.
     fn with_section(&self, mut words: Captures) -> Captures {
         for (name, word) in self.section.iter().flat_map(|(.., words)| &words.words) {
@@ -163,7 +170,10 @@ impl Machine {
     pub(super) fn next_object(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.body = self.call_form().and_then(|form| BodyReader::new(&form.body));
         self.enter(Place::Body);
-        self.feed_body(marker, say).map(drop)
+        match &mut self.body {
+            Some(body) => body.feed_all(marker, &mut self.calls, say),
+            None => Ok(()),
+        }
     }
 
     /// Text inside a call that is neither marker nor value.

@@ -13,7 +13,9 @@ use crate::json::{self, Str};
 
 /// The blocks of one message.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(in crate::wire) struct Blocks {
+    /// Who ran the calls that are the caller's to run by their type.
+    executor: Option<Executor>,
     /// Those that have started and not stopped, by the provider's index.
     open: BTreeMap<u64, Open>,
     /// How many there have been. Calls are told apart by this number: an index
@@ -36,7 +38,7 @@ enum Open {
 
 /// How much of a message or a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(in crate::wire) enum Extent {
     /// Its start.
     Start,
     /// All of it.
@@ -44,8 +46,13 @@ pub(super) enum Extent {
 }
 
 impl Blocks {
+    /// Those of an agent's log: it has run all calls.
+    pub(in crate::wire) fn of_agent() -> Self {
+        Blocks { executor: Some(Executor::Agent), ..Blocks::default() }
+    }
+
     /// `content_block_start`.
-    pub(super) fn start(
+    pub(in crate::wire) fn start(
         &mut self,
         index: Option<u64>,
         block: &Block<'_>,
@@ -63,7 +70,7 @@ impl Blocks {
     }
 
     /// A block that came complete.
-    pub(super) fn whole(
+    pub(in crate::wire) fn whole(
         &mut self,
         block: &Block<'_>,
         json: &str,
@@ -74,7 +81,7 @@ impl Blocks {
 
     /// `content_block_delta`. Nothing is lost if its block never started: the
     /// type of the delta says what it is.
-    pub(super) fn delta(
+    pub(in crate::wire) fn delta(
         &mut self,
         frame: &Frame<'_>,
         event: &Event<'_>,
@@ -123,7 +130,7 @@ impl Blocks {
     }
 
     /// `content_block_stop`.
-    pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(in crate::wire) fn stop(&mut self, index: Option<u64>, out: &mut EventOut<'_>) -> io::Result<()> {
         let index = self.index(index, self.latest, out)?;
         match self.open.remove(&index) {
             Some(open) => open.close(out),
@@ -132,7 +139,7 @@ impl Blocks {
     }
 
     /// The message has ended, or the input has: no block goes on.
-    pub(super) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(in crate::wire) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
     }
 
@@ -165,7 +172,7 @@ impl Blocks {
         let kind = block.kind.as_ref().and_then(Str::non_empty).unwrap_or("unknown");
         match kind {
             "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
-            "tool_use" => return self.call(block, None, extent, out),
+            "tool_use" => return self.call(block, self.executor, extent, out),
             "server_tool_use" | "mcp_tool_use" => {
                 return self.call(block, Some(Executor::Provider), extent, out);
             }

@@ -10,21 +10,21 @@ use crate::json::Str;
 /// One event of a stream. What has a table of its own is read when its type
 /// asks for it.
 #[derive(serde::Deserialize)]
-pub(super) struct Event<'a> {
+pub(in crate::wire) struct Event<'a> {
     #[serde(borrow, rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) index: Option<u64>,
+    pub(in crate::wire) kind: Option<Str<'a>>,
+    pub(in crate::wire) index: Option<u64>,
     /// `message_start`: a [`Message`].
     #[serde(borrow)]
-    pub(super) message: Option<&'a RawValue>,
+    pub(in crate::wire) message: Option<&'a RawValue>,
     /// `content_block_start`: a [`Block`].
     #[serde(borrow)]
-    pub(super) content_block: Option<&'a RawValue>,
+    pub(in crate::wire) content_block: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) delta: Option<Delta<'a>>,
+    pub(in crate::wire) delta: Option<Delta<'a>>,
     /// `message_delta`, as are the next two.
     #[serde(borrow)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(in crate::wire) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     context_management: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -37,7 +37,7 @@ impl<'de> Payload<'de> for Event<'static> {
 
 impl Event<'_> {
     /// What a `message_delta` knows of the end.
-    pub(super) fn ending(&self) -> Ending<'_> {
+    pub(in crate::wire) fn ending(&self) -> Ending<'_> {
         let delta = self.delta.as_ref();
         Ending {
             reason: delta.and_then(|delta| delta.stop_reason.as_ref()),
@@ -55,24 +55,24 @@ impl Event<'_> {
 /// What a `content_block_delta` adds to a block, or a `message_delta` to the
 /// message.
 #[derive(serde::Deserialize)]
-pub(super) struct Delta<'a> {
+pub(in crate::wire) struct Delta<'a> {
     #[serde(borrow, rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
+    pub(in crate::wire) kind: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) text: Option<Str<'a>>,
+    pub(in crate::wire) text: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) thinking: Option<Str<'a>>,
+    pub(in crate::wire) thinking: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) signature: Option<Str<'a>>,
+    pub(in crate::wire) signature: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) partial_json: Option<Str<'a>>,
+    pub(in crate::wire) partial_json: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) citation: Option<&'a RawValue>,
+    pub(in crate::wire) citation: Option<&'a RawValue>,
     /// `compaction_delta`, as is the next one.
     #[serde(borrow)]
-    pub(super) content: Option<Str<'a>>,
+    pub(in crate::wire) content: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) encrypted_content: Option<Str<'a>>,
+    pub(in crate::wire) encrypted_content: Option<Str<'a>>,
     #[serde(borrow)]
     stop_reason: Option<Str<'a>>,
     #[serde(borrow)]
@@ -85,16 +85,16 @@ pub(super) struct Delta<'a> {
 
 /// A message: as it is when its stream begins, or complete.
 #[derive(serde::Deserialize)]
-pub(super) struct Message<'a> {
+pub(in crate::wire) struct Message<'a> {
     #[serde(borrow)]
-    pub(super) id: Option<Str<'a>>,
+    pub(in crate::wire) id: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) model: Option<Str<'a>>,
+    pub(in crate::wire) model: Option<Str<'a>>,
     /// Each of them a [`Block`].
     #[serde(borrow)]
-    pub(super) content: Option<Vec<&'a RawValue>>,
+    pub(in crate::wire) content: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(in crate::wire) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     stop_reason: Option<Str<'a>>,
     #[serde(borrow)]
@@ -115,7 +115,7 @@ impl<'de> Payload<'de> for Message<'static> {
 
 impl Message<'_> {
     /// What the message knows of its end.
-    pub(super) fn ending(&self) -> Ending<'_> {
+    pub(in crate::wire) fn ending(&self) -> Ending<'_> {
         Ending {
             reason: self.stop_reason.as_ref(),
             sequence: self.stop_sequence.as_ref(),
@@ -130,30 +130,30 @@ impl Message<'_> {
 }
 
 /// What is known of a message's end.
-pub(super) struct Ending<'e> {
-    pub(super) reason: Option<&'e Str<'e>>,
-    pub(super) sequence: Option<&'e Str<'e>>,
+pub(in crate::wire) struct Ending<'e> {
+    pub(in crate::wire) reason: Option<&'e Str<'e>>,
+    pub(in crate::wire) sequence: Option<&'e Str<'e>>,
     /// Objects that are passed on as blocks, by their names.
-    pub(super) blocks: [(&'static str, Option<&'e RawValue>); 4],
+    pub(in crate::wire) blocks: [(&'static str, Option<&'e RawValue>); 4],
 }
 
 /// A block of content, as it is at its start or whole.
 #[derive(serde::Deserialize)]
-pub(super) struct Block<'a> {
+pub(in crate::wire) struct Block<'a> {
     #[serde(borrow, rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
+    pub(in crate::wire) kind: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) text: Option<Str<'a>>,
+    pub(in crate::wire) text: Option<Str<'a>>,
     #[serde(borrow)]
-    pub(super) citations: Option<Vec<&'a RawValue>>,
+    pub(in crate::wire) citations: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
-    pub(super) thinking: Option<Str<'a>>,
+    pub(in crate::wire) thinking: Option<Str<'a>>,
     /// Of thinking, and of a compaction.
     #[serde(borrow)]
-    pub(super) signature: Option<Str<'a>>,
+    pub(in crate::wire) signature: Option<Str<'a>>,
     /// Of redacted thinking.
     #[serde(borrow)]
-    pub(super) data: Option<Str<'a>>,
+    pub(in crate::wire) data: Option<Str<'a>>,
     #[serde(borrow)]
     id: Option<Str<'a>>,
     #[serde(borrow)]
@@ -161,13 +161,13 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) tool_use_id: Option<Str<'a>>,
+    pub(in crate::wire) tool_use_id: Option<Str<'a>>,
     is_error: Option<bool>,
     /// A result, or the text of a compaction.
     #[serde(borrow)]
     content: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub(super) encrypted_content: Option<Str<'a>>,
+    pub(in crate::wire) encrypted_content: Option<Str<'a>>,
     /// The models of a fallback.
     #[serde(borrow)]
     from: Option<Model<'a>>,
@@ -181,32 +181,32 @@ impl<'de> Payload<'de> for Block<'static> {
 
 impl Block<'_> {
     /// The call's id, if it isn't blank.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(in crate::wire) fn id(&self) -> Option<&str> {
         self.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
     }
 
-    pub(super) fn name(&self) -> Option<&str> {
+    pub(in crate::wire) fn name(&self) -> Option<&str> {
         self.name.as_ref().and_then(Str::non_empty)
     }
 
     /// The arguments that stand in the block. An empty string is none.
-    pub(super) fn input(&self) -> Option<&str> {
+    pub(in crate::wire) fn input(&self) -> Option<&str> {
         self.input.map(RawValue::get).filter(|json| *json != "\"\"")
     }
 
     /// What a tool gave: a JSON value.
-    pub(super) fn output(&self) -> &str {
+    pub(in crate::wire) fn output(&self) -> &str {
         self.content.map_or("null", RawValue::get)
     }
 
     /// The text of a compaction, which is null while it is not known.
-    pub(super) fn summary(&self) -> Str<'_> {
+    pub(in crate::wire) fn summary(&self) -> Str<'_> {
         self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
     }
 
     /// Whether the tool failed: MCP's results say so, the provider's own tools
     /// give a content of type `…_error` instead.
-    pub(super) fn is_error(&self) -> Option<bool> {
+    pub(in crate::wire) fn is_error(&self) -> Option<bool> {
         let content =
             self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
         let is_error = content
@@ -216,7 +216,7 @@ impl Block<'_> {
     }
 
     /// The models of a fallback: which one gave up, and which one took over.
-    pub(super) fn models(&self) -> (&str, &str) {
+    pub(in crate::wire) fn models(&self) -> (&str, &str) {
         let [from, to] = [&self.from, &self.to].map(|model| {
             let name = model.as_ref().and_then(|model| model.model.as_ref());
             name.map_or("unknown", Str::as_str)
@@ -239,7 +239,7 @@ struct Model<'a> {
 
 /// The text of a member that should be an object; of anything else nothing,
 /// and a warning.
-pub(super) fn object<'j>(
+pub(in crate::wire) fn object<'j>(
     name: &str,
     json: Option<&'j RawValue>,
     out: &mut EventOut<'_>,

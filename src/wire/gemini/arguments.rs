@@ -353,7 +353,8 @@ mod tests {
 
     #[test]
     fn what_was_cut() {
-        let cut = r#"[{"jsonPath":"$.a[0].b","numberValue":1},{"jsonPath":"$.a[1].c","stringValue":"x","willContinue":true}]"#;
+        let cut = r#"[{"jsonPath":"$.a[0].b","numberValue":1},
+                {"jsonPath":"$.a[1].c","stringValue":"x","willContinue":true}]"#;
         check_fault(cut, r#"{"a":[{"b":1},{"c":"x"#, Reason::Truncated);
         assert_eq!(tree(cut).fault(true), None);
     }

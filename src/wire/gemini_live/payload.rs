@@ -125,8 +125,6 @@ pub(super) struct ServerContent<'a> {
     /// What the user has said.
     #[serde(borrow, alias = "input_transcription")]
     pub(super) input_transcription: Option<Transcription<'a>>,
-    #[serde(alias = "generation_complete")]
-    pub(super) generation_complete: Option<bool>,
     #[serde(alias = "turn_complete")]
     pub(super) turn_complete: Option<bool>,
     #[serde(borrow, alias = "turn_complete_reason")]

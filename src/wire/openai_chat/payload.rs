@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::super::function::Function;
 use super::super::many::Many;
 use super::super::{EventOut, out::Payload};
+use crate::event::{Arguments, CallPart};
 use crate::json::Str;
 
 /// `chat.completion.chunk` and `chat.completion`.
@@ -171,18 +172,24 @@ impl Extra<'_> {
     pub(super) fn signature(&self) -> Option<&str> {
         self.google.as_ref()?.thought_signature.as_ref()?.non_empty()
     }
+
+    /// Whether the content beside it is a thought.
+    pub(super) fn is_thought(&self) -> bool {
+        self.google.as_ref().is_some_and(|google| google.thought == Some(true))
+    }
 }
 
 #[derive(serde::Deserialize)]
 struct Google<'a> {
     #[serde(borrow)]
     thought_signature: Option<Str<'a>>,
+    thought: Option<bool>,
 }
 
 /// Text, or parts of it: Mistral and Databricks send either.
 pub(super) enum Content<'a> {
     Text(Str<'a>),
-    Parts(Vec<Part<'a>>),
+    Parts(Vec<&'a RawValue>),
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
@@ -237,7 +244,22 @@ pub(super) struct Part<'a> {
     signature: Option<Str<'a>>,
 }
 
+/// Says a part of the content as what its type makes of it. One that is neither
+/// text nor thought is a block: a reference, an image.
+pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+    match serde_json::from_str::<Part<'_>>(json) {
+        Ok(part) if part.has_text() => part.say(choice, out),
+        Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
+        _ => out.block(choice, "content", json),
+    }
+}
+
 impl Part<'_> {
+    fn has_text(&self) -> bool {
+        let has_thoughts = self.thinking.is_some() || self.summary.is_some();
+        self.text.is_some() || self.refusal.is_some() || has_thoughts || self.signature.is_some()
+    }
+
     /// Says the part as what its type makes of it.
     pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
         let is_thought =
@@ -284,6 +306,12 @@ impl ToolCall<'_> {
     pub(in crate::wire) fn id(&self) -> Option<&str> {
         let id = self.id.as_ref().map(Str::as_str);
         id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
+    }
+
+    pub(in crate::wire) fn name(&self) -> Option<&str> {
+        let function = self.function.as_ref().and_then(|function| function.name.as_ref());
+        let custom = self.custom.as_ref().and_then(|custom| custom.name.as_ref());
+        function.or(custom).and_then(Str::non_empty)
     }
 
     pub(in crate::wire) fn signature(&self) -> Option<String> {

@@ -11,7 +11,11 @@ use crate::json::Str;
 /// What is known of one choice's `reasoning_details`: some servers repeat all
 /// of them on each chunk (MiniMax on some routes), others send what is new.
 #[derive(Debug, Default)]
-pub(in crate::wire) struct Details(Growth);
+pub(in crate::wire) struct Details {
+    text: Growth,
+    /// Whether it has been said that they are repeated.
+    warned: bool,
+}
 
 impl Details {
     /// Says the thinking of one delta: of several names the first that has
@@ -53,7 +57,10 @@ impl Details {
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_said) {
-            out.reasoning(choice, &self.0.new_part(text))?;
+            out.reasoning(choice, &self.text.new_part(text))?;
+            if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
+                out.warn("cumulative_reasoning", "reasoning that is repeated was taken once")?;
+            }
         }
         if let Some(signature) = &detail.signature {
             out.signature(choice, signature.as_str())?;

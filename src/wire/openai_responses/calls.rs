@@ -93,30 +93,19 @@ impl Call {
         Call { key, has_id: false, has_name: false, is_whole: false }
     }
 
-    /// The call begins. The id of a built-in tool may still change.
+    /// The call begins. The id of a search for tools may still change.
     pub(super) fn start(
         &mut self,
         item: &Item<'_>,
         executor: Option<Executor>,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
-        let is_streamed = matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call");
-        let id = item.id().filter(|_| is_streamed);
+        let id = item.id().filter(|_| item.kind() != "tool_search_call");
         let name = tool(item);
-        (self.has_id, self.has_name) = (id.is_some(), true);
+        (self.has_id, self.has_name) = (id.is_some(), name.is_some());
         let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
-        out.call(
-            0,
-            CallPart {
-                key: self.key,
-                id,
-                name: Some(name),
-                arguments,
-                executor,
-                signature: None,
-                source: None,
-            },
-        )
+        let key = self.key;
+        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })
     }
 
     /// A piece of its arguments.
@@ -155,13 +144,12 @@ impl Call {
         executor: Option<Executor>,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
-        let id = item.id().filter(|_| !self.has_id);
-        let name = Some(tool(item)).filter(|_| !self.has_name);
+        let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
+        // By its id alone, a name that comes late finds its call.
+        out.call(0, CallPart { key, id, ..CallPart::default() })?;
+        let name = tool(item).filter(|_| !self.has_name);
         let signature = item.fingerprint.as_ref().and_then(Str::non_empty);
-        out.call(
-            0,
-            CallPart { key: self.key, id, name, executor, signature, ..CallPart::default() },
-        )?;
+        out.call(0, CallPart { key, id, name, executor, signature, ..CallPart::default() })?;
         match arguments(item, json) {
             Given::Text(text) => self.repeat(&text, false, out)?,
             Given::Free(text) => self.repeat(text, true, out)?,
@@ -196,15 +184,15 @@ pub(super) fn result(item: &Item<'_>, out: &mut EventOut<'_>) -> io::Result<()> 
 
 /// The tool's name: of a built-in tool, its type. The name in a request for
 /// approval is not of the tool that the caller has to run.
-fn tool<'i>(item: &'i Item<'_>) -> &'i str {
+fn tool<'i>(item: &'i Item<'_>) -> Option<&'i str> {
     let kind = item.kind();
     let name =
         item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
     match (name, kind) {
-        (Some(name), _) => name,
+        (Some(name), _) => Some(name),
         // A function without a name is not called `function`.
-        (None, "function_call" | "custom_tool_call" | "mcp_call") => "",
-        (None, kind) => kind.strip_suffix("_call").unwrap_or(kind),
+        (None, "function_call" | "custom_tool_call" | "mcp_call") => None,
+        (None, kind) => Some(kind.strip_suffix("_call").unwrap_or(kind)),
     }
 }
 

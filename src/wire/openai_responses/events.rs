@@ -69,6 +69,8 @@ fn text(
     match (is_end, event.whole_text(), &event.delta) {
         (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
         (false, _, Some(piece)) => items.at(event.output_index, out)?.piece(at, piece, out),
+        // Of spoken text, some servers only say that it has ended.
+        (true, None, _) => Ok(()),
         _ => out.unknown(frame, event.kind.as_ref().map_or(frame.event_type, Str::as_str)),
     }
 }

@@ -1,0 +1,118 @@
+//! Messages with a recipient and a channel: gpt-oss's Harmony, and what is
+//! built like it.
+
+use super::{Body, Call, Dialect, Envelope, Region, Section};
+
+pub(super) static HARMONY: Dialect = Dialect {
+    name: "harmony",
+    aliases: &["gpt_oss", "openai", "openai_gptoss"],
+    models: &["gpt-oss"],
+    auto: true,
+    regions: &[Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")],
+    calls: &[
+        Call { at_end: true, ..Call::arguments("{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>", "<|{suffix}|>") },
+        Call { at_end: true, ..Call::arguments("<|start|>assistant to={[}functions.{]}{name}{*}<|message|>", "<|{suffix}|>") },
+    ],
+    drops: &[
+        "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        "<|start|>assistant",
+        "<|end|>",
+        "<|return|>",
+        "<|call|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(super) static BEAM: Dialect = Dialect {
+    name: "beam",
+    models: &["Beam"],
+    regions: &[Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")],
+    calls: &[Call::parameters(
+        "<|start|>assistant to={name}<|channel|>{*}<|message|>",
+        "<|call|>",
+        "<rfl:parameter{@key=name}>",
+        "</rfl:parameter>",
+    )],
+    drops: HARMONY_DROPS,
+    ..Dialect::EMPTY
+};
+
+const HARMONY_DROPS: &[&str] = &[
+    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+    "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+    "<|end|>",
+    "<|return|>",
+];
+
+pub(super) static MUSE: Dialect = Dialect {
+    name: "muse_atem",
+    aliases: &["muse", "muse_glimmer", "musespark1x", "muse_spark"],
+    models: &["Muse Spark", "Muse Glimmer"],
+    auto: true,
+    regions: &[
+        Region::reasoning("{start}{sp}to=self<|message|>", "<|eom|>"),
+        Region::reasoning("<|start|>assistant to=self<|message|>", "<|eom|>"),
+    ],
+    sections: &[
+        Section { open: "{start}{sp}to={_}<|message|>{ws}<atem:function_calls>", close: "</atem:function_calls>" },
+        Section { open: "<|start|>assistant to={_}<|message|>{ws}<atem:function_calls>", close: "</atem:function_calls>" },
+    ],
+    calls: &[Call::parameters(
+        "<atem:invoke{@name}>",
+        "</atem:invoke>",
+        "<atem:parameter{@key=name}>",
+        "</atem:parameter>",
+    )],
+    drops: &[
+        "{start}{sp}to=commentary<|message|>",
+        "{start}{sp}to=user<|message|>",
+        "<|start|>assistant to=commentary<|message|>",
+        "<|start|>assistant to=user<|message|>",
+        "<|eom|>",
+        "<|eot|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+const INKLING_BODY: Body = Body::Json(Envelope { arguments: &["args", "arguments"], ..Envelope::NEW });
+
+pub(super) static INKLING: Dialect = Dialect {
+    name: "inkling",
+    models: &["Inkling"],
+    auto: true,
+    regions: &[Region::reasoning("<|content_thinking|>", "<|end_message|>")],
+    calls: &[
+        Call { body: INKLING_BODY, ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", "<|end_message|>") },
+        Call { body: INKLING_BODY, ..Call::json("<|content_invoke_tool_json|>", "<|end_message|>") },
+    ],
+    drops: &["<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"],
+    ..Dialect::EMPTY
+};
+
+pub(super) static SOLAR: Dialect = Dialect {
+    name: "solar_open",
+    models: &["Solar Open"],
+    auto: true,
+    regions: &[Region::reasoning("<|think|>", "<|end|>")],
+    calls: &[Call::arguments(
+        "<|tool_call:begin|>{id}<|tool_call:name|>{name}<|tool_call:args|>",
+        "<|tool_call:end|>",
+    )],
+    drops: &["<|begin|>assistant", "<|tool_calls|>", "<|calls|>", "<|content|>", "<|end|>"],
+    ..Dialect::EMPTY
+};
+
+pub(super) static PLAMO3: Dialect = Dialect {
+    name: "plamo3",
+    models: &["PLaMo 3"],
+    auto: true,
+    regions: &[Region::reasoning("<|plamo:begin_think:plamo|>{nl}", "{nl}<|plamo:end_think:plamo|>{nl}")],
+    calls: &[Call::arguments(
+        "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
+         <|plamo:begin_tool_arguments:plamo|>{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
+        "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+    )],
+    drops: &["<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>", "<|plamo:tag|>"],
+    ..Dialect::EMPTY
+};

@@ -1,0 +1,34 @@
+//! Gemma: braces with bare keys, and Python in a fence.
+
+use super::{Body, Call, Dialect, Region};
+
+pub(super) static TOOL_CODE: Dialect = Dialect {
+    name: "gemma3_tool_code",
+    models: &["Gemma 3"],
+    calls: &[Call::python("{line}```tool_code{nl}", "```")],
+    ..Dialect::EMPTY
+};
+
+pub(super) static FUNCTION_GEMMA: Dialect = Dialect {
+    name: "functiongemma",
+    models: &["FunctionGemma"],
+    auto: true,
+    calls: &[Call {
+        body: Body::Braces("<escape>"),
+        ..Call::arguments("<start_function_call>call:{name}", "<end_function_call>")
+    }],
+    ..Dialect::EMPTY
+};
+
+pub(super) static GEMMA4: Dialect = Dialect {
+    name: "gemma4",
+    models: &["Gemma 4"],
+    auto: true,
+    regions: &[Region::reasoning("<|channel>thought{nl}", "<channel|>")],
+    calls: &[Call {
+        body: Body::Braces("<|\"|>"),
+        ..Call::arguments("<|tool_call>{[}call:{]}{name}", "<tool_call|>")
+    }],
+    drops: &["<turn|>", "<|tool_response>"],
+    ..Dialect::EMPTY
+};

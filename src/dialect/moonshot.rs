@@ -1,0 +1,58 @@
+//! Kimi: section tokens with JSON in K2, tags of three tokens each in K3, and
+//! the thinking brackets of k1.5.
+
+use super::{Call, Dialect, Region, Section, StartIn, tags};
+
+pub(super) static K2: Dialect = Dialect {
+    name: "kimi_k2",
+    aliases: &["kimik2", "kimi_k25", "kimi_thinking"],
+    models: &["Kimi K2", "Kimi K2.5 to K2.7"],
+    start_in: StartIn::Auto,
+    auto: true,
+    regions: &[tags::REASONING],
+    calls: &[
+        Call::arguments(
+            "<|tool_call_begin|>{ws}{id(}{[}functions.{]}{name}:{_}{)}{ws}<|tool_call_argument_begin|>",
+            "<|tool_call_end|>",
+        ),
+        Call::arguments("<|tool_call_begin|>{ws}{id}{ws}<|tool_call_argument_begin|>", "<|tool_call_end|>"),
+    ],
+    drops: &[
+        "<|tool_calls_section_begin|>",
+        "<|tool_calls_section_end|>",
+        "<|tool_call_section_begin|>",
+        "<|tool_call_section_end|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(super) static K3: Dialect = Dialect {
+    name: "kimi_k3",
+    models: &["Kimi K3"],
+    start_in: StartIn::Auto,
+    auto: true,
+    regions: &[Region::reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>")],
+    sections: &[Section { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>" }],
+    calls: &[Call::parameters(
+        "<|open|>call{@name=tool}<|sep|>",
+        "<|close|>call<|sep|>",
+        "<|open|>argument{@key,type?}<|sep|>",
+        "<|close|>argument<|sep|>",
+    )],
+    drops: &[
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|close|>message<|sep|>",
+        "<|end_of_msg|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(super) static THINK: Dialect = Dialect {
+    name: "kimi_think_legacy",
+    aliases: &["kimi"],
+    models: &["Kimi k1.5", "Kimi-VL thinking"],
+    auto: true,
+    regions: &[Region::reasoning("◁think▷{nl}", "{nl}◁/think▷{nl}{nl}")],
+    ..Dialect::EMPTY
+};

@@ -1,0 +1,379 @@
+//! The AWS event stream: binary messages with headers and two checksums.
+//!
+//! Source: Smithy specification, "Amazon Event Stream". A message is a prelude
+//! (its length, that of its headers, and a checksum of these two), headers, a
+//! payload, and a checksum of all that. A message is handed on once both
+//! checksums are right, and nothing in it is believed before. A wrong one ends
+//! the stream, as the specification says: where the next message begins is
+//! known from the lengths alone, so what follows is counted and not read.
+
+use std::io;
+
+use super::header::{self, Defect, Header, HeaderValue};
+use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+
+pub(super) const NAME: &str = "eventstream";
+
+pub(super) static FRAMING: Framing = Framing {
+    name: NAME,
+    about: "binary messages of an AWS event stream",
+    sniff,
+    framer: |settings| Box::new(EventStream { settings, ..EventStream::default() }),
+};
+
+/// The bytes of a prelude, and of the shortest message.
+const PRELUDE: usize = 12;
+const SHORTEST: usize = 16;
+/// The longest block of headers that is read, in bytes. Services allow an
+/// eighth of it.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// Yes, once a prelude's checksum is right, which no other input's is. Until
+/// then, what begins with a length below 150 MB is one: no text does.
+fn sniff(head: &[u8]) -> Sniff {
+    match (head.first(), head.first_chunk()) {
+        (None, _) => Sniff::More,
+        (Some(0..=8), None) => Sniff::Likely,
+        (Some(0..=8), Some(prelude)) => Prelude::new(prelude).has_right_checksum().into(),
+        _ => Sniff::No,
+    }
+}
+
+/// The beginning of a message.
+#[derive(Clone, Copy, Debug)]
+struct Prelude {
+    /// The length of the message.
+    total: usize,
+    /// The length of its headers.
+    headers: usize,
+    declared: u32,
+    actual: u32,
+}
+
+impl Prelude {
+    fn new(bytes: &[u8; PRELUDE]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
+        Prelude {
+            total: u32::from_be_bytes([a, b, c, d]) as usize,
+            headers: u32::from_be_bytes([e, f, g, h]) as usize,
+            declared: u32::from_be_bytes([i, j, k, l]),
+            actual: crc32fast::hash(&[a, b, c, d, e, f, g, h]),
+        }
+    }
+
+    fn has_right_checksum(&self) -> bool {
+        self.declared == self.actual
+    }
+
+    /// What is wrong with the message, as far as its prelude tells.
+    fn check(&self, settings: &Settings, offset: u64) -> Result<(), Fault<'static>> {
+        let Prelude { total, headers, declared, actual } = *self;
+        let room = total.saturating_sub(SHORTEST);
+        let message = if declared != actual {
+            format!("the checksum of a message's prelude is {declared:08x}, but its bytes give {actual:08x}")
+        } else if total < SHORTEST {
+            format!("a message gives its length as {total} bytes, and none is shorter than {SHORTEST}")
+        } else if headers > room {
+            format!("a message gives the length of its headers as {headers} bytes, and has room for {room}")
+        } else if settings.is_over(total) {
+            return Err(settings.limit_fault(offset));
+        } else if headers > MAX_HEADER_BYTES {
+            return Err(too_many(format!("a message has more than {MAX_HEADER_BYTES} bytes of headers"), offset));
+        } else {
+            return Ok(());
+        };
+        Err(broken(message, offset))
+    }
+}
+
+#[derive(Debug, Default)]
+struct EventStream {
+    settings: Settings,
+    /// What has come of a message that isn't whole: never more, whatever
+    /// length it gives.
+    held: Vec<u8>,
+    /// The length of that message, once its prelude has been checked.
+    length: Option<usize>,
+    /// Where the message begins.
+    offset: u64,
+    /// How many bytes have come.
+    fed: u64,
+    /// A message was not what the specification says: no more is read.
+    is_broken: bool,
+}
+
+impl EventStream {
+    /// Takes the bytes of one message, or as many as there are; tells how many.
+    fn take(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
+        if let Some(prelude) = bytes.first_chunk().filter(|_| self.held.is_empty()) {
+            let prelude = Prelude::new(prelude);
+            if let Err(fault) = prelude.check(&self.settings, self.offset) {
+                return self.fail(fault, out).map(|()| bytes.len());
+            }
+            self.length = Some(prelude.total);
+            if let Some(message) = bytes.get(..prelude.total) {
+                return self.message(message, out).map(|()| prelude.total);
+            }
+        }
+        let wanted = self.length.unwrap_or(PRELUDE);
+        let (part, _) = bytes.split_at(bytes.len().min(wanted - self.held.len()));
+        self.held.extend_from_slice(part);
+        if self.held.len() < wanted {
+            return Ok(part.len());
+        }
+        if self.length.is_some() {
+            let message = std::mem::take(&mut self.held);
+            self.message(&message, out)?;
+        } else if let Some(prelude) = self.held.first_chunk().map(Prelude::new) {
+            match prelude.check(&self.settings, self.offset) {
+                Ok(()) => self.length = Some(prelude.total),
+                Err(fault) => self.fail(fault, out)?,
+            }
+        }
+        Ok(part.len())
+    }
+
+    /// Hands on a message that has come as a whole, if it is as it should be.
+    fn message(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.length = None;
+        match split(bytes, self.offset) {
+            Ok((headers, data)) => {
+                let frame = Frame {
+                    framing: FRAMING.name,
+                    event_type: name(&headers),
+                    headers: &headers,
+                    data,
+                    id: "",
+                    offset: self.offset,
+                };
+                self.offset += bytes.len() as u64;
+                out(Ok(frame))
+            }
+            Err(fault) => self.fail(fault, out),
+        }
+    }
+
+    fn fail(&mut self, fault: Fault<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.is_broken = true;
+        self.held = Vec::new();
+        out(Err(fault))
+    }
+}
+
+/// The headers and the payload of a message whose prelude has been checked.
+fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<'static>> {
+    let parts = message.split_last_chunk().zip(message.first_chunk());
+    let Some(((covered, checksum), prelude)) = parts else {
+        return Err(broken("a message is too short".into(), offset));
+    };
+    let (declared, actual) = (u32::from_be_bytes(*checksum), crc32fast::hash(covered));
+    if declared != actual {
+        let message = format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
+        return Err(broken(message, offset));
+    }
+    let body = covered.get(PRELUDE..).unwrap_or_default();
+    let (block, payload) = body.split_at_checked(Prelude::new(prelude).headers).unwrap_or_default();
+    match header::read(block) {
+        Ok(headers) => Ok((headers, payload)),
+        Err(Defect::Malformed(message)) => Err(broken(message, offset)),
+        Err(Defect::TooMany(message)) => Err(too_many(message, offset)),
+    }
+}
+
+/// What kind of event, exception or error a message is.
+fn name<'h>(headers: &'h [Header<'_>]) -> &'h str {
+    [":event-type", ":exception-type", ":error-code"]
+        .into_iter()
+        .find_map(|name| text(headers, name))
+        .unwrap_or_default()
+}
+
+/// The header of this name, if there is one and it is text.
+pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str> {
+    match &headers.iter().find(|header| header.name == name)?.value {
+        HeaderValue::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn broken(message: String, offset: u64) -> Fault<'static> {
+    Fault { kind: FaultKind::Broken, code: "malformed", message, offset, raw: &[] }
+}
+
+fn too_many(message: String, offset: u64) -> Fault<'static> {
+    Fault { kind: FaultKind::Limit, code: "headers", message, offset, raw: &[] }
+}
+
+impl Framer for EventStream {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.fed += bytes.len() as u64;
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.is_broken {
+            let taken = self.take(rest, out)?;
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.offset;
+        if self.is_broken {
+            let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
+            return out(Err(Fault { kind: FaultKind::Note, code: "unread", message, offset, raw: &[] }));
+        }
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let (wanted, part) = (self.length.unwrap_or(PRELUDE), self.length.map_or("the prelude of ", |_| ""));
+        let missing = wanted - self.held.len();
+        let message = format!("the input ended inside {part}a message: {missing} of {wanted} bytes are missing");
+        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw: &[] }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check;
+    use super::*;
+
+    /// A message with right checksums, whatever its lengths.
+    fn message(headers: &[u8], payload: &[u8]) -> Vec<u8> {
+        let total = (SHORTEST + headers.len() + payload.len()) as u32;
+        sealed(total, headers.len() as u32, &[headers, payload].concat())
+    }
+
+    fn sealed(total: u32, headers: u32, body: &[u8]) -> Vec<u8> {
+        let mut bytes = [total.to_be_bytes(), headers.to_be_bytes()].concat();
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
+        bytes.extend_from_slice(body);
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
+        bytes
+    }
+
+    const EVENT: &[u8] = b"\x0B:event-type\x07\x00\x05chunk\x0D:message-type\x07\x00\x05event";
+
+    /// What is said of these bytes, in pieces of any size.
+    #[track_caller]
+    fn faults(input: &[u8], settings: Settings, expected: &[&str]) {
+        for size in [1, 2, 5, 12, 13, input.len()] {
+            let mut framer = (FRAMING.framer)(settings);
+            let mut said = Vec::new();
+            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
+                said.extend(frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)));
+                Ok(())
+            };
+            input.chunks(size.max(1)).for_each(|piece| framer.feed(piece, &mut out).unwrap());
+            framer.finish(&mut out).unwrap();
+            assert_eq!(said, expected, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn messages_are_handed_on_when_they_are_whole() {
+        let input = [message(EVENT, b"{}"), message(b"", b""), message(b"", b"\xFF")].concat();
+        check(&FRAMING, false, &input, &["chunk|{}", "|", "|\u{FFFD}"]);
+    }
+
+    #[test]
+    fn an_input_that_ends_inside_a_message_is_cut() {
+        let first = message(EVENT, b"{}");
+        let input = [first.as_slice(), &message(b"", b"{}")].concat();
+        let end = first.len();
+        check(&FRAMING, false, &input[..end], &["chunk|{}"]);
+        check(&FRAMING, false, &input[..end + 1], &["chunk|{}", &format!("!Truncated {end}")]);
+        check(&FRAMING, false, &input[..input.len() - 1], &["chunk|{}", &format!("!Truncated {end}")]);
+        faults(
+            &input[end..end + 5],
+            Settings::default(),
+            &["Truncated: the input ended inside the prelude of a message: 7 of 12 bytes are missing"],
+        );
+        faults(
+            &input[end..end + 13],
+            Settings::default(),
+            &["Truncated: the input ended inside a message: 5 of 18 bytes are missing"],
+        );
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let good = message(EVENT, br#"{"bytes":"e30="}"#);
+        for bit in 0..good.len() * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let mut framer = (FRAMING.framer)(Settings::default());
+            let (mut frames, mut broken) = (0, 0);
+            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
+                match frame {
+                    Ok(_) => frames += 1,
+                    Err(fault) => broken += usize::from(fault.kind == FaultKind::Broken),
+                }
+                Ok(())
+            };
+            framer.feed(&bad, &mut out).unwrap();
+            framer.feed(&good, &mut out).unwrap();
+            framer.finish(&mut out).unwrap();
+            assert_eq!((frames, broken), (0, 1), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn nothing_behind_a_wrong_checksum_is_read() {
+        let (good, mut bad) = (message(b"", b"{}"), message(b"", b"{}"));
+        *bad.last_mut().unwrap() ^= 1;
+        let input = [good.as_slice(), &bad, &good].concat();
+        check(&FRAMING, false, &input, &["|{}", "!Broken 18", "!Note 18"]);
+        faults(
+            &input,
+            Settings::default(),
+            &[
+                "Broken: the checksum of a message is 2f9261fb, but its bytes give 2f9261fa",
+                "Note: 36 bytes, from the damage on, were not read",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_prelude_is_checked_before_anything_is_held() {
+        let mut bad = sealed(u32::MAX, 0, b"");
+        bad[8] ^= 1;
+        let mut framer = EventStream::default();
+        framer.feed(&bad[..PRELUDE], &mut |_| Ok(())).unwrap();
+        assert!(framer.is_broken && framer.held.capacity() == 0);
+        let mut framer = EventStream { settings: Settings { max_event: 0, ..Settings::default() }, ..framer };
+        framer.is_broken = false;
+        framer.feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_| Ok(())).unwrap();
+        assert!(!framer.is_broken && framer.held.capacity() < 64, "{framer:?}");
+    }
+
+    #[test]
+    fn lengths_that_cannot_be_are_told_apart() {
+        let said = |input: &[u8], expected: &str| {
+            let unread = format!("Note: {} bytes, from the damage on, were not read", input.len());
+            faults(input, Settings::default(), &[expected, &unread]);
+        };
+        said(
+            &sealed(15, 0, b""),
+            "Broken: a message gives its length as 15 bytes, and none is shorter than 16",
+        );
+        said(
+            &sealed(20, 5, b"abcd"),
+            "Broken: a message gives the length of its headers as 5 bytes, and has room for 4",
+        );
+        said(&sealed(u32::MAX, 0, b""), "Limit: one event is larger than --max-event 268435456");
+        said(
+            &sealed((2 << 20) + 16, 2 << 20, b""),
+            "Limit: a message has more than 1048576 bytes of headers",
+        );
+        said(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
+        said(&message(b"\x01a\x07\0\x04hi", b"payload"), "Broken: the header \"a\" runs past the end of the headers");
+    }
+
+    #[test]
+    fn the_checksum_of_the_prelude_tells() {
+        assert_eq!(sniff(&message(EVENT, b"{}")), Sniff::Yes);
+        assert_eq!(sniff(b""), Sniff::More);
+        assert_eq!(sniff(b"\0\0\0"), Sniff::Likely);
+        assert_eq!(sniff(&[0; 64]), Sniff::No);
+        assert_eq!(sniff(b"data"), Sniff::No);
+    }
+}
