@@ -151,7 +151,9 @@ impl Assembler {
             let is_told = self.is_lost || open.is_over();
             return self.close(Some(failure).filter(|_| !is_told), emit);
         }
-        std::mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
+        std::mem::take(&mut self.early)
+            .iter()
+            .try_for_each(|early| emit(early.afterthought().into()))
     }
 
     fn is_other_choice(&self, choice: u64) -> bool {

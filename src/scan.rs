@@ -14,10 +14,11 @@
 //! | `{ns}` | letters and a colon, or nothing: a namespace |
 //! | `{*}` | anything on the line, up to the text behind it |
 //! | `{@}` | the attributes of a tag, or none |
-//! | `{@name}`, `{@key=name,type=kind?}` | attributes, of which the named ones are remembered; `?` if one may be missing |
+//! | `{@name}`, `{@key=name,type=kind?}` | attributes, of which the named ones are remembered; `?` if one may be missing, `&` if `&amp;` and `&quot;` are escapes in it |
 //! | `{[}`…`{]}` | what may be missing |
 //! | `{id(}`…`{)}` | remembers all between as one word |
 //! | `{{}` | an opening brace |
+//! | `{|}` in a closer | one marker or another |
 //! | `{start}` at the front | only where the message or its answer begins |
 //! | `{line}` at the front | only where a line begins |
 //!

@@ -112,8 +112,15 @@ impl Types {
     };
 
     /// Anything: the type of a bare word that no schema speaks of.
-    pub const ANY: Types =
-        Types { null: true, boolean: true, integer: true, number: true, object: true, array: true, string: true };
+    pub const ANY: Types = Types {
+        null: true,
+        boolean: true,
+        integer: true,
+        number: true,
+        object: true,
+        array: true,
+        string: true,
+    };
 
     fn of(schema: &Value, depth: usize) -> Types {
         let mut types = Types::default();

@@ -71,7 +71,9 @@ impl Call {
 
     /// Whether a fragment takes back what came before it.
     pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
-        let is_same = |whole: &str| self.arguments == whole || json::minify(&self.arguments) == json::minify(whole);
+        let is_same = |whole: &str| {
+            self.arguments == whole || json::minify(&self.arguments) == json::minify(whole)
+        };
         matches!(part.arguments, Arguments::Done(whole) if self.has_arguments() && !is_same(whole))
     }
 

@@ -129,13 +129,16 @@ impl Message {
             state.add(self.limits);
         }
         state.note(part, index);
-        if let Some((code, message)) = inference.filter(|(code, _)| state.inferred.insert((index, code))) {
+        if let Some((code, message)) =
+            inference.filter(|(code, _)| state.inferred.insert((index, code)))
+        {
             self.warned.get_or_insert_with(|| message.to_owned());
             warn(code, message, Some(index), choice, emit)?;
         }
         if let Some(call) = state.open.get_mut(&index) {
             if call.is_corrected_by(part) {
-                let message = "the arguments were repeated at their end, but not as their fragments had them";
+                let message =
+                    "the arguments were repeated at their end, but not as their fragments had them";
                 self.warned.get_or_insert_with(|| message.to_owned());
                 warn("arguments_mismatch", message, Some(index), choice, emit)?;
             }
@@ -270,7 +273,8 @@ impl Message {
     /// Whether a decoder has inferred at the end of the input that the message
     /// is over, and no byte is missing there.
     pub(super) fn is_over(&self) -> bool {
-        let is_inferred = |choice: &Choice| choice.finish.as_ref().is_some_and(|finish| finish.inferred);
+        let is_inferred =
+            |choice: &Choice| choice.finish.as_ref().is_some_and(|finish| finish.inferred);
         self.tail.is_none() && !self.choices.is_empty() && self.choices.values().all(is_inferred)
     }
 
@@ -332,7 +336,8 @@ impl Choice {
         let by_id = part.id.and_then(|id| self.by_id.get(id)).copied();
         if let Some(index) = by_id {
             let is_new = part.name.is_some() && !self.open.contains_key(&index);
-            let repeated = ("repeated_id", "a second call came with the id of one that had been closed");
+            let repeated =
+                ("repeated_id", "a second call came with the id of one that had been closed");
             return if is_new { (None, Some(repeated)) } else { (by_id, None) };
         }
         if part.key == Key::None {

@@ -19,7 +19,10 @@ pub(super) static CLINE: Dialect = Dialect {
     aliases: &["morph_xml"],
     models: &["Cline", "Roo", "Kilo"],
     regions: &[Region::reasoning("<thinking>{nl}", "{nl}</thinking>{nl}{nl}")],
-    calls: &[Call { known: true, ..Call::parameters("<{name}>", "</{name}>", "<{key}>{nl}", "{nl}</{key}>") }],
+    calls: &[Call {
+        known: true,
+        ..Call::parameters("<{name}>", "</{name}>", "<{key}>{nl}", "{nl}</{key}>")
+    }],
     ..Dialect::EMPTY
 };
 

@@ -52,7 +52,9 @@ impl BodyReader {
     /// A reader for a body of this form, if that has an end of its own.
     pub(super) fn new(form: &BodyForm) -> Option<Self> {
         Some(match form {
-            BodyForm::Json(envelope) => BodyReader::Json { envelope: *envelope, element: None, is_list: false },
+            BodyForm::Json(envelope) => {
+                BodyReader::Json { envelope: *envelope, element: None, is_list: false }
+            }
             BodyForm::Arguments => BodyReader::Arguments(Scanner::new(MAX_DEPTH)),
             BodyForm::Python => BodyReader::Python { expression: None, is_list: false },
             BodyForm::Literal(envelope) => BodyReader::Literal {
@@ -124,7 +126,12 @@ impl BodyReader {
     }
 
     /// Takes a whole body.
-    pub(super) fn feed_all(&mut self, text: &str, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<()> {
+    pub(super) fn feed_all(
+        &mut self,
+        text: &str,
+        calls: &mut Calls,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let mut at = 0;
         loop {
             let rest = text.get(at..).unwrap_or_default();
@@ -136,7 +143,12 @@ impl BodyReader {
         }
     }
 
-    fn json(&mut self, text: &str, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<(usize, Progress)> {
+    fn json(
+        &mut self,
+        text: &str,
+        calls: &mut Calls,
+        say: &mut Say<'_>,
+    ) -> io::Result<(usize, Progress)> {
         let BodyReader::Json { envelope, element: slot, is_list } = self else {
             return Ok((0, Progress::Bad));
         };
@@ -161,7 +173,12 @@ impl BodyReader {
         Ok((taken, if *is_list { Progress::Open } else { Progress::Whole }))
     }
 
-    fn python(&mut self, text: &str, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<(usize, Progress)> {
+    fn python(
+        &mut self,
+        text: &str,
+        calls: &mut Calls,
+        say: &mut Say<'_>,
+    ) -> io::Result<(usize, Progress)> {
         let BodyReader::Python { expression: slot, is_list } = self else {
             return Ok((0, Progress::Bad));
         };

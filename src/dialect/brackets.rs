@@ -22,7 +22,8 @@ impl Brackets {
     /// ends with them.
     pub(super) fn push(&mut self, text: &str) -> (usize, bool) {
         for (at, byte) in text.bytes().enumerate() {
-            let is_string = if self.delimiter.is_empty() { self.python(byte) } else { self.delimited(byte) };
+            let is_string =
+                if self.delimiter.is_empty() { self.python(byte) } else { self.delimited(byte) };
             if is_string {
                 continue;
             }

@@ -58,9 +58,16 @@ impl Calls {
     }
 
     /// The opener of a call, or of several, has been read.
-    pub(super) fn open_markup(&mut self, source: &'static str, marker: &str, words: &Captures, name: &str) {
+    pub(super) fn open_markup(
+        &mut self,
+        source: &'static str,
+        marker: &str,
+        words: &Captures,
+        name: &str,
+    ) {
         self.source = source;
-        self.name = words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
+        self.name =
+            words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
         self.id = words.get("id").map(str::to_owned);
         self.raw.clear();
         self.raw.push_str(marker);
@@ -81,13 +88,23 @@ impl Calls {
         Ok(())
     }
 
+    /// How many have been begun.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The tool's name, once it's known.
     pub(super) fn name(&self) -> Option<&str> {
         self.open.as_ref().and_then(|call| call.name.as_deref())
     }
 
     /// The body has the name, or the id.
-    pub(super) fn tell(&mut self, name: Option<&str>, id: Option<&str>, say: &mut Say<'_>) -> io::Result<()> {
+    pub(super) fn tell(
+        &mut self,
+        name: Option<&str>,
+        id: Option<&str>,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let Some(call) = &mut self.open else { return Ok(()) };
         if let Some(name) = name {
             call.name = Some(name.to_owned());
@@ -97,7 +114,9 @@ impl Calls {
 
     pub(super) fn arguments(&self, arguments: Arguments<'_>, say: &mut Say<'_>) -> io::Result<()> {
         match &self.open {
-            Some(call) => say(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() })),
+            Some(call) => {
+                say(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
+            }
             None => Ok(()),
         }
     }
@@ -190,7 +209,13 @@ impl Calls {
         if is_streaming {
             text.push('"');
         }
-        call.values.push(Value { types, text: String::new(), is_streaming, elements: None, count: 0 });
+        call.values.push(Value {
+            types,
+            text: String::new(),
+            is_streaming,
+            elements: None,
+            count: 0,
+        });
         if is_double {
             warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
         }
@@ -201,7 +226,9 @@ impl Calls {
     /// waits for its end.
     pub(super) fn feed_value(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.raw.push_str(text);
-        let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else { return Ok(()) };
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
+            return Ok(());
+        };
         if !value.is_streaming {
             value.text.push_str(text);
             return Ok(());
@@ -212,7 +239,9 @@ impl Calls {
     }
 
     pub(super) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else { return Ok(()) };
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
+            return Ok(());
+        };
         let text = match value.elements {
             _ if value.is_streaming => "\"".to_owned(),
             Some(true) => "]".to_owned(),

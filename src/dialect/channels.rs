@@ -1,20 +1,31 @@
 //! Messages with a recipient and a channel: gpt-oss's Harmony, and what is
 //! built like it.
 
-use super::{Body, Call, Dialect, Envelope, Region, Section};
+use super::{Body, Call, Dialect, Ends, Envelope, Region, Section};
 
 pub(super) static HARMONY: Dialect = Dialect {
     name: "harmony",
     aliases: &["gpt_oss", "openai", "openai_gptoss"],
     models: &["gpt-oss"],
     auto: true,
-    regions: &[Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")],
+    regions: &[ANALYSIS, FINAL],
     calls: &[
-        Call { at_end: true, ..Call::arguments("{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>", "<|{suffix}|>") },
-        Call { at_end: true, ..Call::arguments("<|start|>assistant to={[}functions.{]}{name}{*}<|message|>", "<|{suffix}|>") },
+        Call {
+            at_end: true,
+            ..Call::arguments(
+                "{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>",
+                "<|{suffix}|>",
+            )
+        },
+        Call {
+            at_end: true,
+            ..Call::arguments(
+                "<|start|>assistant to={[}functions.{]}{name}{*}<|message|>",
+                "<|{suffix}|>",
+            )
+        },
     ],
     drops: &[
-        "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
         "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
         "<|start|>assistant",
         "<|end|>",
@@ -24,30 +35,37 @@ pub(super) static HARMONY: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+const ANALYSIS: Region = Region {
+    ends: Ends::Anything,
+    ..Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")
+};
+
+/// The answer: what closes it is dropped, and any header ends it.
+const FINAL: Region = Region::answer(
+    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+    "<|end|>{|}<|return|>",
+);
+
 pub(super) static BEAM: Dialect = Dialect {
     name: "beam",
     models: &["Beam"],
-    regions: &[Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")],
+    regions: &[ANALYSIS, FINAL],
     calls: &[Call::parameters(
         "<|start|>assistant to={name}<|channel|>{*}<|message|>",
         "<|call|>",
-        "<rfl:parameter{@key=name}>",
-        "</rfl:parameter>",
+        "<rfl:parameter{@key=name}>{nl}",
+        "{nl}</rfl:parameter>",
     )],
-    drops: HARMONY_DROPS,
+    drops: BEAM_DROPS,
     ..Dialect::EMPTY
 };
 
-const HARMONY_DROPS: &[&str] = &[
-    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
-    "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
-    "<|end|>",
-    "<|return|>",
-];
+const BEAM_DROPS: &[&str] =
+    &["{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>", "<|end|>", "<|return|>"];
 
 pub(super) static MUSE: Dialect = Dialect {
     name: "muse_atem",
-    aliases: &["muse", "muse_glimmer", "musespark1x", "muse_spark"],
+    aliases: &["muse", "muse_glimmer", "musespark1x", "muse_spark", "muse_spark_open"],
     models: &["Muse Spark", "Muse Glimmer"],
     auto: true,
     regions: &[
@@ -55,8 +73,17 @@ pub(super) static MUSE: Dialect = Dialect {
         Region::reasoning("<|start|>assistant to=self<|message|>", "<|eom|>"),
     ],
     sections: &[
-        Section { open: "{start}{sp}to={_}<|message|>{ws}<atem:function_calls>", close: "</atem:function_calls>" },
-        Section { open: "<|start|>assistant to={_}<|message|>{ws}<atem:function_calls>", close: "</atem:function_calls>" },
+        Section {
+            open: "{start}{sp}to={_}<|message|>{ws}<atem:function_calls>",
+            close: "</atem:function_calls>",
+        },
+        Section {
+            open: "<|start|>assistant to={_}<|message|>{ws}<atem:function_calls>",
+            close: "</atem:function_calls>",
+        },
+        // The wrapper may be missing.
+        Section { open: "{start}{sp}to={_}<|message|>", close: "<|eom|>{|}<|eot|>" },
+        Section { open: "<|start|>assistant to={_}<|message|>", close: "<|eom|>{|}<|eot|>" },
     ],
     calls: &[Call::parameters(
         "<atem:invoke{@name}>",
@@ -75,7 +102,10 @@ pub(super) static MUSE: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-const INKLING_BODY: Body = Body::Json(Envelope { arguments: &["args", "arguments"], ..Envelope::NEW });
+const INKLING_END: &str = "<|end_message|>{|}<|content_model_end_sampling|>";
+
+const INKLING_BODY: Body =
+    Body::Json(Envelope { arguments: &["args", "arguments"], ..Envelope::NEW });
 
 pub(super) static INKLING: Dialect = Dialect {
     name: "inkling",
@@ -83,10 +113,25 @@ pub(super) static INKLING: Dialect = Dialect {
     auto: true,
     regions: &[Region::reasoning("<|content_thinking|>", "<|end_message|>")],
     calls: &[
-        Call { body: INKLING_BODY, ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", "<|end_message|>") },
-        Call { body: INKLING_BODY, ..Call::json("<|content_invoke_tool_json|>", "<|end_message|>") },
+        Call {
+            body: INKLING_BODY,
+            ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", INKLING_END)
+        },
+        Call { body: INKLING_BODY, ..Call::json("<|content_invoke_tool_json|>", INKLING_END) },
+        // The first header may be in the prompt, but for the tool's name.
+        Call {
+            body: INKLING_BODY,
+            ..Call::json("{start}{_}<|content_invoke_tool_json|>", INKLING_END)
+        },
     ],
-    drops: &["<|message_model|>", "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>"],
+    drops: &[
+        "<|message_model|>",
+        "<|content_text|>",
+        "<|content_invoke_tool_text|>",
+        "<|content_tool_error|>",
+        "<|end_message|>",
+        "<|content_model_end_sampling|>",
+    ],
     ..Dialect::EMPTY
 };
 
@@ -107,12 +152,19 @@ pub(super) static PLAMO3: Dialect = Dialect {
     name: "plamo3",
     models: &["PLaMo 3"],
     auto: true,
-    regions: &[Region::reasoning("<|plamo:begin_think:plamo|>{nl}", "{nl}<|plamo:end_think:plamo|>{nl}")],
+    regions: &[Region::reasoning(
+        "<|plamo:begin_think:plamo|>{nl}",
+        "{nl}<|plamo:end_think:plamo|>{nl}",
+    )],
     calls: &[Call::arguments(
         "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
          <|plamo:begin_tool_arguments:plamo|>{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
         "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
     )],
-    drops: &["<|plamo:begin_tool_requests:plamo|>", "<|plamo:end_tool_requests:plamo|>", "<|plamo:tag|>"],
+    drops: &[
+        "<|plamo:begin_tool_requests:plamo|>",
+        "<|plamo:end_tool_requests:plamo|>",
+        "<|plamo:tag|>",
+    ],
     ..Dialect::EMPTY
 };

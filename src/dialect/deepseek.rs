@@ -46,7 +46,10 @@ pub(super) static V32: Dialect = Dialect {
     models: &["DeepSeek V3.2"],
     auto: true,
     regions: &[tags::REASONING],
-    sections: &[Section { open: "{nl}{nl}<｜DSML｜function_calls>", close: "</｜DSML｜function_calls>" }],
+    sections: &[Section {
+        open: "{nl}{nl}<｜DSML｜function_calls>",
+        close: "</｜DSML｜function_calls>",
+    }],
     calls: DSML,
     drops: &["<｜end▁of▁sentence｜>"],
     ..Dialect::EMPTY
@@ -76,12 +79,15 @@ pub(super) static V41: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     sections: &[Section { open: "{nl}{nl}<｜DSML｜ calls>", close: "</｜DSML｜ calls>" }],
-    calls: &[Call::parameters(
-        "<｜DSML｜ invoke{@name}>",
-        "</｜DSML｜ invoke>",
-        "<｜DSML｜ parameter{@key=name,type=string?}>",
-        "</｜DSML｜ parameter>",
-    )],
+    calls: &[
+        Call::arguments("<｜DSML｜ invoke{@name}>", "</｜DSML｜ invoke>"),
+        Call::parameters(
+            "<｜DSML｜ invoke{@name}>",
+            "</｜DSML｜ invoke>",
+            "<｜DSML｜ parameter{@key=name,type=string?}>",
+            "</｜DSML｜ parameter>",
+        ),
+    ],
     ..Dialect::EMPTY
 };
 

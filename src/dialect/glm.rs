@@ -26,9 +26,11 @@ pub(super) static GLM47: Dialect =
 pub(super) static POOLSIDE: Dialect =
     Dialect { name: "poolside_v1", models: &["Poolside Laguna"], ..GLM };
 
-pub(super) static LING3: Dialect = Dialect { name: "ling3", models: &["Ling 3.0", "Ring 2.6"], ..GLM };
+pub(super) static LING3: Dialect =
+    Dialect { name: "ling3", models: &["Ling 3.0", "Ring 2.6"], ..GLM };
 
-pub(super) static SPARK25: Dialect = Dialect { name: "spark25", models: &["iFlytek Spark 2.5"], ..GLM };
+pub(super) static SPARK25: Dialect =
+    Dialect { name: "spark25", models: &["iFlytek Spark 2.5"], ..GLM };
 
 pub(super) static IQUEST: Dialect = Dialect {
     name: "iquest_q1",
@@ -41,8 +43,14 @@ pub(super) static IQUEST: Dialect = Dialect {
 
 /// Each checkpoint has a suffix of its own on every tag.
 const HY: Dialect = Dialect {
-    regions: &[Region::reasoning("<think:{suffix}>{nl}", "{nl}</think:{suffix}>{nl}{nl}")],
-    sections: &[Section { open: "<tool_calls{[}:{suffix}{]}>", close: "</tool_calls{[}:{suffix}{]}>" }],
+    regions: &[Region::reasoning(
+        "<think{[}:{suffix}{]}>{nl}",
+        "{nl}</think{[}:{suffix}{]}>{nl}{nl}",
+    )],
+    sections: &[Section {
+        open: "<tool_calls{[}:{suffix}{]}>",
+        close: "</tool_calls{[}:{suffix}{]}>",
+    }],
     calls: &[Call::parameters(
         "<tool_call{[}:{suffix}{]}>{ws}{name}{[}<tool_sep{[}:{suffix}{]}>{]}",
         "</tool_call{[}:{suffix}{]}>",
@@ -61,7 +69,8 @@ pub(super) static HY_V3: Dialect = Dialect {
     ..HY
 };
 
-pub(super) static HY_V4: Dialect = Dialect { name: "hy_v4", models: &["Hunyuan Hy4"], ..HY };
+pub(super) static HY_V4: Dialect =
+    Dialect { name: "hy_v4", models: &["Hunyuan Hy4"], start_in: super::StartIn::Auto, ..HY };
 
 pub(super) static K2_HORIZON: Dialect = Dialect {
     name: "k2_horizon",

@@ -22,9 +22,14 @@ pub(super) static FUNCTION_GEMMA: Dialect = Dialect {
 
 pub(super) static GEMMA4: Dialect = Dialect {
     name: "gemma4",
+    aliases: &["gemma_4"],
     models: &["Gemma 4"],
     auto: true,
-    regions: &[Region::reasoning("<|channel>thought{nl}", "<channel|>")],
+    regions: &[
+        Region::reasoning("<|channel>thought{nl}", "<channel|>"),
+        // Its opener may be lost.
+        Region::reasoning("{start}thought\n", "<channel|>"),
+    ],
     calls: &[Call {
         body: Body::Braces("<|\"|>"),
         ..Call::arguments("<|tool_call>{[}call:{]}{name}", "<tool_call|>")

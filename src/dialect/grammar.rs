@@ -1,7 +1,8 @@
-//! A dialect's patterns, read once, and the markers that are legal in each
-//! place of the text.
+//! A dialect's patterns, read once, and the markers that they stand for.
 
-use std::rc::Rc;
+mod rules;
+
+pub(super) use rules::{bound, region_rules, section_rules, text_rules};
 
 use super::{Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};
@@ -17,7 +18,7 @@ pub(super) struct Grammar {
 
 pub(super) struct RegionForm {
     open: Pattern,
-    close: Option<Pattern>,
+    close: Vec<Pattern>,
     pub(super) role: Role,
     pub(super) name: &'static str,
     ends: Ends,
@@ -25,12 +26,12 @@ pub(super) struct RegionForm {
 
 pub(super) struct SectionForm {
     open: Pattern,
-    pub(super) close: Option<Pattern>,
+    pub(super) close: Vec<Pattern>,
 }
 
 pub(super) struct CallForm {
     open: Pattern,
-    pub(super) close: Option<Pattern>,
+    pub(super) close: Vec<Pattern>,
     pub(super) body: BodyForm,
     next: Vec<Pattern>,
     pub(super) at_end: bool,
@@ -103,7 +104,10 @@ impl Grammar {
         };
         row.regions.iter().try_for_each(|region| grammar.region(region))?;
         for section in row.sections {
-            let form = SectionForm { open: Pattern::parse(section.open)?, close: optional(section.close)? };
+            let form = SectionForm {
+                open: Pattern::parse(section.open)?,
+                close: Pattern::parse_any(section.close)?,
+            };
             grammar.sections.push(form);
         }
         row.calls.iter().try_for_each(|call| grammar.call(call))?;
@@ -111,9 +115,14 @@ impl Grammar {
         Ok(grammar)
     }
 
+    /// The markers that mean nothing.
+    pub(super) fn drops(&self) -> impl Iterator<Item = Rule> {
+        self.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing))
+    }
+
     fn region(&mut self, region: &Region) -> Result<(), String> {
         let Region { role, name, ends, .. } = *region;
-        let (open, close) = (Pattern::parse(region.open)?, optional(region.close)?);
+        let (open, close) = (Pattern::parse(region.open)?, Pattern::parse_any(region.close)?);
         self.regions.push(RegionForm { open, close, role, name, ends });
         Ok(())
     }
@@ -130,9 +139,16 @@ impl Grammar {
                 BodyForm::Parameters { open: Pattern::parse(open)?, close: optional(close)?, item }
             }
         };
-        let (open, close) = (Pattern::parse(call.open)?, optional(call.close)?);
+        let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
         let next = call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
-        self.calls.push(CallForm { open, close, body, next, at_end: call.at_end, known: call.known });
+        self.calls.push(CallForm {
+            open,
+            close,
+            body,
+            next,
+            at_end: call.at_end,
+            known: call.known,
+        });
         Ok(())
     }
 
@@ -149,7 +165,7 @@ impl Grammar {
             TagRole::Text => (bare, Role::Text, name),
             TagRole::Tool => return self.tool_tag(name),
         };
-        let (open, close) = (Pattern::parse(&open)?, optional(&close)?);
+        let (open, close) = (Pattern::parse(&open)?, Pattern::parse_any(&close)?);
         self.regions.push(RegionForm { open, close, role, name, ends: Ends::Closer });
         Ok(())
     }
@@ -159,11 +175,14 @@ impl Grammar {
         if word == name {
             return Err(format!("the tool tag {name:?} needs a `*` where the tool's name stands"));
         }
-        let (open, close) = (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
+        let (open, close) =
+            (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
         // One element for each argument, a line each or not.
         let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
-        for body in [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }] {
-            let (open, close) = (open.clone(), Some(close.clone()));
+        for body in
+            [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }]
+        {
+            let (open, close) = (open.clone(), vec![close.clone()]);
             let next = Vec::new();
             self.calls.push(CallForm { open, close, body, next, at_end: false, known: false });
         }
@@ -172,9 +191,16 @@ impl Grammar {
 }
 
 impl CallForm {
+    /// Whether the end of the text closes the call, in a value or behind one:
+    /// of several values, the one that is open is not whole.
+    pub(super) fn ends_in(&self, is_value: bool) -> bool {
+        self.at_end && (!is_value || matches!(self.body, BodyForm::Raw(_)))
+    }
+
     /// What must follow the call's opener: nothing else is a call.
     fn lookahead(&self) -> Vec<Pattern> {
-        let parse = |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
+        let parse =
+            |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
         match &self.body {
             _ if !self.next.is_empty() => self.next.clone(),
             BodyForm::Literal(_) => parse(&["{", "["]),
@@ -182,73 +208,18 @@ impl CallForm {
             BodyForm::Arguments => parse(&["{"]),
             BodyForm::Braces(_) => parse(&["{", "("]),
             BodyForm::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
-            BodyForm::Parameters { open, .. } => [open.clone()].into_iter().chain(self.close.clone()).collect(),
+            BodyForm::Parameters { open, .. } => {
+                [open.clone()].into_iter().chain(self.close.clone()).collect()
+            }
             BodyForm::Raw(_) => Vec::new(),
         }
     }
 
     /// The opener, where a section has begun with these words.
     pub(super) fn rule(&self, words: Option<&Captures>, go: Go) -> Rule {
-        let bind = |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
+        let bind =
+            |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
         let next = self.lookahead().iter().map(bind).collect();
         Rule { next, known: self.known, ..Rule::new(bind(&self.open), go) }
     }
-}
-
-/// The markers that are legal in the answer's text. `named` if the user chose
-/// the dialect: then closers that close nothing are dropped, and no context is
-/// asked for.
-pub(super) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
-    let mut rules = Vec::new();
-    for (g, grammar) in grammars.iter().enumerate() {
-        for (s, section) in grammar.sections.iter().enumerate() {
-            let next = grammar.calls.iter().map(|call| call.open.clone()).collect();
-            rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(g, s)) });
-        }
-        for (c, call) in grammar.calls.iter().enumerate().filter(|_| grammar.sections.is_empty()) {
-            rules.push(call.rule(None, Go::Call(g, c)));
-        }
-        for (r, region) in grammar.regions.iter().enumerate() {
-            rules.push(Rule::new(region.open.clone(), Go::Region(g, r)));
-            if let Some(close) = region.close.as_ref().filter(|_| named && region.role == Role::Reasoning) {
-                rules.push(Rule::new(close.bind(&Captures::default()), Go::Stray));
-            }
-        }
-        rules.extend(grammar.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing)));
-    }
-    rules.iter_mut().for_each(|rule| rule.guarded = !named);
-    rules
-}
-
-/// The markers that are legal inside a region.
-pub(super) fn region_rules(grammars: &[Rc<Grammar>], g: usize, r: usize, words: &Captures) -> Vec<Rule> {
-    let Some(region) = grammars.get(g).and_then(|grammar| grammar.regions.get(r)) else { return Vec::new() };
-    let close = region.close.as_ref().map(|close| Rule::new(close.bind(words), Go::EndRegion));
-    let mut rules: Vec<Rule> = close.into_iter().collect();
-    if region.role == Role::Reasoning && region.ends != Ends::Anything {
-        rules.push(Rule::new(region.open.bind(words), Go::Nothing));
-    }
-    let others = text_rules(grammars, true).into_iter();
-    rules.extend(others.filter(|rule| match rule.go {
-        Go::Section(..) | Go::Call(..) => region.ends != Ends::Closer,
-        Go::Region(..) => region.ends == Ends::Anything,
-        _ => false,
-    }));
-    rules
-}
-
-/// The markers that are legal between the calls of a section.
-pub(super) fn section_rules(grammars: &[Rc<Grammar>], g: usize, s: usize, words: &Captures) -> Vec<Rule> {
-    let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    // Inside a section, a call's opener can be nothing else: what follows only
-    // tells its forms apart.
-    let last = grammar.calls.len().saturating_sub(1);
-    let calls = grammar.calls.iter().enumerate().map(|(c, call)| {
-        let mut rule = call.rule(Some(words), Go::Call(g, c));
-        rule.next.truncate(if c == last { 0 } else { usize::MAX });
-        rule
-    });
-    let close = grammar.sections.get(s).and_then(|section| section.close.as_ref());
-    let close = close.map(|close| Rule::new(close.bind(words), Go::EndSection));
-    calls.chain(close).collect()
 }

@@ -139,7 +139,9 @@ impl Element {
         for (key, value) in &self.inner {
             self.envelope.collect(key, value, &mut found);
         }
-        let Some((last, others)) = found.split_last() else { return calls.fault(Reason::NoName, say) };
+        let Some((last, others)) = found.split_last() else {
+            return calls.fault(Reason::NoName, say);
+        };
         for part in others {
             part.say(calls, say)?;
             calls.close(say)?;
@@ -173,7 +175,8 @@ impl Envelope {
             found.push(Found { name: key.to_owned(), id: None, arguments: Some(value.to_owned()) });
             return;
         }
-        let elements: Vec<&serde_json::value::RawValue> = serde_json::from_str(value).unwrap_or_default();
+        let elements: Vec<&serde_json::value::RawValue> =
+            serde_json::from_str(value).unwrap_or_default();
         for element in elements {
             self.collect_object(element.get(), found);
         }
@@ -185,9 +188,13 @@ impl Envelope {
     fn collect_object(&self, object: &str, found: &mut Vec<Found>) {
         let members = json::members(object);
         let get = |keys: &[&str]| {
-            members.iter().find(|(key, _)| keys.contains(&key.as_ref())).map(|(_, value)| value.get())
+            members
+                .iter()
+                .find(|(key, _)| keys.contains(&key.as_ref()))
+                .map(|(_, value)| value.get())
         };
-        let text = |keys: &[&str]| get(keys).and_then(|value| serde_json::from_str::<String>(value).ok());
+        let text =
+            |keys: &[&str]| get(keys).and_then(|value| serde_json::from_str::<String>(value).ok());
         let id = text(self.id);
         if let Some(name) = text(self.name) {
             // OpenAI's own parallel wrapper writes its tools with a namespace.

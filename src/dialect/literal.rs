@@ -1,9 +1,12 @@
 //! Values that are not written as JSON: Python's literals, and braces with bare
 //! keys. Both become JSON; what can't be read without guessing is refused.
 
+mod braces;
+
+pub(super) use braces::braces;
+
 use super::value;
 use crate::json;
-use crate::tools::{Tools, Types};
 
 /// A call in Python's syntax, `name(key=value, …)`, as its name and the JSON of
 /// its arguments. `print(…)` around it is taken off, and so is `.call` behind
@@ -19,7 +22,7 @@ pub(super) fn python_call(text: &str) -> Option<(String, String)> {
     loop {
         reader.space();
         let Some(key) = reader.word() else { break };
-        reader.expect('=')?;
+        reader.demand('=')?;
         push_key(&key, &mut out);
         reader.python(&mut out)?;
         if !reader.separator()? {
@@ -38,16 +41,6 @@ pub(super) fn python_value(text: &str) -> Option<String> {
     let mut reader = Reader::new(text, "");
     let mut out = String::new();
     reader.python(&mut out)?;
-    reader.space();
-    reader.is_over().then_some(out)
-}
-
-/// `{key:value,…}` as JSON, strings between delimiters, other values typed as
-/// the tool says.
-pub(super) fn braces(text: &str, delimiter: &str, tool: &str, tools: Option<&Tools>) -> Option<String> {
-    let mut reader = Reader::new(text, delimiter);
-    let mut out = String::new();
-    reader.braces(&mut out, &|key| tools.and_then(|tools| tools.types(tool, key)))?;
     reader.space();
     reader.is_over().then_some(out)
 }
@@ -95,7 +88,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn expect(&mut self, c: char) -> Option<()> {
+    fn demand(&mut self, c: char) -> Option<()> {
         self.take(c).then_some(())
     }
 
@@ -129,7 +122,7 @@ impl<'t> Reader<'t> {
             open @ ('[' | '(') => {
                 let close = if open == '[' { ']' } else { ')' };
                 self.deeper()?;
-                self.expect(open)?;
+                self.demand(open)?;
                 out.push('[');
                 while !self.take(close) {
                     if !out.ends_with('[') {
@@ -149,7 +142,7 @@ impl<'t> Reader<'t> {
     /// A dict, or a set as an array.
     fn python_dict(&mut self, out: &mut String) -> Option<()> {
         self.deeper()?;
-        self.expect('{')?;
+        self.demand('{')?;
         let mut inner = String::from("{");
         let mut is_set = false;
         while !self.take('}') {
@@ -187,7 +180,7 @@ impl<'t> Reader<'t> {
     }
 
     fn python_string(&mut self, quote: char, text: &mut String) -> Option<()> {
-        self.expect(quote)?;
+        self.demand(quote)?;
         loop {
             let c = self.rest.chars().next()?;
             self.rest = self.rest.get(c.len_utf8()..)?;
@@ -234,71 +227,15 @@ impl<'t> Reader<'t> {
             "True" | "true" => "true",
             "False" | "false" => "false",
             "None" | "null" => "null",
-            _ => return value::number(&word.replace('_', "")).map(|number| out.push_str(&number)),
+            _ => {
+                // Days and months come as `07`.
+                let is_digits = word.bytes().all(|byte| byte.is_ascii_digit());
+                let bare = word.trim_start_matches('0');
+                let word = if is_digits && !bare.is_empty() { bare } else { word };
+                return value::number(&word.replace('_', "")).map(|number| out.push_str(&number));
+            }
         });
         Some(())
-    }
-
-    fn braces(&mut self, out: &mut String, types: &dyn Fn(&str) -> Option<Types>) -> Option<()> {
-        self.deeper()?;
-        let close = if self.take('(') { ')' } else { self.expect('{').map(|()| '}')? };
-        out.push('{');
-        while !self.take(close) {
-            let key = match self.delimited() {
-                Some(key) => key,
-                None => self.word()?,
-            };
-            if !self.take(':') {
-                self.expect('=')?;
-            }
-            push_key(&key, out);
-            self.brace_value(out, types(&key))?;
-            self.separator()?;
-        }
-        out.push('}');
-        self.depth -= 1;
-        Some(())
-    }
-
-    fn brace_value(&mut self, out: &mut String, types: Option<Types>) -> Option<()> {
-        if let Some(text) = self.delimited() {
-            json::quote_into(&text, out);
-            return Some(());
-        }
-        match self.peek()? {
-            '{' => self.braces(out, &|_| None),
-            '[' => {
-                self.deeper()?;
-                self.expect('[')?;
-                out.push('[');
-                while !self.take(']') {
-                    if !out.ends_with('[') {
-                        out.push(',');
-                    }
-                    self.brace_value(out, None)?;
-                    self.separator()?;
-                }
-                out.push(']');
-                self.depth -= 1;
-                Some(())
-            }
-            _ if self.rest.starts_with(self.delimiter) => None,
-            _ => {
-                let end = self.rest.find([',', '}', ']', ')'])?;
-                let (bare, rest) = self.rest.split_at(end);
-                self.rest = rest;
-                out.push_str(&value::encode(bare.trim_ascii(), types.unwrap_or(Types::ANY)));
-                Some(())
-            }
-        }
-    }
-
-    /// A string between delimiters.
-    fn delimited(&mut self) -> Option<String> {
-        self.space();
-        let (text, rest) = self.rest.strip_prefix(self.delimiter)?.split_once(self.delimiter)?;
-        self.rest = rest;
-        Some(text.to_owned())
     }
 }
 
@@ -316,11 +253,20 @@ mod tests {
     #[test]
     fn python_calls() {
         check_python("f()", Some(("f", "{}")));
-        check_python("f(a='x\\'y', b = -1.5, c=True, d=None)", Some(("f", r#"{"a":"x'y","b":-1.5,"c":true,"d":null}"#)));
-        check_python("a.b(x=[1, (2, 3)], y={'k': {'l': ''}})", Some(("a.b", r#"{"x":[1,[2,3]],"y":{"k":{"l":""}}}"#)));
+        check_python(
+            "f(a='x\\'y', b = -1.5, c=True, d=None)",
+            Some(("f", r#"{"a":"x'y","b":-1.5,"c":true,"d":null}"#)),
+        );
+        check_python(
+            "a.b(x=[1, (2, 3)], y={'k': {'l': ''}})",
+            Some(("a.b", r#"{"x":[1,[2,3]],"y":{"k":{"l":""}}}"#)),
+        );
         check_python("f(a='x' \"y\", b={1, 2})", Some(("f", r#"{"a":"xy","b":[1,2]}"#)));
         check_python("print(f(a=1_000))", Some(("f", r#"{"a":1000}"#)));
-        check_python("web_search.call(query=\"a\\nb\")", Some(("web_search", r#"{"query":"a\nb"}"#)));
+        check_python(
+            "web_search.call(query=\"a\\nb\")",
+            Some(("web_search", r#"{"query":"a\nb"}"#)),
+        );
     }
 
     #[test]

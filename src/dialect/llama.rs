@@ -28,7 +28,7 @@ const BARE: Call = Call { next: &["[{ws}{_}("], ..Call::python("{start}{ws}", ""
 pub(super) static PYTHONIC: Dialect = Dialect {
     name: "pythonic",
     models: &["Llama 3.2", "ToolACE"],
-    calls: &[BARE],
+    calls: &[Call::python("<|python_start|>", "<|python_end|>"), BARE],
     ..Dialect::EMPTY
 };
 

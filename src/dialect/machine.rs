@@ -8,6 +8,7 @@
 //! far it has looked.
 
 mod calls;
+mod search;
 mod text;
 
 use std::io;
@@ -19,9 +20,9 @@ use super::call::{Calls, Say};
 use super::grammar::{self, BodyForm, CallForm, Go, Grammar, Rule};
 use super::guard::Guard;
 use super::{Dialect, Role, StartIn};
-use crate::event::Kind;
-use crate::scan::{self, Captures, Finder, Lookahead, Match};
+use crate::scan::{Captures, Finder, Lookahead};
 use crate::tools::Tools;
+use search::Tried;
 
 /// Where in the text the machine is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub(super) struct Machine {
     body: Option<BodyReader>,
     section: Option<(usize, usize, Captures)>,
     region: Option<(usize, usize)>,
+    /// The open section's opener, and how many calls there were before it.
+    group: (String, u64),
     /// The words of the opener of the open region or call.
     words: Captures,
     /// The words of the openers of the open values.
@@ -71,9 +74,15 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(rows: &[&Dialect], named: bool, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+    pub(super) fn new(
+        rows: &[&Dialect],
+        named: bool,
+        start_in: StartIn,
+        tools: Option<Arc<Tools>>,
+    ) -> Self {
         // Built-in rows are read by a test, a user's when it is loaded.
-        let grammars: Vec<_> = rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
+        let grammars: Vec<_> =
+            rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
         let mut machine = Machine {
             grammars,
             named,
@@ -88,6 +97,7 @@ impl Machine {
             form: (0, 0),
             body: None,
             section: None,
+            group: (String::new(), 0),
             region: None,
             words: Captures::default(),
             keys: Vec::new(),
@@ -104,11 +114,19 @@ impl Machine {
 
     fn start_in_reasoning(&mut self) {
         for (g, grammar) in self.grammars.iter().enumerate() {
-            if let Some(r) = grammar.regions.iter().position(|region| region.role == Role::Reasoning) {
+            if let Some(r) =
+                grammar.regions.iter().position(|region| region.role == Role::Reasoning)
+            {
                 self.region = Some((g, r));
                 return self.enter(Place::Region);
             }
         }
+    }
+
+    /// The dialect, once that is known.
+    pub(super) fn dialect(&self) -> Option<&'static str> {
+        let mut grammars = self.grammars.iter();
+        grammars.next().filter(|_| grammars.next().is_none()).map(|grammar| grammar.name)
     }
 
     /// Takes the next piece of text.
@@ -124,16 +142,19 @@ impl Machine {
     /// The text has ended; tells whether it ended inside a call.
     pub(super) fn finish(mut self, say: &mut Say<'_>) -> io::Result<bool> {
         let held = std::mem::take(&mut self.held);
-        if self.place == Place::Section && !held.trim_ascii().is_empty() {
-            // The beginning of a call's opener: in a section it's nothing else.
-            self.begin_cut_call(&held);
-        } else {
-            self.run(&held, true, say)?;
+        if self.place == Place::Section {
+            return self.finish_section(&held, say);
+        }
+        self.run(&held, true, say)?;
+        if self.place == Place::Section {
+            let held = std::mem::take(&mut self.held);
+            return self.finish_section(&held, say);
         }
         self.end_text(say)?;
         match self.place {
             Place::Text | Place::Region | Place::Section => Ok(false),
-            Place::Call | Place::Value if self.call_form().is_some_and(|form| form.at_end) => {
+            Place::Body | Place::Broken => self.calls.cut(say).map(|()| true),
+            place if self.call_form().is_some_and(|form| form.ends_in(place == Place::Value)) => {
                 self.calls.close(say).map(|()| false)
             }
             _ => self.calls.cut(say).map(|()| true),
@@ -166,7 +187,10 @@ impl Machine {
                     self.held = text.get(start..).unwrap_or_default().to_owned();
                     return Ok(());
                 }
-                Tried::No => at = start + text.get(start..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8),
+                Tried::No => {
+                    at = start
+                        + text.get(start..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8)
+                }
                 Tried::Yes(rule, length, words) => {
                     let was = self.place;
                     self.content(text.get(from..start).unwrap_or_default(), say)?;
@@ -185,55 +209,6 @@ impl Machine {
         self.content(text.get(from..).unwrap_or_default(), say)
     }
 
-    /// Where the next marker may begin: where attempts are under way, where
-    /// the message begins, or at a byte that begins one.
-    fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
-        let is_start = self.is_start && self.place == Place::Text && !text.is_empty();
-        if !self.attempts.is_empty() || (is_start && at == 0) {
-            return Some(at);
-        }
-        self.finder.find(text, at)
-    }
-
-    fn guard_feed(&mut self, text: &str, from: usize, to: usize) {
-        if matches!(self.place, Place::Text | Place::Region) {
-            self.guard.feed(text.get(from..to).unwrap_or_default());
-        }
-    }
-
-    fn begin_attempts(&mut self) {
-        let (allows, is_line, is_start) = (self.guard.allows(), self.guard.is_line(), self.is_start);
-        let attempts = self.rules.iter().map(|rule| {
-            let fits = match rule.pattern.place() {
-                scan::Place::Any => true,
-                scan::Place::Line => is_line,
-                scan::Place::Start => is_start,
-            };
-            Lookahead::new(fits && (!rule.guarded || allows))
-        });
-        self.attempts.extend(attempts);
-    }
-
-    /// Looks on with all rules; the first one in their order that fits counts.
-    fn attempt(&mut self, text: &str, ended: bool) -> Tried {
-        for (number, (rule, attempt)) in self.rules.iter().zip(&mut self.attempts).enumerate() {
-            match attempt.advance(&rule.pattern, &rule.next, text, ended) {
-                Match::No => {}
-                Match::More => return Tried::More,
-                Match::Yes(length) => {
-                    let words = attempt.captures(&rule.pattern, text).unwrap_or_default();
-                    if is_unknown(rule, &words, self.calls.tools.as_deref()) {
-                        continue;
-                    }
-                    self.attempts.clear();
-                    return Tried::Yes(number, length, words);
-                }
-            }
-        }
-        self.attempts.clear();
-        Tried::No
-    }
-
     fn call_form(&self) -> Option<&CallForm> {
         self.grammars.get(self.form.0).and_then(|grammar| grammar.calls.get(self.form.1))
     }
@@ -244,7 +219,9 @@ impl Machine {
         self.rules = match place {
             Place::Text => grammar::text_rules(&self.grammars, self.named),
             Place::Region => match self.region {
-                Some((g, r)) => grammar::region_rules(&self.grammars, g, r, &self.words),
+                Some(region) => {
+                    grammar::region_rules(&self.grammars, region, &self.words, self.named)
+                }
                 None => Vec::new(),
             },
             Place::Section => match &self.section {
@@ -263,10 +240,8 @@ impl Machine {
             return Ok(());
         }
         match self.place {
-            Place::Text => self.text(text, say),
+            Place::Text | Place::Section => self.text(text, say),
             Place::Region => self.region_content(text, say),
-            Place::Section if text.trim_ascii().is_empty() => Ok(()),
-            Place::Section => say(Kind::Text(crate::event::Text { text, channel: None })),
             Place::Body => Ok(()),
             Place::Value => self.calls.feed_value(text, say),
             Place::Call | Place::Broken => self.call_content(text, say),
@@ -274,15 +249,29 @@ impl Machine {
     }
 
     /// Goes where a marker leads.
-    fn marker(&mut self, rule: usize, marker: &str, words: Captures, say: &mut Say<'_>) -> io::Result<()> {
+    fn marker(
+        &mut self,
+        rule: usize,
+        marker: &str,
+        words: Captures,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let Some(go) = self.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
         self.guard.marker();
         match go {
-            Go::Nothing => Ok(()),
+            // What has no closer ends where something else begins.
+            Go::Nothing if self.place == Place::Call => self.end_call("", say),
+            Go::Nothing => {
+                // White space before it, behind a call, is markup as well.
+                if let Some(space) = &mut self.space {
+                    space.clear();
+                }
+                Ok(())
+            }
             Go::Region(g, r) => self.open_region(g, r, words, say),
             Go::EndRegion => self.end_region(say),
             Go::Stray => self.stray(say),
-            Go::Section(g, s) => self.open_section(g, s, words, say),
+            Go::Section(g, s) => self.open_section(g, s, marker, words, say),
             Go::EndSection => self.end_section(marker, say),
             Go::Call(g, c) => self.open_call(g, c, marker, words, say),
             Go::Parameter => self.open_value(marker, words, say),
@@ -291,23 +280,4 @@ impl Machine {
             Go::EndCall => self.end_call(marker, say),
         }
     }
-}
-
-/// Whether a call's opener names a tool that there isn't, where that tells
-/// markup from prose.
-fn is_unknown(rule: &Rule, words: &Captures, tools: Option<&Tools>) -> bool {
-    let name = words.get("name");
-    match (name, tools) {
-        (Some(name), Some(tools)) => (rule.known || rule.guarded) && !tools.has(name),
-        (Some(_), None) => rule.known,
-        (None, _) => false,
-    }
-}
-
-/// What came of all rules at one place.
-enum Tried {
-    No,
-    More,
-    /// The rule's number, the marker's length, and its words.
-    Yes(usize, usize, Captures),
 }

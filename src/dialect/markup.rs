@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use super::call::warn;
 use super::machine::Machine;
+use super::watch::Watch;
 use super::{Choice, DIALECTS, Dialect, StartIn};
 use crate::event::{Emit, Event, Kind, Start};
 use crate::tools::Tools;
@@ -17,6 +19,9 @@ pub struct Markup {
     tools: Option<Arc<Tools>>,
     /// The machines of the open message; none if its text is text.
     machines: Option<BTreeMap<u64, Machine>>,
+    /// Who looks out for markup where the user asked for no dialect; none after
+    /// the first that was found.
+    watches: Option<BTreeMap<u64, Watch>>,
     /// The text ended inside a call, and names no end of its own.
     is_cut: bool,
 }
@@ -24,7 +29,7 @@ pub struct Markup {
 impl Markup {
     /// A layer for one input.
     pub fn new(choice: &Choice, start_in: Option<StartIn>, tools: Option<Arc<Tools>>) -> Self {
-        Markup { choice: *choice, start_in, tools, machines: None, is_cut: false }
+        Markup { choice: *choice, start_in, tools, machines: None, watches: None, is_cut: false }
     }
 
     /// Takes the next event of a decoder.
@@ -33,6 +38,10 @@ impl Markup {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
                 self.text(event.choice, text.text, emit)
+            }
+            Kind::Text(text) if text.channel.is_none() && self.watches.is_some() => {
+                self.watch(event.choice, text.text, emit)?;
+                emit(event)
             }
             Kind::Finish(finish) => {
                 let is_cut = self.finish_choice(event.choice, emit)?;
@@ -65,7 +74,19 @@ impl Markup {
             Choice::Default | Choice::None => None,
         };
         self.machines = dialect.map(|_| BTreeMap::new());
+        let is_watched = matches!(self.choice, Choice::Default) && !is_text;
+        self.watches = is_watched.then(BTreeMap::new);
         emit(Kind::Start(Start { dialect, ..start }).into())
+    }
+
+    /// Says which flag would read the markup that the text opens. One warning is
+    /// enough.
+    fn watch(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(watches) = &mut self.watches else { return Ok(()) };
+        let Some(name) = watches.entry(choice).or_default().feed(text) else { return Ok(()) };
+        self.watches = None;
+        let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
+        warn("markup_in_text", &message, &mut |kind| emit(Event { choice, kind }))
     }
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {

@@ -22,7 +22,12 @@ pub(super) static M2: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     sections: &[Section { open: "<minimax:tool_call>", close: "</minimax:tool_call>" }],
-    calls: &[Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>")],
+    calls: &[Call::parameters(
+        "<invoke{@name}>",
+        "</invoke>",
+        "<parameter{@key=name}>",
+        "</parameter>",
+    )],
     ..Dialect::EMPTY
 };
 

@@ -1,7 +1,7 @@
 //! Kimi: section tokens with JSON in K2, tags of three tokens each in K3, and
 //! the thinking brackets of k1.5.
 
-use super::{Call, Dialect, Region, Section, StartIn, tags};
+use super::{Call, Dialect, Ends, Region, Section, StartIn, tags};
 
 pub(super) static K2: Dialect = Dialect {
     name: "kimi_k2",
@@ -15,7 +15,10 @@ pub(super) static K2: Dialect = Dialect {
             "<|tool_call_begin|>{ws}{id(}{[}functions.{]}{name}:{_}{)}{ws}<|tool_call_argument_begin|>",
             "<|tool_call_end|>",
         ),
-        Call::arguments("<|tool_call_begin|>{ws}{id}{ws}<|tool_call_argument_begin|>", "<|tool_call_end|>"),
+        Call::arguments(
+            "<|tool_call_begin|>{ws}{id}{ws}<|tool_call_argument_begin|>",
+            "<|tool_call_end|>",
+        ),
     ],
     drops: &[
         "<|tool_calls_section_begin|>",
@@ -26,25 +29,36 @@ pub(super) static K2: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// Detokenisers may put spaces between the tokens of a tag.
 pub(super) static K3: Dialect = Dialect {
     name: "kimi_k3",
     models: &["Kimi K3"],
     start_in: StartIn::Auto,
     auto: true,
-    regions: &[Region::reasoning("<|open|>think<|sep|>", "<|close|>think<|sep|>")],
-    sections: &[Section { open: "<|open|>tools<|sep|>", close: "<|close|>tools<|sep|>" }],
-    calls: &[Call::parameters(
-        "<|open|>call{@name=tool}<|sep|>",
-        "<|close|>call<|sep|>",
-        "<|open|>argument{@key,type?}<|sep|>",
-        "<|close|>argument<|sep|>",
-    )],
-    drops: &[
-        "<|open|>response<|sep|>",
-        "<|close|>response<|sep|>",
-        "<|close|>message<|sep|>",
-        "<|end_of_msg|>",
+    regions: &[
+        Region {
+            ends: Ends::Anything,
+            ..Region::reasoning("<|open|>{sp}think{sp}<|sep|>", "<|close|>{sp}think{sp}<|sep|>")
+        },
+        Region::answer("<|open|>{sp}response{sp}<|sep|>", "<|close|>{sp}response{sp}<|sep|>"),
     ],
+    sections: &[Section {
+        open: "<|open|>{sp}tools{sp}<|sep|>",
+        close: "<|close|>{sp}tools{sp}<|sep|>",
+    }],
+    calls: &[
+        Call::arguments(
+            "<|open|>{sp}call{@name=tool&}<|sep|>{ws}<|open|>{sp}json{@}<|sep|>",
+            "<|close|>{sp}json{sp}<|sep|>{ws}<|close|>{sp}call{sp}<|sep|>",
+        ),
+        Call::parameters(
+            "<|open|>{sp}call{@name=tool&}<|sep|>",
+            "<|close|>{sp}call{sp}<|sep|>",
+            "<|open|>{sp}argument{@key&,type?}<|sep|>",
+            "<|close|>{sp}argument{sp}<|sep|>",
+        ),
+    ],
+    drops: &["<|open|>{sp}message{@}<|sep|>", "<|close|>{sp}message{sp}<|sep|>", "<|end_of_msg|>"],
     ..Dialect::EMPTY
 };
 

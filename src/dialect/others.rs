@@ -7,7 +7,10 @@ pub(super) static DOTS: Dialect = Dialect {
     models: &["rednote dots"],
     auto: true,
     sections: &[Section { open: "<dots_function_call>", close: "</dots_function_call>" }],
-    calls: &[Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>")],
+    calls: &[
+        Call::json("<dots_function_call>", "</dots_function_call>"),
+        Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>"),
+    ],
     ..Dialect::EMPTY
 };
 
@@ -95,8 +98,12 @@ pub(super) static PHI4: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-pub(super) static FIREFUNCTION: Dialect =
-    Dialect { name: "firefunction_v2", models: &["FireFunction v2"], calls: &[FUNCTOOLS], ..Dialect::EMPTY };
+pub(super) static FIREFUNCTION: Dialect = Dialect {
+    name: "firefunction_v2",
+    models: &["FireFunction v2"],
+    calls: &[FUNCTOOLS],
+    ..Dialect::EMPTY
+};
 
 pub(super) static INTERNLM2: Dialect = Dialect {
     name: "internlm2",
@@ -194,7 +201,11 @@ pub(super) static SARASHINA: Dialect = Dialect {
     models: &["Sarashina"],
     calls: &[
         Call { body: Body::Literal(Envelope::NEW), ..Call::json("<|tool_calls|>", "") },
-        Call { body: Body::Literal(Envelope::NEW), next: &["[{ws}{{}"], ..Call::json("{start}{ws}", "") },
+        Call {
+            body: Body::Literal(Envelope::NEW),
+            next: &["[{ws}{{}"],
+            ..Call::json("{start}{ws}", "")
+        },
     ],
     ..Dialect::EMPTY
 };
@@ -216,7 +227,10 @@ pub(super) static LFM2: Dialect = Dialect {
     models: &["LFM2", "LFM2.5"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::python("<|tool_call_start|>", "<|tool_call_end|>"), Call::json("<|tool_call_start|>", "<|tool_call_end|>")],
+    calls: &[
+        Call::python("<|tool_call_start|>", "<|tool_call_end|>"),
+        Call::json("<|tool_call_start|>", "<|tool_call_end|>"),
+    ],
     ..Dialect::EMPTY
 };
 

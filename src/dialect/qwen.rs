@@ -16,13 +16,8 @@ pub(super) static HERMES: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-pub(super) static EXAONE4: Dialect = Dialect {
-    name: "exaone4",
-    aliases: &[],
-    models: &["EXAONE 4.0"],
-    auto: false,
-    ..HERMES_FORM
-};
+pub(super) static EXAONE4: Dialect =
+    Dialect { name: "exaone4", aliases: &[], models: &["EXAONE 4.0"], auto: false, ..HERMES_FORM };
 
 pub(super) static ERNIE45: Dialect = Dialect {
     name: "ernie45",
@@ -50,13 +45,24 @@ pub(super) static LONGCAT: Dialect = Dialect {
 
 pub(super) static QWEN3_CODER: Dialect = Dialect {
     name: "qwen3_coder",
-    aliases: &["qwen3_xml", "qwen_xml", "qwen_coder", "nemotron", "nemotron_nano", "step3p5", "step5", "nanbeige"],
+    aliases: &[
+        "qwen3_xml",
+        "qwen_xml",
+        "qwen_coder",
+        "nemotron",
+        "nemotron_nano",
+        "step3p5",
+        "step5",
+        "nanbeige",
+        "nemotron_v3",
+        "granite_thinking_parser",
+    ],
     models: &["Qwen3-Coder", "Qwen 3.5 to 3.8", "Nemotron 3", "Granite 4.2"],
     auto: true,
     regions: &[tags::REASONING],
     calls: &[Call::parameters(
         "{[}<tool_call>{ws}{]}<function={name}>",
-        "</function>{[}{ws}</tool_call>{]}",
+        "</function>{[}{ws}</tool_call>{]}{|}</tool_call>",
         PARAMETER.0,
         PARAMETER.1,
     )],
@@ -69,7 +75,7 @@ pub(super) static MIMO: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[Call::parameters(
         "{[}<tool_call>{ws}{]}<function={name}>",
-        "</function>{[}{ws}</tool_call>{]}",
+        "</function>{[}{ws}</tool_call>{]}{|}</tool_call>",
         "<parameter={key}>",
         "</parameter>",
     )],
@@ -94,8 +100,14 @@ pub(super) static OPENHANDS: Dialect = Dialect {
     name: "openhands_fn",
     models: &["OpenHands CodeAct", "SWE-agent"],
     calls: &[
-        Call { at_end: true, ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1) },
-        Call { at_end: true, ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1) },
+        Call {
+            at_end: true,
+            ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1)
+        },
+        Call {
+            at_end: true,
+            ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1)
+        },
     ],
     ..Dialect::EMPTY
 };

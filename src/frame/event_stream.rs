@@ -70,15 +70,24 @@ impl Prelude {
         let Prelude { total, headers, declared, actual } = *self;
         let room = total.saturating_sub(SHORTEST);
         let message = if declared != actual {
-            format!("the checksum of a message's prelude is {declared:08x}, but its bytes give {actual:08x}")
+            format!(
+                "the checksum of a message's prelude is {declared:08x}, but its bytes give {actual:08x}"
+            )
         } else if total < SHORTEST {
-            format!("a message gives its length as {total} bytes, and none is shorter than {SHORTEST}")
+            format!(
+                "a message gives its length as {total} bytes, and none is shorter than {SHORTEST}"
+            )
         } else if headers > room {
-            format!("a message gives the length of its headers as {headers} bytes, and has room for {room}")
+            format!(
+                "a message gives the length of its headers as {headers} bytes, and has room for {room}"
+            )
         } else if settings.is_over(total) {
             return Err(settings.limit_fault(offset));
         } else if headers > MAX_HEADER_BYTES {
-            return Err(too_many(format!("a message has more than {MAX_HEADER_BYTES} bytes of headers"), offset));
+            return Err(too_many(
+                format!("a message has more than {MAX_HEADER_BYTES} bytes of headers"),
+                offset,
+            ));
         } else {
             return Ok(());
         };
@@ -168,7 +177,8 @@ fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<
     };
     let (declared, actual) = (u32::from_be_bytes(*checksum), crc32fast::hash(covered));
     if declared != actual {
-        let message = format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
+        let message =
+            format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
         return Err(broken(message, offset));
     }
     let body = covered.get(PRELUDE..).unwrap_or_default();
@@ -219,14 +229,23 @@ impl Framer for EventStream {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out(Err(Fault { kind: FaultKind::Note, code: "unread", message, offset, raw: &[] }));
+            return out(Err(Fault {
+                kind: FaultKind::Note,
+                code: "unread",
+                message,
+                offset,
+                raw: &[],
+            }));
         }
         if self.held.is_empty() {
             return Ok(());
         }
-        let (wanted, part) = (self.length.unwrap_or(PRELUDE), self.length.map_or("the prelude of ", |_| ""));
+        let (wanted, part) =
+            (self.length.unwrap_or(PRELUDE), self.length.map_or("the prelude of ", |_| ""));
         let missing = wanted - self.held.len();
-        let message = format!("the input ended inside {part}a message: {missing} of {wanted} bytes are missing");
+        let message = format!(
+            "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
+        );
         out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw: &[] }))
     }
 }
@@ -259,7 +278,9 @@ mod tests {
             let mut framer = (FRAMING.framer)(settings);
             let mut said = Vec::new();
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                said.extend(frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)));
+                said.extend(
+                    frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)),
+                );
                 Ok(())
             };
             input.chunks(size.max(1)).for_each(|piece| framer.feed(piece, &mut out).unwrap());
@@ -281,11 +302,18 @@ mod tests {
         let end = first.len();
         check(&FRAMING, false, &input[..end], &["chunk|{}"]);
         check(&FRAMING, false, &input[..end + 1], &["chunk|{}", &format!("!Truncated {end}")]);
-        check(&FRAMING, false, &input[..input.len() - 1], &["chunk|{}", &format!("!Truncated {end}")]);
+        check(
+            &FRAMING,
+            false,
+            &input[..input.len() - 1],
+            &["chunk|{}", &format!("!Truncated {end}")],
+        );
         faults(
             &input[end..end + 5],
             Settings::default(),
-            &["Truncated: the input ended inside the prelude of a message: 7 of 12 bytes are missing"],
+            &[
+                "Truncated: the input ended inside the prelude of a message: 7 of 12 bytes are missing",
+            ],
         );
         faults(
             &input[end..end + 13],
@@ -339,7 +367,8 @@ mod tests {
         let mut framer = EventStream::default();
         framer.feed(&bad[..PRELUDE], &mut |_| Ok(())).unwrap();
         assert!(framer.is_broken && framer.held.capacity() == 0);
-        let mut framer = EventStream { settings: Settings { max_event: 0, ..Settings::default() }, ..framer };
+        let mut framer =
+            EventStream { settings: Settings { max_event: 0, ..Settings::default() }, ..framer };
         framer.is_broken = false;
         framer.feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_| Ok(())).unwrap();
         assert!(!framer.is_broken && framer.held.capacity() < 64, "{framer:?}");
@@ -365,7 +394,10 @@ mod tests {
             "Limit: a message has more than 1048576 bytes of headers",
         );
         said(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
-        said(&message(b"\x01a\x07\0\x04hi", b"payload"), "Broken: the header \"a\" runs past the end of the headers");
+        said(
+            &message(b"\x01a\x07\0\x04hi", b"payload"),
+            "Broken: the header \"a\" runs past the end of the headers",
+        );
     }
 
     #[test]

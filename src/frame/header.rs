@@ -74,7 +74,9 @@ pub(super) fn read(block: &[u8]) -> Result<Vec<Header<'_>>, Defect> {
     names.sort_unstable();
     let twice = names.windows(2).find(|pair| pair.first() == pair.last());
     match twice.and_then(|pair| pair.first()) {
-        Some(name) => Err(Defect::Malformed(format!("the header {} comes twice", json::quote(name)))),
+        Some(name) => {
+            Err(Defect::Malformed(format!("the header {} comes twice", json::quote(name))))
+        }
         None => Ok(headers),
     }
 }
@@ -92,14 +94,21 @@ impl<'a> Reader<'a> {
         if length == 0 {
             return Err(format!("the name of header {nth} is empty"));
         }
-        let name = self.take(length.into()).ok_or_else(|| past_the_end(&format!("the name of header {nth}")))?;
-        let name = std::str::from_utf8(name).map_err(|_| format!("the name of header {nth} is not UTF-8"))?;
-        let kind = self.byte().ok_or_else(|| format!("the header {} has no type", json::quote(name)))?;
+        let name = self
+            .take(length.into())
+            .ok_or_else(|| past_the_end(&format!("the name of header {nth}")))?;
+        let name = std::str::from_utf8(name)
+            .map_err(|_| format!("the name of header {nth} is not UTF-8"))?;
+        let kind =
+            self.byte().ok_or_else(|| format!("the header {} has no type", json::quote(name)))?;
         if kind > 9 {
             return Err(format!("the header {} is of the unknown type {kind}", json::quote(name)));
         }
-        let value = self.value(kind).ok_or_else(|| past_the_end(&format!("the header {}", json::quote(name))))?;
-        let value = value.map_err(|()| format!("the text of the header {} is not UTF-8", json::quote(name)))?;
+        let value = self
+            .value(kind)
+            .ok_or_else(|| past_the_end(&format!("the header {}", json::quote(name))))?;
+        let value = value
+            .map_err(|()| format!("the text of the header {} is not UTF-8", json::quote(name)))?;
         Ok(Header { name: Cow::Borrowed(name), value })
     }
 
@@ -116,7 +125,9 @@ impl<'a> Reader<'a> {
             6 => HeaderValue::Bytes(Cow::Borrowed(self.sized()?)),
             7 => {
                 let text = std::str::from_utf8(self.sized()?);
-                return Some(text.map(|text| HeaderValue::Text(Cow::Borrowed(text))).map_err(|_| ()));
+                return Some(
+                    text.map(|text| HeaderValue::Text(Cow::Borrowed(text))).map_err(|_| ()),
+                );
             }
             8 => HeaderValue::Time(i64::from_be_bytes(self.array()?)),
             _ => HeaderValue::Uuid(self.array()?),
@@ -154,7 +165,8 @@ mod tests {
     fn check(block: &[u8], expected: Result<&[(&str, HeaderValue<'_>)], &str>) {
         match (read(block), expected) {
             (Ok(headers), Ok(expected)) => {
-                let got: Vec<_> = headers.iter().map(|h| (h.name.as_ref(), h.value.clone())).collect();
+                let got: Vec<_> =
+                    headers.iter().map(|h| (h.name.as_ref(), h.value.clone())).collect();
                 assert_eq!(got, expected);
             }
             (Err(Defect::Malformed(message)), Err(expected)) => assert_eq!(message, expected),
@@ -164,8 +176,14 @@ mod tests {
 
     #[test]
     fn every_type_is_read() {
-        check(b"\x01a\x00\x01b\x01", Ok(&[("a", HeaderValue::Flag(true)), ("b", HeaderValue::Flag(false))]));
-        check(b"\x01a\x02\xFF\x01b\x03\xFF\xFE", Ok(&[("a", HeaderValue::Number(-1)), ("b", HeaderValue::Number(-2))]));
+        check(
+            b"\x01a\x00\x01b\x01",
+            Ok(&[("a", HeaderValue::Flag(true)), ("b", HeaderValue::Flag(false))]),
+        );
+        check(
+            b"\x01a\x02\xFF\x01b\x03\xFF\xFE",
+            Ok(&[("a", HeaderValue::Number(-1)), ("b", HeaderValue::Number(-2))]),
+        );
         check(b"\x01a\x04\0\0\x01\0", Ok(&[("a", HeaderValue::Number(256))]));
         check(b"\x01a\x05\x80\0\0\0\0\0\0\0", Ok(&[("a", HeaderValue::Number(i64::MIN))]));
         check(b"\x01a\x06\0\x02\xFF\0", Ok(&[("a", HeaderValue::Bytes(Cow::Borrowed(b"\xFF\0")))]));

@@ -19,7 +19,14 @@ impl Framer for Raw {
     fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        out(Ok(Frame { framing: FRAMING.name, event_type: "", headers: &[], data: bytes, id: "", offset }))
+        out(Ok(Frame {
+            framing: FRAMING.name,
+            event_type: "",
+            headers: &[],
+            data: bytes,
+            id: "",
+            offset,
+        }))
     }
 
     fn finish(&mut self, _: &mut FrameOut<'_>) -> io::Result<()> {

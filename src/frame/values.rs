@@ -145,7 +145,14 @@ impl Values {
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        out(Ok(Frame { framing: self.name, event_type: "", headers: &[], data, id: "", offset: self.begun }))
+        out(Ok(Frame {
+            framing: self.name,
+            event_type: "",
+            headers: &[],
+            data,
+            id: "",
+            offset: self.begun,
+        }))
     }
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {

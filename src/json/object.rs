@@ -96,7 +96,11 @@ impl ObjectReader {
         usize::from(self.stage != Bad)
     }
 
-    fn key<E>(&mut self, rest: &str, then: &mut dyn FnMut(Member<'_>) -> Result<(), E>) -> Result<usize, E> {
+    fn key<E>(
+        &mut self,
+        rest: &str,
+        then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
+    ) -> Result<usize, E> {
         let taken = self.scanner.push(rest.as_bytes());
         self.key.push_str(rest.get(..taken).unwrap_or_default());
         match self.scanner.status() {
@@ -111,7 +115,11 @@ impl ObjectReader {
         Ok(taken)
     }
 
-    fn value<E>(&mut self, rest: &str, then: &mut dyn FnMut(Member<'_>) -> Result<(), E>) -> Result<usize, E> {
+    fn value<E>(
+        &mut self,
+        rest: &str,
+        then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
+    ) -> Result<usize, E> {
         let taken = self.scanner.push(rest.as_bytes());
         let piece = rest.get(..taken).unwrap_or_default();
         if !piece.is_empty() {
@@ -154,13 +162,22 @@ mod tests {
                 total += reader.push(piece, then).unwrap();
             }
             let got: Vec<_> = got.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-            assert_eq!((got.as_slice(), reader.status(), total), (expected, status, taken), "{json} by {size}");
+            assert_eq!(
+                (got.as_slice(), reader.status(), total),
+                (expected, status, taken),
+                "{json} by {size}"
+            );
         }
     }
 
     #[test]
     fn members_as_they_come() {
-        check("{\"a\":{\"b\":[1, 2]}, \"c\":\"}\"} x", &[("a", "{\"b\":[1, 2]}"), ("c", "\"}\"")], Status::Whole, 27);
+        check(
+            "{\"a\":{\"b\":[1, 2]}, \"c\":\"}\"} x",
+            &[("a", "{\"b\":[1, 2]}"), ("c", "\"}\"")],
+            Status::Whole,
+            27,
+        );
         check("{ }", &[], Status::Whole, 3);
         check("{\"a\":12,\"b\":3}", &[("a", "12"), ("b", "3")], Status::Whole, 14);
         check("{\"a\":1", &[("a", "1")], Status::Open, 6);

@@ -213,7 +213,11 @@ impl Attempt {
                         let mut all = captures.attributes.iter();
                         match all.find(|(key, _)| *key == wanted.attribute) {
                             Some((_, value)) => {
-                                captures.words.push((wanted.word.clone(), value.clone()))
+                                let value = match wanted.is_escaped {
+                                    true => value.replace("&quot;", "\"").replace("&amp;", "&"),
+                                    false => value.clone(),
+                                };
+                                captures.words.push((wanted.word.clone(), value))
                             }
                             None if wanted.may_miss => {}
                             None => return None,

@@ -38,7 +38,10 @@ impl Lookahead {
                 Match::Yes(length) => match self.first.captures(first, text) {
                     Some(words) => {
                         (self.length, self.at) = (Some(length), length);
-                        self.next = next.iter().map(|next| (next.bind(&words), Attempt::default())).collect();
+                        self.next = next
+                            .iter()
+                            .map(|next| (next.bind(&words), Attempt::default()))
+                            .collect();
                         length
                     }
                     None => return Match::No,

@@ -46,6 +46,7 @@ pub(super) struct Wanted {
     pub(super) word: String,
     pub(super) attribute: String,
     pub(super) may_miss: bool,
+    pub(super) is_escaped: bool,
 }
 
 impl Pattern {
@@ -77,6 +78,12 @@ impl Pattern {
             ));
         }
         Ok(pattern)
+    }
+
+    /// Reads a closer: a pattern, or several with `{|}` between them; none if
+    /// the text is empty.
+    pub fn parse_any(text: &str) -> Result<Vec<Self>, String> {
+        text.split("{|}").filter(|text| !text.is_empty()).map(Self::parse).collect()
     }
 
     /// Tells each token what it has to know of those behind it.
@@ -197,7 +204,8 @@ impl Token {
                 }
                 (_, Some(name)) => Token::Capture(name.to_owned()),
                 _ => {
-                    let known = "ws, sp, nl, ns, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
+                    let known =
+                        "ws, sp, nl, ns, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
                 }
             },
@@ -208,8 +216,10 @@ impl Token {
 impl Wanted {
     fn parse(item: &str) -> Option<Self> {
         let (item, may_miss) = item.strip_suffix('?').map_or((item, false), |item| (item, true));
+        let (item, is_escaped) = item.strip_suffix('&').map_or((item, false), |item| (item, true));
         let (word, attribute) = item.split_once('=').unwrap_or((item, item));
-        let wanted = Wanted { word: word.to_owned(), attribute: attribute.to_owned(), may_miss };
+        let (word, attribute) = (word.to_owned(), attribute.to_owned());
+        let wanted = Wanted { word, attribute, may_miss, is_escaped };
         Some(wanted).filter(|_| !item.is_empty())
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::line::Line;
 use super::{Label, Sink, members};
-use crate::event::{Event, Failure, Finish, FinishReason, Kind, Start};
+use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Start};
 
 /// Gathers a message and prints it when its last event comes. It is fed one
 /// choice; which one, it only has to name.
@@ -132,9 +132,21 @@ impl Gathered {
         if !self.warnings.is_empty() {
             line.list("warnings", &self.warnings);
         }
-        if let Ending::Bad(failure) = ending {
+        let reason;
+        let failure = match ending {
+            Ending::Bad(failure) => Some(*failure),
+            Ending::Good(finish) if !is_complete => {
+                reason = format!(
+                    "the provider gave the finish reason {}",
+                    finish.raw.unwrap_or("error")
+                );
+                Some(Failure::new(Code::Provider, &reason, None))
+            }
+            Ending::Good(_) => None,
+        };
+        if let Some(failure) = failure {
             line.open_member("error");
-            members::failure(line, failure);
+            members::failure(line, &failure);
             line.close();
         }
     }

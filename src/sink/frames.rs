@@ -83,9 +83,15 @@ fn headers(headers: &[Header<'_>], line: &mut Line) {
     line.open_member("headers");
     for header in headers {
         match &header.value {
-            HeaderValue::Flag(flag) => line.named(&header.name, if *flag { "true" } else { "false" }),
-            HeaderValue::Number(number) | HeaderValue::Time(number) => line.named(&header.name, &number.to_string()),
-            HeaderValue::Bytes(bytes) => line.named(&header.name, &json::quote(&BASE64.encode(bytes))),
+            HeaderValue::Flag(flag) => {
+                line.named(&header.name, if *flag { "true" } else { "false" })
+            }
+            HeaderValue::Number(number) | HeaderValue::Time(number) => {
+                line.named(&header.name, &number.to_string())
+            }
+            HeaderValue::Bytes(bytes) => {
+                line.named(&header.name, &json::quote(&BASE64.encode(bytes)))
+            }
             HeaderValue::Text(text) => line.named(&header.name, &json::quote(text)),
             HeaderValue::Uuid(uuid) => line.named(&header.name, &json::quote(&hyphenated(uuid))),
         }

@@ -316,8 +316,14 @@ fn memory_has_a_limit() {
 
 #[test]
 fn frames() {
-    let frame =
-        Frame { framing: "sse", event_type: "message", headers: &[], data: b"a\xE2\x82", id: "7", offset: 3 };
+    let frame = Frame {
+        framing: "sse",
+        event_type: "message",
+        headers: &[],
+        data: b"a\xE2\x82",
+        id: "7",
+        offset: 3,
+    };
     check_frame(Ok(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
     check_frame(
         Ok(Frame { event_type: "e", id: "", ..frame }),

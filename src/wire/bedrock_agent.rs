@@ -128,7 +128,13 @@ struct Agent {
 
 impl Default for Agent {
     fn default() -> Self {
-        Agent { started: false, failed: false, held: Vec::new(), calls: 0, meter: Meter::new(USAGE) }
+        Agent {
+            started: false,
+            failed: false,
+            held: Vec::new(),
+            calls: 0,
+            meter: Meter::new(USAGE),
+        }
     }
 }
 
@@ -144,11 +150,17 @@ impl Decoder for Agent {
         if frame.event_type == "trace" {
             return self.trace(&frame, out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| match frame.event_type {
-            CHUNK => self.chunk(&frame, &event, out),
-            "returnControl" => self.return_control(&frame, &event, out),
-            "files" => event.files.iter().flatten().try_for_each(|file| out.block(0, "file", file.get())),
-            name => out.unknown(&frame, name),
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            match frame.event_type {
+                CHUNK => self.chunk(&frame, &event, out),
+                "returnControl" => self.return_control(&frame, &event, out),
+                "files" => event
+                    .files
+                    .iter()
+                    .flatten()
+                    .try_for_each(|file| out.block(0, "file", file.get())),
+                name => out.unknown(&frame, name),
+            }
         })
     }
 
@@ -167,14 +179,20 @@ impl Decoder for Agent {
 
 impl Agent {
     /// A piece of the answer, and what it rests on.
-    fn chunk(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         match event.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
             Some(Ok(bytes)) => self.say(&bytes, out)?,
             Some(Err(_)) => out.malformed(frame, "the bytes of a chunk are not base64")?,
             None if event.attribution.is_none() => out.malformed(frame, "a chunk has no bytes")?,
             None => {}
         }
-        let citations = event.attribution.iter().flat_map(|attribution| attribution.citations.iter().flatten());
+        let citations =
+            event.attribution.iter().flat_map(|attribution| attribution.citations.iter().flatten());
         citations.map(|citation| citation.get()).try_for_each(|json| out.block(0, "citation", json))
     }
 
@@ -187,7 +205,9 @@ impl Agent {
             say(chunk.valid(), out)?;
             match chunk.invalid() {
                 [] => {}
-                invalid if chunks.peek().is_none() && is_prefix(invalid) => self.held = invalid.to_vec(),
+                invalid if chunks.peek().is_none() && is_prefix(invalid) => {
+                    self.held = invalid.to_vec()
+                }
                 _ => replace("bytes that are not UTF-8 were replaced", out)?,
             }
         }
@@ -196,7 +216,12 @@ impl Agent {
 
     /// Functions that the caller is to run. Their results must name what
     /// stands beside them in the event: it's passed on too.
-    fn return_control(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn return_control(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         out.block(0, "returnControl", &String::from_utf8_lossy(frame.data))?;
         for invocation in event.invocation_inputs.iter().flatten() {
             let (name, arguments) = match invocation {
@@ -204,9 +229,14 @@ impl Agent {
                     function.function.as_ref().map(|name| name.as_str().to_owned()),
                     object(function.parameters.iter().flatten(), out)?,
                 ),
-                Invocation { api_invocation_input: Some(api), .. } => (api.name(), api.arguments(out)?),
+                Invocation { api_invocation_input: Some(api), .. } => {
+                    (api.name(), api.arguments(out)?)
+                }
                 _ => {
-                    out.warn("unknown_invocation", "something to run is neither a function nor a request")?;
+                    out.warn(
+                        "unknown_invocation",
+                        "something to run is neither a function nor a request",
+                    )?;
                     continue;
                 }
             };
@@ -237,8 +267,10 @@ impl Agent {
                 self.meter.feed(usage);
                 self.meter.part();
             }
-            let thought = at("rationale.text").or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));
-            if let Some(text) = thought.and_then(|json| serde_json::from_str::<Str<'_>>(json).ok()) {
+            let thought = at("rationale.text")
+                .or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));
+            if let Some(text) = thought.and_then(|json| serde_json::from_str::<Str<'_>>(json).ok())
+            {
                 out.reasoning(0, &text)?;
             }
             if at("rationale").is_none() {
@@ -259,7 +291,8 @@ impl Api<'_> {
 
     /// The parameters, and the properties of the body.
     fn arguments(&self, out: &mut EventOut<'_>) -> io::Result<String> {
-        let content = self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
+        let content =
+            self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
         let bodies: Vec<Properties<'_>> = json::members(content)
             .into_iter()
             .filter_map(|(_, value)| serde_json::from_str(value.get()).ok())
@@ -279,7 +312,9 @@ fn object<'p>(
         let value = parameter.value.as_ref().map_or("", Str::as_str);
         let is_typed = match parameter.kind.as_ref().map_or("string", Str::as_str) {
             "boolean" => matches!(value, "true" | "false"),
-            "integer" | "number" => is_json(value) && value.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
+            "integer" | "number" => {
+                is_json(value) && value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+            }
             "array" => is_json(value) && value.trim_ascii_start().starts_with('['),
             "object" => is_json(value) && value.trim_ascii_start().starts_with('{'),
             _ => {
@@ -292,8 +327,10 @@ fn object<'p>(
         }
         members.push((parameter, if is_typed { value.to_owned() } else { json::quote(value) }));
     }
-    let name = |parameter: &Parameter<'_>| json::quote(parameter.name.as_ref().map_or("", Str::as_str));
-    let members: Vec<_> = members.iter().map(|(parameter, value)| format!("{}:{value}", name(parameter))).collect();
+    let name =
+        |parameter: &Parameter<'_>| json::quote(parameter.name.as_ref().map_or("", Str::as_str));
+    let members: Vec<_> =
+        members.iter().map(|(parameter, value)| format!("{}:{value}", name(parameter))).collect();
     Ok(format!("{{{}}}", members.join(",")))
 }
 

@@ -31,8 +31,14 @@ pub(super) static PROTOCOL: Protocol = Protocol {
 };
 
 /// The events of a stream, in their order.
-const EVENTS: [&str; 6] =
-    ["messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", METADATA];
+const EVENTS: [&str; 6] = [
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    METADATA,
+];
 /// Other formats have an event of this name.
 const METADATA: &str = "metadata";
 
@@ -40,7 +46,8 @@ fn sniff(record: &Record<'_>) -> Sniff {
     let is_ours = match record.has_headers {
         true => EVENTS.contains(&record.event_type),
         false => {
-            let has_event = EVENTS.iter().any(|name| *name != METADATA && is_object(record.get(name)));
+            let has_event =
+                EVENTS.iter().any(|name| *name != METADATA && is_object(record.get(name)));
             has_event || record.at("metadata.usage.inputTokens").is_some() || is_body(record)
         }
     };
@@ -48,7 +55,8 @@ fn sniff(record: &Record<'_>) -> Sniff {
 }
 
 fn is_body(record: &Record<'_>) -> bool {
-    record.at("output.message.content").is_some() || (record.has("stopReason") && is_object(record.get("output")))
+    record.at("output.message.content").is_some()
+        || (record.has("stopReason") && is_object(record.get("output")))
 }
 
 fn is_object(json: Option<&str>) -> bool {
@@ -60,7 +68,11 @@ fn is_object(json: Option<&str>) -> bool {
 const USAGE: &[Row] = &[
     ("inputTokens", Op::Adds, &[Field::Input]),
     ("cacheReadInputTokens|cacheReadInputTokenCount", Op::Adds, &[Field::Input, Field::Cached]),
-    ("cacheWriteInputTokens|cacheWriteInputTokenCount", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    (
+        "cacheWriteInputTokens|cacheWriteInputTokenCount",
+        Op::Adds,
+        &[Field::Input, Field::CacheWrite],
+    ),
     ("outputTokens", Op::Is, &[Field::Output]),
     ("totalTokens", Op::Is, &[Field::Total]),
 ];
@@ -133,12 +145,15 @@ impl Converse {
             return Ok(());
         }
         if record.has("output") || record.has("stopReason") {
-            return read::<Body<'static>, _>(frame, out, |body: Body<'_>, out: &mut EventOut<'_>| {
-                self.body(frame, &body, out)
-            });
+            return read::<Body<'static>, _>(
+                frame,
+                out,
+                |body: Body<'_>, out: &mut EventOut<'_>| self.body(frame, &body, out),
+            );
         }
         let text = String::from_utf8_lossy(frame.data);
-        let exception = json::members(&text).into_iter().find(|(name, _)| name.ends_with("Exception"));
+        let exception =
+            json::members(&text).into_iter().find(|(name, _)| name.ends_with("Exception"));
         if let Some((name, value)) = exception {
             self.failed(out)?;
             return error::report_named(&name, value.get(), out);
@@ -162,7 +177,8 @@ impl Converse {
             _ if !EVENTS.contains(&name) => return out.unknown(frame, name),
             _ => self.begin_late(out)?,
         }
-        read::<Event<'static>, _>(frame, out, |event: Event<'_>, out: &mut EventOut<'_>| match name {
+        read::<Event<'static>, _>(frame, out, |event: Event<'_>, out: &mut EventOut<'_>| match name
+        {
             "contentBlockStart" => self.blocks.start(frame, &event, out),
             "contentBlockDelta" => self.blocks.delta(frame, &event, out),
             "contentBlockStop" => self.blocks.stop(&event, out),
@@ -192,7 +208,12 @@ impl Converse {
     }
 
     /// A complete answer.
-    fn body(&mut self, frame: &Frame<'_>, body: &Body<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn body(
+        &mut self,
+        frame: &Frame<'_>,
+        body: &Body<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         self.begin(out)?;
         for json in body.content() {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };

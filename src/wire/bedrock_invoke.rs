@@ -39,13 +39,20 @@ fn sniff(record: &Record<'_>) -> Sniff {
     let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
     let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
     let is_object = text.starts_with('{') && is_json(text);
-    let inner = Record::new(&Frame { event_type: "", headers: &[], data: text.as_bytes(), ..EMPTY });
+    let inner =
+        Record::new(&Frame { event_type: "", headers: &[], data: text.as_bytes(), ..EMPTY });
     let is_known = || known(&inner).is_some_and(|row| row.name != error::PROTOCOL.name);
     (is_object && (record.has("p") || is_known())).into()
 }
 
-const EMPTY: Frame<'static> =
-    Frame { framing: crate::frame::EVENT_STREAM, event_type: "", headers: &[], data: b"", id: "", offset: 0 };
+const EMPTY: Frame<'static> = Frame {
+    framing: crate::frame::EVENT_STREAM,
+    event_type: "",
+    headers: &[],
+    data: b"",
+    id: "",
+    offset: 0,
+};
 
 /// The format that a record is in.
 fn known(record: &Record<'_>) -> Option<&'static Protocol> {
@@ -114,7 +121,9 @@ impl Decoder for Invoke {
         }
         read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
             match chunk.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
-                Some(Ok(data)) => self.record(&Frame { event_type: "", headers: &[], data: &data, ..frame }, out),
+                Some(Ok(data)) => {
+                    self.record(&Frame { event_type: "", headers: &[], data: &data, ..frame }, out)
+                }
                 Some(Err(_)) => out.malformed(&frame, "the bytes of a chunk are not base64"),
                 None => out.malformed(&frame, "a chunk has no bytes"),
             }
@@ -131,7 +140,8 @@ impl Decoder for Invoke {
             None => {
                 let Some(text) = stranger else { return Ok(()) };
                 out.start(PROTOCOL.name, None, None)?;
-                let message = format!("the chunks are of no known format; the first one begins with {text}");
+                let message =
+                    format!("the chunks are of no known format; the first one begins with {text}");
                 out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, &message, None)))
             }
         }
@@ -150,7 +160,8 @@ impl Invoke {
         if let Some(json) = record.get(TRACE).filter(|_| message.is_open) {
             out.block(0, "trace", json)?;
         }
-        let is_bedrocks = record.is_object() && record.names().all(|name| name.starts_with("amazon-bedrock-"));
+        let is_bedrocks =
+            record.is_object() && record.names().all(|name| name.starts_with("amazon-bedrock-"));
         if is_bedrocks && message.is_open {
             return Ok(());
         }
@@ -158,7 +169,9 @@ impl Invoke {
             *inner = known(&record).map(|row| (row.decoder)());
         }
         match inner {
-            Some(inner) => out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out)),
+            Some(inner) => {
+                out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out))
+            }
             None => {
                 let text: String = String::from_utf8_lossy(frame.data).chars().take(60).collect();
                 stranger.get_or_insert(crate::json::quote(&text));

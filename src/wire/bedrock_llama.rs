@@ -12,7 +12,9 @@ pub(super) static PROTOCOL: Protocol = Protocol {
     aliases: &[],
     about: "Meta Llama on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html",
-    sniff: |record| (record.get("generation").is_some() && record.get("stop_reason").is_some()).into(),
+    sniff: |record| {
+        (record.get("generation").is_some() && record.get("stop_reason").is_some()).into()
+    },
     decoder: || {
         Simple::boxed(Shape {
             text: &["generation"],

@@ -12,7 +12,9 @@ pub(super) static PROTOCOL: Protocol = Protocol {
     aliases: &[],
     about: "Amazon Titan Text on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-text.html",
-    sniff: |record| (record.get("outputText").is_some() || record.at("results.0.outputText").is_some()).into(),
+    sniff: |record| {
+        (record.get("outputText").is_some() || record.at("results.0.outputText").is_some()).into()
+    },
     decoder: || {
         Simple::boxed(Shape {
             text: &["outputText", "results.0.outputText"],

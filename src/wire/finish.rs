@@ -42,7 +42,15 @@ static TABLE: &[(FinishReason, &[&str])] = &[
     ),
     (
         ToolCalls,
-        &["tool_calls", "tool-calls", "function_call", "tool_use", "tool_call", "requires_action", "tooluse"],
+        &[
+            "tool_calls",
+            "tool-calls",
+            "function_call",
+            "tool_use",
+            "tool_call",
+            "requires_action",
+            "tooluse",
+        ],
     ),
     (
         Length,

@@ -26,9 +26,9 @@ mod error;
 mod finish;
 mod function;
 mod gemini;
+mod gemini_cli;
 mod gemini_interactions;
 mod gemini_live;
-mod gemini_cli;
 mod growth;
 mod many;
 mod mistral_conversations;
@@ -155,7 +155,13 @@ impl<'a> Record<'a> {
         let text = std::str::from_utf8(frame.data).unwrap_or_default();
         let members =
             if frame.framing == plain::FRAMING { Vec::new() } else { json::members(text) };
-        Record { framing: frame.framing, event_type: frame.event_type, has_headers: !frame.headers.is_empty(), is_failure: frame.is_failure(), members }
+        Record {
+            framing: frame.framing,
+            event_type: frame.event_type,
+            has_headers: !frame.headers.is_empty(),
+            is_failure: frame.is_failure(),
+            members,
+        }
     }
 
     /// Whether the payload is an object with anything in it.

@@ -149,7 +149,8 @@ impl OpenAiChat {
         }
         let begins = chunk.error.is_some() || choices.iter().any(Choice::says_something);
         if self.open.is_none() && self.has_ended && !begins {
-            return out.warn("after_done", "a record behind the end of its message was passed over");
+            return out
+                .warn("after_done", "a record behind the end of its message was passed over");
         }
         self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
         for choice in choices {
@@ -331,6 +332,7 @@ pub(super) fn say(
 fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
     let key = call.index.map_or(Key::None, Key::Index);
     let signature = call.signature();
-    let part = CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
+    let part =
+        CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
     call.say(choice, part, out)
 }

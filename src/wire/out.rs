@@ -235,7 +235,10 @@ impl<'o> EventOut<'o> {
         if !replaced {
             return Ok(());
         }
-        self.call(choice, CallPart { key: part.key, arguments: Arguments::Repaired(""), ..CallPart::default() })
+        self.call(
+            choice,
+            CallPart { key: part.key, arguments: Arguments::Repaired(""), ..CallPart::default() },
+        )
     }
 
     /// The provider closed a call, or with [`Key::None`] all calls of a choice.

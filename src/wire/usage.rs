@@ -80,7 +80,9 @@ impl Meter {
     pub(super) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         self.part();
         let counted = std::mem::take(&mut self.counted);
-        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else { return Ok(()) };
+        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
+            return Ok(());
+        };
         let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
         let several = format!("[{}]", raws.join(","));
         let raw = if let [raw] = raws.as_slice() { raw } else { several.as_str() };
@@ -109,7 +111,9 @@ impl Meter {
     fn read(&self, members: &[(String, String)]) -> Usage<'static> {
         let mut usage = Usage::default();
         for (path, op, fields) in self.rows {
-            let Some(number) = path.split('|').find_map(|path| lookup(members, path)) else { continue };
+            let Some(number) = path.split('|').find_map(|path| lookup(members, path)) else {
+                continue;
+            };
             for &field in *fields {
                 let slot = slot(&mut usage, field);
                 match op {
@@ -235,12 +239,16 @@ mod tests {
 
     #[test]
     fn a_number_may_have_two_names() {
-        const TWO_NAMES: &[Row] = &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
+        const TWO_NAMES: &[Row] =
+            &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
         for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
             let mut meter = Meter::new(TWO_NAMES);
             meter.feed(json);
             let usage = meter.read(&meter.members);
-            assert_eq!((usage.input_tokens, usage.cached_input_tokens), (Some(5 + cached), Some(cached)));
+            assert_eq!(
+                (usage.input_tokens, usage.cached_input_tokens),
+                (Some(5 + cached), Some(cached))
+            );
         }
     }
 

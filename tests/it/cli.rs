@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use assert_cmd::Command;
 use insta::assert_snapshot;
@@ -9,6 +10,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::case::kind;
+
+/// How long a run may hang; nothing is measured.
+const GUARD: Duration = Duration::from_secs(60);
 
 /// What came of a run.
 struct Run {
@@ -20,9 +24,10 @@ struct Run {
 /// Runs the program in this folder.
 fn run_in(folder: &Path, args: &[&str], input: &str) -> Run {
     let mut command = Command::cargo_bin("toolstream").unwrap();
+    command.timeout(GUARD);
     let output = command.args(args).current_dir(folder).write_stdin(input).output().unwrap();
     Run {
-        code: output.status.code().unwrap(),
+        code: output.status.code().expect("the program ends by itself"),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
     }

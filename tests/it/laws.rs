@@ -24,7 +24,7 @@ use shape::Message;
 
 /// Inputs up to this size are cut at every byte; larger ones at as many, unless
 /// `EVERY_BYTE` is set: that takes minutes.
-const MANY: usize = 1024;
+const MANY: usize = 4096;
 
 /// What marks the end of a message, with white space taken out. A format that
 /// marks it in several ways has them all at most once a message.

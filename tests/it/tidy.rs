@@ -31,6 +31,25 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const MAX_WIDTH: usize = 120;
 const MAX_LINES: usize = 300;
 
+/// Files that are still longer, and how long they may be. Numbers here only
+/// shrink.
+const LONGER: &[(&str, usize)] = &[
+    ("src/assemble/call.rs", 340),
+    ("src/assemble/message.rs", 480),
+    ("src/dialect/literal.rs", 320),
+    ("src/dialect/machine.rs", 360),
+    ("src/dialect/mod.rs", 540),
+    ("src/event.rs", 480),
+    ("src/frame/sse.rs", 360),
+    ("src/wire/bedrock_agent.rs", 360),
+    ("src/wire/openai_chat.rs", 360),
+    ("src/wire/openai_chat/payload.rs", 360),
+    ("src/wire/out.rs", 420),
+];
+
+/// Lines that can't be broken: tables, and text that is compared as it is.
+const UNBROKEN: &[&str] = &["//! |", "//! bytes", "#[arg(", "r#\""];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -141,16 +160,21 @@ fn every_format_is_a_file_of_its_name() {
         }
     }
     for source in sources("src/dialect") {
-        let names: Vec<&str> = source.code().lines().filter_map(row_name).collect();
-        let is_known = |name: &&str| DIALECTS.iter().any(|row| row.name == *name);
-        let rows = source.code().matches(": Dialect = Dialect {").count();
-        let known = names.iter().filter(|name| is_known(name)).count();
+        let code = source.code();
+        let is_here = |name: &str| code.contains(&format!("name: \"{name}\""));
+        let rows = source.code().lines().filter(|line| is_row(line)).count();
+        let known = DIALECTS.iter().filter(|row| is_here(row.name)).count();
         assert!(
             source.name.ends_with("/mod.rs") || rows == known,
             "{}: a row is in no table",
             source.name
         );
     }
+}
+
+/// Whether a line begins a row of the dialects' table.
+fn is_row(line: &str) -> bool {
+    line.starts_with("pub(super) static ") && line.contains(": Dialect =")
 }
 
 /// The name in a line of a row.
@@ -207,7 +231,8 @@ fn files_are_tidy() {
             wrong.push(format!("{name}: the first line doesn't say what the file is"));
         }
         for (at, line) in source.text.lines().enumerate() {
-            if line.chars().count() > MAX_WIDTH {
+            let is_unbroken = UNBROKEN.iter().any(|start| line.trim_start().starts_with(start));
+            if line.chars().count() > MAX_WIDTH && !is_unbroken {
                 wrong.push(format!("{name}:{}: longer than {MAX_WIDTH}", at + 1));
             }
             if line.ends_with(' ') || line.contains('\t') {
@@ -215,8 +240,10 @@ fn files_are_tidy() {
             }
         }
         let lines = source.code().lines().count();
-        if name.starts_with("src/") && lines > MAX_LINES {
-            wrong.push(format!("{name}: {lines} lines, more than {MAX_LINES}"));
+        let longer = LONGER.iter().find(|(file, _)| file == name).map(|(_, lines)| *lines);
+        let most = longer.unwrap_or(MAX_LINES);
+        if name.starts_with("src/") && !name.ends_with("/tests.rs") && lines > most {
+            wrong.push(format!("{name}: {lines} lines, more than {most}"));
         }
     }
     check(&wrong);

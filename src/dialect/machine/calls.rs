@@ -2,65 +2,49 @@
 
 use std::io;
 
-use super::{BodyForm, Captures, Go, Machine, Place, Rule};
+use super::{BodyForm, Captures, Go, Machine, Place, Rule, grammar};
 use crate::dialect::body::{BodyReader, Progress};
 use crate::dialect::call::Say;
 use crate::event::Reason;
-use crate::scan::Pattern;
+use crate::scan::{Attempt, Match, Pattern};
 
 impl Machine {
     /// The markers that are legal in some part of the open call.
     pub(super) fn call_rules(&self, place: Place) -> Vec<Rule> {
         let Some(form) = self.call_form() else { return Vec::new() };
         let words = &self.words;
-        let close = form.close.as_ref().map(|close| close.bind(words));
-        let section = self.section.as_ref().and_then(|(g, s, words)| {
+        let mut ends = grammar::bound(&form.close, words, Go::EndCall);
+        if let Some((g, s, words)) = &self.section {
             let section = self.grammars.get(*g).and_then(|grammar| grammar.sections.get(*s));
-            section.and_then(|section| section.close.as_ref()).map(|close| close.bind(words))
-        });
-        let end = close.clone().map(|pattern| Rule::new(pattern, Go::EndCall));
-        let lost = section.clone().map(|pattern| Rule::new(pattern, Go::EndSection));
-        let mut rules: Vec<Rule> = Vec::new();
+            let close = section.map_or(&[][..], |section| &section.close);
+            ends.extend(grammar::bound(close, words, Go::EndSection));
+        }
         match (place, &form.body) {
-            (Place::Value, BodyForm::Parameters { open, close: Some(value_close), item }) => {
-                let open = open.bind(words);
+            (Place::Value, BodyForm::Parameters { open, close: Some(close), item }) => {
+                let open = Rule::new(open.bind(words), Go::Parameter);
+                let key = self.keys.last().cloned().unwrap_or_default();
+                let close = Rule::new(close.bind(words).bind(&key), Go::EndValue);
                 if !item.is_empty() {
-                    rules.push(Rule::new(open.clone(), Go::Parameter));
+                    return vec![open, close];
                 }
-                rules.push(self.value_rule(value_close, open, close, section, !item.is_empty()));
-                return rules;
+                // Where nothing is escaped, the closer closes the value only
+                // if what may follow a value follows.
+                let next = [open].into_iter().chain(ends).map(|rule| rule.pattern).collect();
+                return vec![Rule { next, ..close }];
             }
-            (Place::Value, BodyForm::Parameters { open, close: None, .. }) | (Place::Call, BodyForm::Parameters { open, .. }) => {
-                rules.extend(end);
-                rules.push(Rule::new(open.bind(words), Go::Parameter));
+            (Place::Value, BodyForm::Parameters { open, close: None, .. })
+            | (Place::Call, BodyForm::Parameters { open, .. }) => {
+                ends.push(Rule::new(open.bind(words), Go::Parameter));
             }
             (Place::Call, BodyForm::Json(envelope)) if envelope.many => {
-                rules.extend(end);
-                rules.extend(Pattern::parse("{").ok().map(|pattern| Rule::new(pattern, Go::NextObject)));
+                let next = Pattern::parse("{").ok();
+                ends.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
+                let grammar = self.grammars.get(self.form.0).filter(|_| form.close.is_empty());
+                ends.extend(grammar.iter().flat_map(|grammar| grammar.drops()));
             }
-            _ => rules.extend(end),
+            _ => {}
         }
-        rules.extend(lost);
-        rules
-    }
-
-    /// The closer of a value: where nothing is escaped, it closes the value
-    /// only if what may follow a value follows.
-    fn value_rule(
-        &self,
-        close: &Pattern,
-        open: Pattern,
-        call: Option<Pattern>,
-        section: Option<Pattern>,
-        is_unique: bool,
-    ) -> Rule {
-        let key = self.keys.last().cloned().unwrap_or_default();
-        let rule = Rule::new(close.bind(&self.words).bind(&key), Go::EndValue);
-        if is_unique {
-            return rule;
-        }
-        let next = [Some(open), call, section].into_iter().flatten().collect();
-        Rule { next, ..rule }
+        ends
     }
 
     /// The first call or section decides which dialect this is.
@@ -76,6 +60,7 @@ impl Machine {
         &mut self,
         g: usize,
         s: usize,
+        marker: &str,
         words: Captures,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
@@ -83,8 +68,27 @@ impl Machine {
         self.region = None;
         let g = self.settle_on(g);
         self.section = Some((g, s, words));
+        self.group = (marker.to_owned(), self.calls.count());
+        self.space = Some(String::new());
         self.enter(Place::Section);
         Ok(())
+    }
+
+    /// The text ends between the calls of a section; tells whether it was cut.
+    /// What is held back is a part of the closer, or of another call's opener.
+    pub(super) fn finish_section(&mut self, held: &str, say: &mut Say<'_>) -> io::Result<bool> {
+        let closers = self.rules.iter().filter(|rule| rule.go == Go::EndSection);
+        let is_closer =
+            |rule: &Rule| Attempt::default().advance(&rule.pattern, held, false) != Match::No;
+        let has_calls = self.calls.count() > self.group.1;
+        if has_calls && (held.trim_ascii().is_empty() || closers.into_iter().any(is_closer)) {
+            return Ok(false);
+        }
+        let marker = if has_calls { held.to_owned() } else { self.group.0.clone() + held };
+        let (g, ..) = self.section.take().unwrap_or_default();
+        let source = self.grammars.get(g).map_or("", |grammar| grammar.name);
+        self.calls.open_markup(source, &marker, &Captures::default(), "");
+        self.calls.cut(say).map(|()| true)
     }
 
     pub(super) fn open_call(
@@ -123,13 +127,6 @@ impl Machine {
         Ok(())
     }
 
-    /// The text ends inside the opener of a call.
-    pub(super) fn begin_cut_call(&mut self, marker: &str) {
-        let source = self.section.as_ref().and_then(|(g, ..)| self.grammars.get(*g)).map_or("", |g| g.name);
-        self.calls.open_markup(source, marker, &Captures::default(), "");
-        self.place = Place::Broken;
-    }
-
     /// The words of a call's opener, with those of its section.
     fn with_section(&self, mut words: Captures) -> Captures {
         for (name, word) in self.section.iter().flat_map(|(.., words)| &words.words) {
@@ -158,8 +155,9 @@ impl Machine {
     /// Where the body shows where the call ends, it ends here.
     fn body_is_whole(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         let form = self.call_form();
-        let has_closer = form.is_some_and(|form| form.close.is_some());
-        let has_more = form.is_some_and(|form| matches!(&form.body, BodyForm::Json(envelope) if envelope.many));
+        let has_closer = form.is_some_and(|form| !form.close.is_empty());
+        let has_more = form
+            .is_some_and(|form| matches!(&form.body, BodyForm::Json(envelope) if envelope.many));
         if has_closer || has_more {
             self.enter(Place::Call);
             return Ok(());
@@ -178,8 +176,9 @@ impl Machine {
 
     /// Text inside a call that is neither marker nor value.
     pub(super) fn call_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
-        let has_closer = self.call_form().is_some_and(|form| form.close.is_some());
+        let is_blank =
+            text.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
+        let has_closer = self.call_form().is_some_and(|form| !form.close.is_empty());
         if self.place == Place::Call && !has_closer && !is_blank {
             // What is no further object of the call is the answer's.
             self.end_call("", say)?;
@@ -192,7 +191,12 @@ impl Machine {
         self.calls.fault(Reason::Malformed, say)
     }
 
-    pub(super) fn open_value(&mut self, marker: &str, words: Captures, say: &mut Say<'_>) -> io::Result<()> {
+    pub(super) fn open_value(
+        &mut self,
+        marker: &str,
+        words: Captures,
+        say: &mut Say<'_>,
+    ) -> io::Result<()> {
         let item = match self.call_form().map(|form| &form.body) {
             Some(BodyForm::Parameters { item, .. }) => *item,
             _ => "",
@@ -224,6 +228,7 @@ impl Machine {
         self.calls.raw.push_str(marker);
         self.calls.close(say)?;
         if self.section.is_some() {
+            self.space = Some(String::new());
             self.enter(Place::Section);
         } else {
             self.back_to_text();

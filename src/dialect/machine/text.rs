@@ -125,8 +125,10 @@ impl Machine {
     fn say_block(&mut self, g: usize, r: usize, say: &mut Say<'_>) -> io::Result<()> {
         let text = std::mem::take(&mut self.block);
         let attributes = &self.words.attributes;
-        let members: Vec<_> =
-            attributes.iter().map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value))).collect();
+        let members: Vec<_> = attributes
+            .iter()
+            .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
+            .collect();
         let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
         let name = self.region_name(g, r);
         say(Kind::Block(Block { name, text: &text, attributes: attributes.as_deref() }))
@@ -139,7 +141,9 @@ impl Machine {
         match self.undecided.take() {
             Some(text) if text.is_empty() => Ok(()),
             Some(text) => say(Kind::Reasoning(Reasoning { text: &text, ..Reasoning::default() })),
-            None => warn("stray_closer", "a closer of reasoning that was not open was dropped", say),
+            None => {
+                warn("stray_closer", "a closer of reasoning that was not open was dropped", say)
+            }
         }
     }
 }

@@ -130,7 +130,11 @@ impl Blocks {
     }
 
     /// `content_block_stop`.
-    pub(in crate::wire) fn stop(&mut self, index: Option<u64>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(in crate::wire) fn stop(
+        &mut self,
+        index: Option<u64>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let index = self.index(index, self.latest, out)?;
         match self.open.remove(&index) {
             Some(open) => open.close(out),

@@ -43,12 +43,25 @@ struct Gathered {
 }
 
 /// Kinds of block that are known, and have no event of their own.
-const PASSED_ON: [&str; 8] =
-    ["image", "video", "audio", "document", "searchResult", "guardContent", "cachePoint", "citation"];
+const PASSED_ON: [&str; 8] = [
+    "image",
+    "video",
+    "audio",
+    "document",
+    "searchResult",
+    "guardContent",
+    "cachePoint",
+    "citation",
+];
 
 impl Blocks {
     /// `contentBlockStart`.
-    pub(super) fn start(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn start(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let index = self.index(event, out)?;
         if let Some(earlier) = self.open.remove(&index) {
             out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
@@ -69,7 +82,12 @@ impl Blocks {
     }
 
     /// `contentBlockDelta`.
-    pub(super) fn delta(&mut self, frame: &Frame<'_>, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn delta(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         let index = self.index(event, out)?;
         match &event.delta {
             Some(Delta { text: Some(text), .. }) => out.text(0, text),
@@ -95,13 +113,22 @@ impl Blocks {
     }
 
     /// A block of a complete answer.
-    pub(super) fn whole(&mut self, frame: &Frame<'_>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn whole(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         read::<Block<'static>, _>(frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
             if let Some(text) = &block.text {
                 return out.text(0, text).and_then(|()| out.flush());
             }
             if let Some(call) = &block.tool_use {
-                let key = self.call(call, call.input.map_or(Arguments::None, |json| Arguments::Value(json.get())), out)?;
+                let key = self.call(
+                    call,
+                    call.input.map_or(Arguments::None, |json| Arguments::Value(json.get())),
+                    out,
+                )?;
                 return out.call_end(0, key);
             }
             if let Some(result) = &block.tool_result {
@@ -131,14 +158,22 @@ impl Blocks {
     /// The index of the block that an event is of.
     fn index(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<u64> {
         if event.content_block_index.is_none() {
-            out.warn("missing_index", "an event without index was taken to be of the latest block")?;
+            out.warn(
+                "missing_index",
+                "an event without index was taken to be of the latest block",
+            )?;
         }
         self.latest = event.content_block_index.unwrap_or(self.latest);
         Ok(self.latest)
     }
 
     /// A call begins, or is there.
-    fn call(&mut self, call: &ToolUse<'_>, arguments: Arguments<'_>, out: &mut EventOut<'_>) -> io::Result<Key> {
+    fn call(
+        &mut self,
+        call: &ToolUse<'_>,
+        arguments: Arguments<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Key> {
         self.count += 1;
         let key = Key::Index(self.count);
         let executor = call.is_server_side().then_some(Executor::Provider);
@@ -165,7 +200,12 @@ impl Blocks {
     }
 
     /// A result goes on.
-    fn gather(&mut self, index: u64, content: &[&RawValue], out: &mut EventOut<'_>) -> io::Result<()> {
+    fn gather(
+        &mut self,
+        index: u64,
+        content: &[&RawValue],
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
         match self.open.get_mut(&index) {
             Some(Open::Result(result)) => {
                 result.add(content);
@@ -175,7 +215,10 @@ impl Blocks {
                 let mut result = Gathered::default();
                 result.add(content);
                 self.open.insert(index, Open::Result(result));
-                out.warn("missing_block_start", "a part of a result came without its `contentBlockStart`")
+                out.warn(
+                    "missing_block_start",
+                    "a part of a result came without its `contentBlockStart`",
+                )
             }
         }
     }
@@ -195,8 +238,11 @@ impl Open {
 
 impl Gathered {
     fn new(result: &ToolResult<'_>) -> Self {
-        let mut gathered =
-            Gathered { id: result.id().to_owned(), is_error: result.is_error(), content: String::new() };
+        let mut gathered = Gathered {
+            id: result.id().to_owned(),
+            is_error: result.is_error(),
+            content: String::new(),
+        };
         gathered.add(result.content.as_deref().unwrap_or_default());
         gathered
     }
@@ -212,7 +258,10 @@ impl Gathered {
     fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
         let output = format!("[{}]", self.content);
         let (output, is_error) = (Output::Json(&output), self.is_error);
-        out.emit(0, Kind::ToolResult(event::ToolResult { id: &self.id, name: None, output, is_error }))
+        out.emit(
+            0,
+            Kind::ToolResult(event::ToolResult { id: &self.id, name: None, output, is_error }),
+        )
     }
 }
 
@@ -221,7 +270,9 @@ fn say_reasoning(reasoning: &Reasoning<'_>, out: &mut EventOut<'_>) -> io::Resul
     if let Some(text) = reasoning.text.as_ref().or(whole.and_then(|whole| whole.text.as_ref())) {
         out.reasoning(0, text)?;
     }
-    if let Some(signature) = reasoning.signature.as_ref().or(whole.and_then(|whole| whole.signature.as_ref())) {
+    if let Some(signature) =
+        reasoning.signature.as_ref().or(whole.and_then(|whole| whole.signature.as_ref()))
+    {
         out.signature(0, signature.as_str())?;
     }
     match &reasoning.redacted_content {

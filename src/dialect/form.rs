@@ -1,0 +1,154 @@
+//! What a row says of a call: its opener, its closer, and how its inside is
+//! written.
+
+use serde::Deserialize;
+
+use super::{Word, Words, load};
+
+/// The form of a call.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The pattern of its opener, which may hold the tool's name.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of its closer; empty if the body shows where the call ends.
+    #[serde(default, deserialize_with = "load::text")]
+    pub close: Word,
+    /// How its inside is written.
+    pub body: Body,
+    /// Patterns of which one must follow the opener, if the body's own
+    /// beginning doesn't tell enough.
+    #[serde(default, deserialize_with = "load::texts")]
+    pub next: Words,
+    /// Whether the end of the text closes it: models stop at its closer.
+    #[serde(default)]
+    pub at_end: bool,
+    /// Whether it's a call only if `--tools` names the tool.
+    #[serde(default)]
+    pub known: bool,
+}
+
+impl Call {
+    /// A form for rows to fill in.
+    pub const NEW: Call =
+        Call { open: "", close: "", body: Body::Arguments, next: &[], at_end: false, known: false };
+
+    /// A call whose body is JSON with the name.
+    pub const fn json(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Json(Envelope::NEW), ..Call::NEW }
+    }
+
+    /// A call whose opener has the name, and whose body is the JSON of the
+    /// arguments.
+    pub const fn arguments(open: Word, close: Word) -> Call {
+        Call { open, close, ..Call::NEW }
+    }
+
+    /// A call with tags around each argument's value.
+    pub const fn parameters(open: Word, close: Word, key: Word, end: Word) -> Call {
+        let body = Body::Parameters(Parameters { open: key, close: end, item: "" });
+        Call { open, close, body, ..Call::NEW }
+    }
+
+    /// A call whose body is one text.
+    pub const fn raw(open: Word, close: Word, name: Word, key: Word) -> Call {
+        Call { open, close, body: Body::Raw(Raw { name, key }), at_end: true, ..Call::NEW }
+    }
+
+    /// Calls in Python's syntax.
+    pub const fn python(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Python, ..Call::NEW }
+    }
+}
+
+/// How the inside of a call is written.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// JSON with the name and the arguments: an object, or an array of them.
+    Json(Envelope),
+    /// One JSON object: the arguments. The opener has the name.
+    Arguments,
+    /// Values between tags, as they are: nothing in them is escaped.
+    Parameters(Parameters),
+    /// Calls in Python's syntax, in a list or one after another.
+    Python,
+    /// The same as JSON, but in Python's literals.
+    Literal(Envelope),
+    /// Braces with bare keys, and strings between these delimiters. The opener
+    /// has the name.
+    Braces(#[serde(deserialize_with = "load::text")] Word),
+    /// Text as it is: the one argument of one tool.
+    Raw(Raw),
+}
+
+/// Where an object has a call's parts: the first key that is there.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Envelope {
+    /// Keys of the name.
+    #[serde(deserialize_with = "load::texts")]
+    pub name: Words,
+    /// Keys of the arguments.
+    #[serde(deserialize_with = "load::texts")]
+    pub arguments: Words,
+    /// Keys of the id.
+    #[serde(deserialize_with = "load::texts")]
+    pub id: Words,
+    /// Keys of an array of calls, or of an object that holds the call's parts.
+    #[serde(deserialize_with = "load::texts")]
+    pub inner: Words,
+    /// Whether an object's only key is the name, and its value the arguments.
+    pub keyed: bool,
+    /// Whether more objects may follow, behind white space, `;` or `,`.
+    pub many: bool,
+}
+
+impl Envelope {
+    /// The keys that most models use.
+    pub const NEW: Envelope = Envelope {
+        name: &["name"],
+        arguments: &["arguments", "parameters"],
+        id: &[],
+        inner: &["function"],
+        keyed: false,
+        many: false,
+    };
+}
+
+impl Default for Envelope {
+    fn default() -> Self {
+        Envelope::NEW
+    }
+}
+
+/// The tags around one argument's value.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// The pattern of the opener, with the key, and the type if the model
+    /// writes one.
+    #[serde(deserialize_with = "load::text")]
+    pub open: Word,
+    /// The pattern of the closer. It closes the value only where another
+    /// opener or the call's closer follows: elsewhere it's part of the value.
+    /// Empty, if only these end the value.
+    #[serde(default, deserialize_with = "load::text")]
+    pub close: Word,
+    /// The key of an array's elements, if values hold elements of their own.
+    #[serde(default, deserialize_with = "load::text")]
+    pub item: Word,
+}
+
+/// One tool that takes text.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Raw {
+    /// The tool's name, unless the opener has it.
+    #[serde(default, deserialize_with = "load::text")]
+    pub name: Word,
+    /// The argument's key.
+    #[serde(deserialize_with = "load::text")]
+    pub key: Word,
+}

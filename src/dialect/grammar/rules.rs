@@ -1,0 +1,94 @@
+//! The markers that are legal in each place of the text.
+
+use std::rc::Rc;
+
+use super::{Ends, Go, Grammar, Role, Rule};
+use crate::scan::{Captures, Pattern};
+
+/// The markers that open a region, a section or a call, grammar by grammar. If
+/// the user chose the dialect, a call may lack the section around it.
+fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for (s, section) in grammar.sections.iter().enumerate() {
+        let next = grammar.calls.iter().map(|call| call.open.clone()).collect();
+        rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(g, s)) });
+    }
+    if named || grammar.sections.is_empty() {
+        let calls = grammar.calls.iter().enumerate();
+        rules.extend(calls.map(|(c, call)| call.rule(None, Go::Call(g, c))));
+    }
+    let regions = grammar.regions.iter().enumerate();
+    rules.extend(regions.map(|(r, region)| Rule::new(region.open.clone(), Go::Region(g, r))));
+    rules
+}
+
+/// The markers that are legal in the answer's text. `named` if the user chose
+/// the dialect: then closers that close nothing are dropped, and no context is
+/// asked for.
+pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for (g, grammar) in grammars.iter().enumerate() {
+        rules.extend(openers(g, grammar, named));
+        rules.extend(grammar.drops());
+        let thoughts =
+            grammar.regions.iter().filter(|region| named && region.role == Role::Reasoning);
+        for close in thoughts.flat_map(|region| &region.close) {
+            rules.push(Rule::new(close.bind(&Captures::default()), Go::Stray));
+        }
+        if named {
+            let sections = grammar.sections.iter().flat_map(|section| &section.close);
+            rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
+        }
+    }
+    rules.iter_mut().for_each(|rule| rule.guarded = !named);
+    rules
+}
+
+/// The markers that are legal inside a region.
+pub(in crate::dialect) fn region_rules(
+    grammars: &[Rc<Grammar>],
+    (g, r): (usize, usize),
+    words: &Captures,
+    named: bool,
+) -> Vec<Rule> {
+    let Some(grammar) = grammars.get(g) else { return Vec::new() };
+    let Some(region) = grammar.regions.get(r) else { return Vec::new() };
+    let mut rules = bound(&region.close, words, Go::EndRegion);
+    if region.role == Role::Reasoning && region.ends != Ends::Anything {
+        rules.push(Rule::new(region.open.bind(words), Go::Nothing));
+    }
+    let others = grammars.iter().enumerate().flat_map(|(g, grammar)| openers(g, grammar, named));
+    rules.extend(others.filter(|rule| match rule.go {
+        Go::Section(..) | Go::Call(..) => region.ends != Ends::Closer,
+        _ => region.ends == Ends::Anything,
+    }));
+    if region.role == Role::Text && region.ends == Ends::Anything {
+        rules.extend(grammar.drops());
+    }
+    rules
+}
+
+/// The markers that are legal between the calls of a section.
+pub(in crate::dialect) fn section_rules(
+    grammars: &[Rc<Grammar>],
+    g: usize,
+    s: usize,
+    words: &Captures,
+) -> Vec<Rule> {
+    let Some(grammar) = grammars.get(g) else { return Vec::new() };
+    // Inside a section, a call's opener can be nothing else: what follows only
+    // tells its forms apart.
+    let last = grammar.calls.len().saturating_sub(1);
+    let calls = grammar.calls.iter().enumerate().map(|(c, call)| {
+        let mut rule = call.rule(Some(words), Go::Call(g, c));
+        rule.next.truncate(if c == last { 0 } else { usize::MAX });
+        rule
+    });
+    let close = grammar.sections.get(s).map(|section| bound(&section.close, words, Go::EndSection));
+    calls.chain(close.into_iter().flatten()).collect()
+}
+
+/// Closers, where their opener had these words.
+pub(in crate::dialect) fn bound(close: &[Pattern], words: &Captures, go: Go) -> Vec<Rule> {
+    close.iter().map(|close| Rule::new(close.bind(words), go)).collect()
+}
