@@ -1,6 +1,6 @@
 //! What agents prompt for: code, a tag for each tool, labelled lines.
 
-use super::{Call, Dialect, Ends, Region, Role};
+use super::{AtEnd, Call, Dialect, Ends, Region, Role};
 
 pub(super) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -58,7 +58,10 @@ pub(super) static REACT: Dialect = Dialect {
 pub(super) static LANGCHAIN_XML: Dialect = Dialect {
     name: "langchain_xml_agent",
     models: &["LangChain's XML agent"],
-    calls: &[Call::raw("<tool>{name}</tool>{ws}<tool_input>", "</tool_input>", "", "input")],
+    calls: &[Call {
+        at_end: AtEnd::Always,
+        ..Call::raw("<tool>{name}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
+    }],
     drops: &["<final_answer>", "</final_answer>"],
     ..Dialect::EMPTY
 };

@@ -1,7 +1,7 @@
 //! Messages with a recipient and a channel: gpt-oss's Harmony, and what is
 //! built like it.
 
-use super::{Body, Call, Dialect, Ends, Envelope, Region, Section};
+use super::{AtEnd, Body, Call, Dialect, Ends, Envelope, Region, Section};
 
 pub(super) static HARMONY: Dialect = Dialect {
     name: "harmony",
@@ -11,14 +11,14 @@ pub(super) static HARMONY: Dialect = Dialect {
     regions: &[ANALYSIS, FINAL],
     calls: &[
         Call {
-            at_end: true,
+            at_end: AtEnd::Always,
             ..Call::arguments(
                 "{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>",
                 "<|{suffix}|>",
             )
         },
         Call {
-            at_end: true,
+            at_end: AtEnd::Always,
             ..Call::arguments(
                 "<|start|>assistant to={[}functions.{]}{name}{*}<|message|>",
                 "<|{suffix}|>",

@@ -23,7 +23,7 @@ pub struct Call {
     pub next: Words,
     /// Whether the end of the text closes it: models stop at its closer.
     #[serde(default)]
-    pub at_end: bool,
+    pub at_end: AtEnd,
     /// Whether it's a call only if `--tools` names the tool.
     #[serde(default)]
     pub known: bool,
@@ -31,8 +31,14 @@ pub struct Call {
 
 impl Call {
     /// A form for rows to fill in.
-    pub const NEW: Call =
-        Call { open: "", close: "", body: Body::Arguments, next: &[], at_end: false, known: false };
+    pub const NEW: Call = Call {
+        open: "",
+        close: "",
+        body: Body::Arguments,
+        next: &[],
+        at_end: AtEnd::Never,
+        known: false,
+    };
 
     /// A call whose body is JSON with the name.
     pub const fn json(open: Word, close: Word) -> Call {
@@ -53,13 +59,33 @@ impl Call {
 
     /// A call whose body is one text.
     pub const fn raw(open: Word, close: Word, name: Word, key: Word) -> Call {
-        Call { open, close, body: Body::Raw(Raw { name, key }), at_end: true, ..Call::NEW }
+        Call {
+            open,
+            close,
+            body: Body::Raw(Raw { name, key }),
+            at_end: AtEnd::Stopped,
+            ..Call::NEW
+        }
     }
 
     /// Calls in Python's syntax.
     pub const fn python(open: Word, close: Word) -> Call {
         Call { open, close, body: Body::Python, ..Call::NEW }
     }
+}
+
+/// Whether a call whose closer is missing is whole at the end of the text. Of
+/// several values, an open one never is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AtEnd {
+    /// It was cut.
+    #[default]
+    Never,
+    /// If the provider says that the model stopped by itself.
+    Stopped,
+    /// Wherever the text ends.
+    Always,
 }
 
 /// How the inside of a call is written.

@@ -4,7 +4,7 @@ mod rules;
 
 pub(super) use rules::{bound, region_rules, section_rules, text_rules};
 
-use super::{Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
+use super::{AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};
 
 /// A dialect whose patterns have been read.
@@ -34,7 +34,7 @@ pub(super) struct CallForm {
     pub(super) close: Vec<Pattern>,
     pub(super) body: BodyForm,
     next: Vec<Pattern>,
-    pub(super) at_end: bool,
+    pub(super) at_end: AtEnd,
     known: bool,
 }
 
@@ -184,17 +184,28 @@ impl Grammar {
         {
             let (open, close) = (open.clone(), vec![close.clone()]);
             let next = Vec::new();
-            self.calls.push(CallForm { open, close, body, next, at_end: false, known: false });
+            self.calls.push(CallForm {
+                open,
+                close,
+                body,
+                next,
+                at_end: AtEnd::Never,
+                known: false,
+            });
         }
         Ok(())
     }
 }
 
 impl CallForm {
-    /// Whether the end of the text closes the call, in a value or behind one:
-    /// of several values, the one that is open is not whole.
-    pub(super) fn ends_in(&self, is_value: bool) -> bool {
-        self.at_end && (!is_value || matches!(self.body, BodyForm::Raw(_)))
+    /// Whether the end of the text closes the call, in a value or behind one.
+    pub(super) fn closes_at_end(&self, is_value: bool, stopped: bool) -> bool {
+        let may_close = match self.at_end {
+            AtEnd::Never => false,
+            AtEnd::Stopped => stopped,
+            AtEnd::Always => true,
+        };
+        may_close && (!is_value || matches!(self.body, BodyForm::Raw(_)))
     }
 
     /// What must follow the call's opener: nothing else is a call.

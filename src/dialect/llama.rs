@@ -1,7 +1,7 @@
 //! Llama, and the forms that grew around it: bare JSON, Python's syntax, and
 //! Functionary's recipients.
 
-use super::{Body, Call, Dialect, Envelope};
+use super::{AtEnd, Body, Call, Dialect, Envelope};
 
 const MANY: Body = Body::Json(Envelope { many: true, ..Envelope::NEW });
 
@@ -45,7 +45,11 @@ pub(super) static BUILTIN: Dialect = Dialect {
     models: &["Llama 3.1 with its built-in tools"],
     auto: true,
     calls: &[
-        Call { next: &["{start}{_}.call("], at_end: true, ..Call::python("<|python_tag|>", "") },
+        Call {
+            next: &["{start}{_}.call("],
+            at_end: AtEnd::Always,
+            ..Call::python("<|python_tag|>", "")
+        },
         Call::raw("<|python_tag|>", "<|eom_id|>", "code_interpreter", "code"),
     ],
     drops: &["<|eom_id|>", "<|eot_id|>"],

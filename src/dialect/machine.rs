@@ -139,8 +139,9 @@ impl Machine {
         self.run(&held, false, say)
     }
 
-    /// The text has ended; tells whether it ended inside a call.
-    pub(super) fn finish(mut self, say: &mut Say<'_>) -> io::Result<bool> {
+    /// The text has ended; tells whether it ended inside a call. Where the model
+    /// stopped by itself, that closes the calls whose closers are stop words.
+    pub(super) fn finish(mut self, stopped: bool, say: &mut Say<'_>) -> io::Result<bool> {
         let held = std::mem::take(&mut self.held);
         if self.place == Place::Section {
             return self.finish_section(&held, say);
@@ -154,7 +155,7 @@ impl Machine {
         match self.place {
             Place::Text | Place::Region | Place::Section => Ok(false),
             Place::Body | Place::Broken => self.calls.cut(say).map(|()| true),
-            place if self.call_form().is_some_and(|form| form.ends_in(place == Place::Value)) => {
+            Place::Value | Place::Call if self.closes_at_end(stopped) => {
                 self.calls.close(say).map(|()| false)
             }
             _ => self.calls.cut(say).map(|()| true),
@@ -207,6 +208,11 @@ impl Machine {
         }
         self.guard_feed(text, seen, text.len());
         self.content(text.get(from..).unwrap_or_default(), say)
+    }
+
+    fn closes_at_end(&self, stopped: bool) -> bool {
+        let is_value = self.place == Place::Value;
+        self.call_form().is_some_and(|form| form.closes_at_end(is_value, stopped))
     }
 
     fn call_form(&self) -> Option<&CallForm> {

@@ -9,7 +9,7 @@ use super::call::warn;
 use super::machine::Machine;
 use super::watch::Watch;
 use super::{Choice, DIALECTS, Dialect, StartIn};
-use crate::event::{Emit, Event, Kind, Start};
+use crate::event::{Emit, Event, FinishReason, Kind, Start};
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
@@ -44,7 +44,8 @@ impl Markup {
                 emit(event)
             }
             Kind::Finish(finish) => {
-                let is_cut = self.finish_choice(event.choice, emit)?;
+                let stopped = !finish.inferred && finish.finish_reason == FinishReason::Stop;
+                let is_cut = self.finish_choice(event.choice, stopped, emit)?;
                 self.is_cut |= is_cut && finish.inferred;
                 if self.is_cut { Ok(()) } else { emit(event) }
             }
@@ -60,7 +61,7 @@ impl Markup {
     pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
         for choice in choices {
-            self.finish_choice(choice, emit)?;
+            self.finish_choice(choice, false, emit)?;
         }
         Ok(())
     }
@@ -97,9 +98,14 @@ impl Markup {
     }
 
     /// Ends a choice's text; tells whether it ended inside a call.
-    fn finish_choice(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<bool> {
+    fn finish_choice(
+        &mut self,
+        choice: u64,
+        stopped: bool,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<bool> {
         match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
-            Some(machine) => machine.finish(&mut |kind| emit(Event { choice, kind })),
+            Some(machine) => machine.finish(stopped, &mut |kind| emit(Event { choice, kind })),
             None => Ok(false),
         }
     }

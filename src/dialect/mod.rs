@@ -38,7 +38,7 @@ mod tags;
 mod value;
 mod watch;
 
-pub use form::{Body, Call, Envelope, Parameters, Raw};
+pub use form::{AtEnd, Body, Call, Envelope, Parameters, Raw};
 pub use load::load;
 pub use markup::Markup;
 pub use row::{Dialect, Ends, Region, Role, Section, StartIn, Tag, TagRole, Word, Words};

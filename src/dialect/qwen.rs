@@ -2,7 +2,7 @@
 //! introduced it, `<function=…>` as Qwen3-Coder does, and the labels of
 //! Qwen-Agent.
 
-use super::{Call, Dialect, Region, tags};
+use super::{AtEnd, Call, Dialect, Region, tags};
 
 const PARAMETER: (&str, &str) = ("<parameter={key}>{nl}", "{nl}</parameter>");
 
@@ -101,11 +101,11 @@ pub(super) static OPENHANDS: Dialect = Dialect {
     models: &["OpenHands CodeAct", "SWE-agent"],
     calls: &[
         Call {
-            at_end: true,
+            at_end: AtEnd::Stopped,
             ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1)
         },
         Call {
-            at_end: true,
+            at_end: AtEnd::Stopped,
             ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1)
         },
     ],

@@ -60,9 +60,10 @@ fn is_error(record: &Record<'_>) -> bool {
     let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
     let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
-    let named = record.event_type == "error" || tells(&"error");
     let bare = ["message", "Message", "detail", "errors", "title"].iter().any(tells);
-    record.is_failure || (record.is_object() && (named || (bare && !is_answer)))
+    record.is_failure
+        || record.event_type == "error"
+        || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
 }
 
 /// Says that the provider reported an error. `json` is its object: the whole

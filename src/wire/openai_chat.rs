@@ -177,7 +177,8 @@ impl OpenAiChat {
         }
         let name = record.text("object").unwrap_or_default();
         // Some proxies keep a stream alive with chunks that say nothing.
-        if name.starts_with("chat.completion") { Ok(()) } else { out.unknown(frame, &name) }
+        let says_nothing = name.starts_with("chat.completion") || record.get("choices").is_some();
+        if says_nothing { Ok(()) } else { out.unknown(frame, &name) }
     }
 
     /// Whether a chunk begins another message though no `[DONE]` came: its id

@@ -43,17 +43,14 @@ impl<'a> Message<'a> {
         text(&read(self.lines[0]), "format")
     }
 
-    /// The provider's word for why it ended.
-    pub(crate) fn reason(&self) -> String {
-        text(&read(self.last()), "raw_finish_reason")
-    }
-
     pub(crate) fn last(&self) -> &'a str {
         self.lines[self.lines.len() - 1]
     }
 
+    /// Whether it came to its own end, and the provider saw no error in that.
     pub(crate) fn is_good(&self) -> bool {
-        kind(self.last()) == "finish_reason"
+        let last = read(self.last());
+        last["type"] == "finish_reason" && last["finish_reason"] != "error"
     }
 
     /// Whether there is nothing in it but what went wrong.
@@ -170,19 +167,18 @@ impl<'a> Message<'a> {
             call.get("executor").is_none() && !answered.contains(&text(&call, "id"))
         };
         let has_calls = self.of("tool_call").any(is_to_run);
-        // A message that ended as such, but because something failed, is no answer.
-        let is_complete = self.is_good() && last["finish_reason"] != "error";
-        let expected = match (is_complete, has_calls) {
+        let expected = match (self.is_good(), has_calls) {
             (false, _) => "error",
             (true, true) => "tool_calls",
             (true, false) => "final_answer",
         };
         assert_eq!(summary["type"], expected, "{name}");
-        assert_eq!(summary["complete"], is_complete, "{name}");
+        assert_eq!(summary["complete"], self.is_good(), "{name}");
         assert_eq!(summary.get("finish_reason"), last.get("finish_reason"), "{name}");
-        if !self.is_good() {
+        if last["type"] == "error" {
             assert_eq!(summary["error"], without_common(&last), "{name}");
         }
+        assert_eq!(summary.get("error").is_none(), self.is_good(), "{name}");
     }
 }
 
