@@ -8,16 +8,18 @@
 
 mod call;
 mod early;
+mod kept;
 mod message;
+mod out;
 
 use std::io;
 use std::sync::Arc;
 
-use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start, Usage, Warning};
+use crate::event::{Code, Emit, Event, Failure, Kind, Start, Usage};
 use crate::tools::Tools;
-use call::Limits;
 use early::Early;
 use message::Message;
+use out::Out;
 
 /// What the user asked for, as far as whole messages are concerned.
 #[derive(Clone, Debug)]
@@ -68,6 +70,8 @@ pub struct Assembler {
     message: Option<Message>,
     /// Warnings and errors that came before the message that they belong to.
     early: Vec<Early>,
+    /// The open message's first warning, which is an error under `--strict`.
+    warned: Option<String>,
     /// Whether any message has been begun.
     any: bool,
     /// Whether the rest of the input can't be framed.
@@ -83,6 +87,7 @@ impl Assembler {
             framing: "unknown",
             message: None,
             early: Vec::new(),
+            warned: None,
             any: false,
             is_lost: false,
             stopped: false,
@@ -125,8 +130,9 @@ impl Assembler {
                     return Ok(());
                 }
                 self.open(emit)?;
+                let mut out = Out::new(choice, &self.options, &mut self.warned, emit);
                 let stop = match &mut self.message {
-                    Some(message) => message.feed(choice, kind, &self.options, emit)?,
+                    Some(message) => message.feed(kind, &mut out)?,
                     None => false,
                 };
                 if stop { self.stop(emit) } else { Ok(()) }
@@ -160,16 +166,12 @@ impl Assembler {
         self.options.choice.is_some_and(|wanted| wanted != choice)
     }
 
-    fn limits(&self) -> Limits {
-        Limits { max_args: self.options.max_args, max_depth: self.options.max_depth }
-    }
-
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.message.is_some() {
             return Ok(());
         }
         self.any = true;
-        let mut message = Message::new(self.limits());
+        let mut message = Message::default();
         emit(
             Kind::Start(Start {
                 framing: self.framing,
@@ -178,8 +180,10 @@ impl Assembler {
             })
             .into(),
         )?;
+        self.warned = None;
+        let mut out = Out::new(0, &self.options, &mut self.warned, emit);
         for early in std::mem::take(&mut self.early) {
-            self.stopped |= message.feed(0, early.kind(), &self.options, emit)?;
+            self.stopped |= message.feed(early.kind(), &mut out)?;
         }
         self.message = Some(message);
         if self.stopped { self.close(None, emit) } else { Ok(()) }
@@ -208,20 +212,24 @@ impl Assembler {
     /// line. `cut` is why, if the message has not come to its own end.
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(mut message) = self.message.take() else { return Ok(()) };
-        message.cut_open_calls(&self.options, emit)?;
+        let mut out = Out::new(0, &self.options, &mut self.warned, emit);
+        message.cut_open_calls(&mut out)?;
+        let mut failure = message.failure(cut, &mut out)?;
+        if failure.is_none() {
+            message.check_finish(&mut out)?;
+            failure = out.strict_failure();
+        }
         let main = self.options.choice.unwrap_or(0);
         let main = if message.has(main) { main } else { message.first_choice().unwrap_or(main) };
-        let failure = message.failure(cut, self.options.strict, emit)?;
         if failure.is_none() {
-            message.check_finish(emit)?;
-            message.finish_others(main, emit)?;
+            message.finish_others(main, &mut out)?;
         }
         if let Some((usage, raw)) = message.usage.take() {
-            emit(Kind::Usage(Usage { raw: &raw, ..usage }).into())?;
+            out.emit(Kind::Usage(Usage { raw: &raw, ..usage }))?;
         }
         match failure {
-            Some(failure) => emit(Kind::Error(failure.borrow()).into()),
-            None => message.finish_choice(main, emit),
+            Some(failure) => out.emit(Kind::Error(failure.borrow())),
+            None => message.finish_choice(main, &mut out),
         }
     }
 }
@@ -229,34 +237,4 @@ impl Assembler {
 /// Whether an event is one choice's, and not the whole message's.
 fn is_of_choice(kind: &Kind<'_>) -> bool {
     !matches!(kind, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
-}
-
-/// The owned parts of a [`Finish`], kept until the message ends.
-#[derive(Clone, Debug)]
-struct OwnedFinish {
-    finish_reason: FinishReason,
-    raw: Option<String>,
-    stop_sequence: Option<String>,
-    inferred: bool,
-}
-
-impl OwnedFinish {
-    fn new(finish: Finish<'_>) -> Self {
-        OwnedFinish {
-            finish_reason: finish.finish_reason,
-            raw: finish.raw.map(str::to_owned),
-            stop_sequence: finish.stop_sequence.map(str::to_owned),
-            inferred: finish.inferred,
-        }
-    }
-}
-
-fn warn(
-    code: &str,
-    message: &str,
-    index: Option<u64>,
-    choice: u64,
-    emit: &mut Emit<'_>,
-) -> io::Result<()> {
-    emit(Event { choice, kind: Kind::Warning(Warning { code, message, offset: None, index }) })
 }

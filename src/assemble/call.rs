@@ -3,19 +3,12 @@
 use std::borrow::Cow;
 use std::io;
 
+use super::{Options, Out};
 use crate::event::{
-    Arguments, CallPart, Emit, Event, Executor, InvalidToolCall, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart,
+    Arguments, CallPart, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
+    ToolCallStart,
 };
 use crate::json::{self, Minifier, Scanner, Status};
-use crate::tools::Tools;
-
-/// What one call may hold.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) max_args: usize,
-    pub(super) max_depth: usize,
-}
 
 pub(super) struct Call {
     pub(super) index: u64,
@@ -36,18 +29,17 @@ pub(super) struct Call {
     /// Whether its start has been printed, and how much of its arguments.
     started: bool,
     printed: usize,
-    limits: Limits,
 }
 
 impl Call {
-    pub(super) fn new(index: u64, limits: Limits) -> Self {
+    pub(super) fn new(index: u64, max_depth: usize) -> Self {
         Call {
             index,
             id: None,
             name: String::new(),
             arguments: String::new(),
             placeholder: None,
-            scanner: Scanner::new(limits.max_depth),
+            scanner: Scanner::new(max_depth),
             minifier: Minifier::default(),
             fault: None,
             is_free: false,
@@ -56,7 +48,6 @@ impl Call {
             source: None,
             started: false,
             printed: 0,
-            limits,
         }
     }
 
@@ -78,13 +69,7 @@ impl Call {
     }
 
     /// Adds a fragment, and prints what it adds if `deltas` are wanted.
-    pub(super) fn feed(
-        &mut self,
-        choice: u64,
-        part: &CallPart<'_>,
-        deltas: bool,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn feed(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         if let (None, Some(id)) = (&self.id, part.id) {
             self.id = Some(id.to_owned());
         }
@@ -98,8 +83,8 @@ impl Call {
         if let Some(source) = part.source {
             self.source = Some(source.to_owned());
         }
-        self.add_arguments(part.arguments);
-        if deltas && self.may_stream() { self.print_delta(choice, emit) } else { Ok(()) }
+        self.add_arguments(part.arguments, out.options);
+        if out.options.deltas && self.may_stream() { self.print_delta(out) } else { Ok(()) }
     }
 
     /// A name may be repeated on each fragment, grow, or come in pieces; once
@@ -115,39 +100,39 @@ impl Call {
         self.name.push_str(name);
     }
 
-    fn add_arguments(&mut self, arguments: Arguments<'_>) {
+    fn add_arguments(&mut self, arguments: Arguments<'_>, options: &Options) {
         match arguments {
             Arguments::None => {}
-            Arguments::Fragment(text) => self.append(text),
+            Arguments::Fragment(text) => self.append(text, options),
             Arguments::Repaired(text) => {
-                self.append(text);
+                self.append(text, options);
                 self.fault.get_or_insert(Reason::Malformed);
             }
             Arguments::Value(json) if self.has_arguments() && self.arguments != json => {
                 self.fault = Some(Reason::Conflict);
-                self.append(json);
+                self.append(json, options);
             }
             Arguments::Value(json) | Arguments::Done(json) => {
                 if self.arguments != json {
                     self.arguments.clear();
-                    self.scanner = Scanner::new(self.limits.max_depth);
-                    self.append(json);
+                    self.scanner = Scanner::new(options.max_depth);
+                    self.append(json, options);
                 }
             }
             Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
             Arguments::Free(text) => {
                 self.is_free = true;
-                self.append(text);
+                self.append(text, options);
             }
         }
     }
 
-    fn append(&mut self, text: &str) {
+    fn append(&mut self, text: &str, options: &Options) {
         if self.fault == Some(Reason::TooLarge) {
             return;
         }
-        let room = self.limits.max_args.saturating_sub(self.arguments.len());
-        let is_over = self.limits.max_args != 0 && text.len() > room;
+        let room = options.max_args.saturating_sub(self.arguments.len());
+        let is_over = options.max_args != 0 && text.len() > room;
         let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
         let text = text.get(..end).unwrap_or_default();
         if is_over {
@@ -162,30 +147,27 @@ impl Call {
         !self.name.is_empty() && !self.is_free && self.arguments.trim_ascii_start().starts_with('{')
     }
 
-    fn print_delta(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
-        self.print_start(choice, emit)?;
+    fn print_delta(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        self.print_start(out)?;
         let mut text = String::new();
         self.minifier.feed(self.arguments.get(self.printed..).unwrap_or_default(), &mut text);
         self.printed = self.arguments.len();
-        self.delta(choice, &text, emit)
+        self.delta(&text, out)
     }
 
-    fn print_start(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn print_start(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         if std::mem::replace(&mut self.started, true) {
             return Ok(());
         }
         let start = ToolCallStart { index: self.index, id: &self.id(), name: &self.name };
-        emit(Event { choice, kind: Kind::ToolCallStart(start) })
+        out.emit(Kind::ToolCallStart(start))
     }
 
-    fn delta(&self, choice: u64, arguments: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn delta(&self, arguments: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
         if arguments.is_empty() {
             return Ok(());
         }
-        emit(Event {
-            choice,
-            kind: Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }),
-        })
+        out.emit(Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }))
     }
 
     fn id(&self) -> Cow<'_, str> {
@@ -197,29 +179,23 @@ impl Call {
 
     /// Ends the call: prints it, if it's safe to run, or why it isn't. Tells
     /// whether the caller has to run it.
-    pub(super) fn close(
-        mut self,
-        choice: u64,
-        tools: Option<&Tools>,
-        deltas: bool,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<bool> {
+    pub(super) fn close(mut self, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if self.fault.is_none()
             && self.arguments.trim_ascii().is_empty()
             && let Some(placeholder) = self.placeholder.take()
         {
-            self.add_arguments(Arguments::Done(&placeholder));
+            self.add_arguments(Arguments::Done(&placeholder), out.options);
         }
         let verdict = match self.fault {
             Some(reason) => Err(reason),
-            None => self.judge(choice, tools, emit)?,
+            None => self.judge(out)?,
         };
         match verdict {
             Ok(arguments) => {
-                if deltas {
-                    self.print_start(choice, emit)?;
+                if out.options.deltas {
+                    self.print_start(out)?;
                     if self.printed == 0 {
-                        self.delta(choice, &arguments, emit)?;
+                        self.delta(&arguments, out)?;
                     }
                 }
                 let call = ToolCall {
@@ -231,20 +207,19 @@ impl Call {
                     executor: self.executor,
                     signature: self.signature.as_deref(),
                 };
-                emit(Event { choice, kind: Kind::ToolCall(call) })?;
+                out.emit(Kind::ToolCall(call))?;
                 Ok(self.executor.is_none())
             }
-            Err(reason) => self.reject(choice, reason, None, emit).map(|()| false),
+            Err(reason) => self.reject(reason, None, out).map(|()| false),
         }
     }
 
     /// Ends the call as one that must not be run.
     pub(super) fn reject(
         &self,
-        choice: u64,
         reason: Reason,
         raw: Option<&str>,
-        emit: &mut Emit<'_>,
+        out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let call = InvalidToolCall {
             index: self.index,
@@ -254,40 +229,40 @@ impl Call {
             reason,
             source: self.source.as_deref(),
         };
-        emit(Event { choice, kind: Kind::InvalidToolCall(call) })
+        out.emit(Kind::InvalidToolCall(call))
     }
 
     /// The arguments as they are to be printed, or the reason not to.
-    fn judge(
-        &self,
-        choice: u64,
-        tools: Option<&Tools>,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<Result<String, Reason>> {
+    fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<String, Reason>> {
         if self.name.trim_ascii().is_empty() {
             return Ok(Err(Reason::NoName));
         }
-        if tools.is_some_and(|tools| !tools.has(&self.name)) && self.executor.is_none() {
+        if out.options.tools.as_ref().is_some_and(|tools| !tools.has(&self.name))
+            && self.executor.is_none()
+        {
             if self.source.is_none() {
                 return Ok(Err(Reason::UnknownTool));
             }
             // In text, definitions are there for their types; they may not be all.
             let message = "the tool is none of those that --tools defines";
-            super::warn("unknown_tool", message, Some(self.index), choice, emit)?;
+            out.warn("unknown_tool", message, Some(self.index))?;
         }
-        let (arguments, note) = match self.object() {
+        let (arguments, note) = match self.object(out.options.max_depth) {
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
         };
         if let Some((code, message)) = note {
-            super::warn(code, message, Some(self.index), choice, emit)?;
+            out.warn(code, message, Some(self.index))?;
         }
         Ok(Ok(arguments))
     }
 
     /// The object that the arguments are, with what had to be done to get it.
     #[allow(clippy::type_complexity)]
-    fn object(&self) -> Result<(String, Option<(&'static str, &'static str)>), Reason> {
+    fn object(
+        &self,
+        max_depth: usize,
+    ) -> Result<(String, Option<(&'static str, &'static str)>), Reason> {
         if self.is_free {
             return Err(Reason::NotObject);
         }
@@ -309,7 +284,7 @@ impl Call {
                 let inner: json::Str<'_> =
                     serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
                 let is_exact = inner.low.is_none() && inner.high.is_none() && !inner.replaced;
-                if !is_exact || !is_object(inner.as_str(), self.limits.max_depth) {
+                if !is_exact || !is_object(inner.as_str(), max_depth) {
                     return Err(Reason::NotObject);
                 }
                 let note =

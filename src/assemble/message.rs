@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-use super::call::{Call, Limits};
-use super::{Options, OwnedFinish, warn};
+use super::Out;
+use super::call::Call;
+use super::kept::{OwnedFailure, OwnedFinish, rank};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key, Kind,
-    Output, Reason, Usage, Warning,
+    Arguments, CallEnd, CallPart, Code, Failure, Finish, FinishReason, Key, Kind, Reason, Usage,
+    Warning,
 };
 
+#[derive(Default)]
 pub(super) struct Message {
     choices: BTreeMap<u64, Choice>,
     /// The last usage, with its raw text apart.
@@ -18,12 +20,9 @@ pub(super) struct Message {
     error: Option<OwnedFailure>,
     /// The input ended inside a frame: an error, unless the message had ended.
     tail: Option<OwnedFailure>,
-    /// The first warning, which is an error under `--strict`.
-    warned: Option<String>,
     /// Types of provider events that have been warned of.
     unknown: BTreeSet<String>,
     calls: usize,
-    limits: Limits,
 }
 
 #[derive(Default)]
@@ -44,19 +43,6 @@ struct Choice {
 }
 
 impl Message {
-    pub(super) fn new(limits: Limits) -> Self {
-        Message {
-            choices: BTreeMap::new(),
-            usage: None,
-            error: None,
-            tail: None,
-            warned: None,
-            unknown: BTreeSet::new(),
-            calls: 0,
-            limits,
-        }
-    }
-
     pub(super) fn has(&self, choice: u64) -> bool {
         self.choices.contains_key(&choice)
     }
@@ -66,99 +52,77 @@ impl Message {
     }
 
     /// Takes an event; tells whether nothing more can be read.
-    pub(super) fn feed(
-        &mut self,
-        choice: u64,
-        kind: Kind<'_>,
-        options: &Options,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<bool> {
+    pub(super) fn feed(&mut self, kind: Kind<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         match kind {
-            Kind::CallPart(part) => return self.part(choice, &part, options, emit),
-            Kind::CallEnd(end) => self.call_end(choice, end, options, emit)?,
-            Kind::Finish(finish) => self.finish(choice, finish),
+            Kind::CallPart(part) => return self.part(&part, out),
+            Kind::CallEnd(end) => self.call_end(end, out)?,
+            Kind::Finish(finish) => self.choice(out).finish = Some(OwnedFinish::new(finish)),
             Kind::Usage(usage) => {
                 let raw = usage.raw.to_owned();
                 self.usage = Some((Usage { raw: "", ..usage }, raw));
             }
-            Kind::Error(failure) => return self.error(failure, emit),
-            Kind::Warning(warning) => self.warning(choice, warning, emit)?,
+            Kind::Error(failure) => return self.error(failure, out),
+            Kind::Warning(warning) => self.warning(warning, out)?,
             kind => {
-                let state = self.choices.entry(choice).or_default();
+                let state = self.choice(out);
                 if let Kind::ToolResult(result) = &kind
                     && let Some(index) = state.by_id.get(result.id)
                 {
                     state.to_run.remove(index);
                 }
-                emit(Event { choice, kind })?;
+                out.emit(kind)?;
             }
         }
         Ok(false)
     }
 
-    fn warning(
-        &mut self,
-        choice: u64,
-        warning: Warning<'_>,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
-        if warning.code == "unknown_event" && !self.unknown.insert(warning.message.to_owned()) {
-            return Ok(());
-        }
-        self.warned.get_or_insert_with(|| warning.message.to_owned());
-        emit(Event { choice, kind: Kind::Warning(warning) })
+    fn choice(&mut self, out: &Out<'_, '_>) -> &mut Choice {
+        self.choices.entry(out.choice).or_default()
     }
 
-    fn part(
-        &mut self,
-        choice: u64,
-        part: &CallPart<'_>,
-        options: &Options,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<bool> {
-        let state = self.choices.entry(choice).or_default();
+    /// An unknown type of event is told once.
+    fn warning(&mut self, warning: Warning<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let is_unknown = warning.code == "unknown_event";
+        let is_told = is_unknown && !self.unknown.insert(warning.message.to_owned());
+        if is_told { Ok(()) } else { out.emit(Kind::Warning(warning)) }
+    }
+
+    fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+        let state = self.choices.entry(out.choice).or_default();
         let (found, inference) = state.find(part);
         let index = found.unwrap_or(state.count);
         if found.is_none() {
-            if options.max_calls != 0 && self.calls >= options.max_calls {
-                let message = format!("more tool calls than --max-calls {}", options.max_calls);
+            let max = out.options.max_calls;
+            if max != 0 && self.calls >= max {
+                let message = format!("more tool calls than --max-calls {max}");
                 self.error = Some(OwnedFailure::new(Failure::new(Code::Limit, &message, None)));
                 return Ok(true);
             }
             self.calls += 1;
-            state.add(self.limits);
+            state.add(out.options.max_depth);
         }
         state.note(part, index);
         if let Some((code, message)) =
             inference.filter(|(code, _)| state.inferred.insert((index, code)))
         {
-            self.warned.get_or_insert_with(|| message.to_owned());
-            warn(code, message, Some(index), choice, emit)?;
+            out.warn(code, message, Some(index))?;
         }
         if let Some(call) = state.open.get_mut(&index) {
             if call.is_corrected_by(part) {
                 let message =
                     "the arguments were repeated at their end, but not as their fragments had them";
-                self.warned.get_or_insert_with(|| message.to_owned());
-                warn("arguments_mismatch", message, Some(index), choice, emit)?;
+                out.warn("arguments_mismatch", message, Some(index))?;
             }
-            call.feed(choice, part, options.deltas, emit)?;
+            call.feed(part, out)?;
         } else if !is_nothing(part.arguments) {
             let message = "a fragment came for a call that had been closed";
-            self.warned.get_or_insert_with(|| message.to_owned());
-            warn("late_fragment", message, Some(index), choice, emit)?;
+            out.warn("late_fragment", message, Some(index))?;
         }
         Ok(false)
     }
 
-    fn call_end(
-        &mut self,
-        choice: u64,
-        end: CallEnd<'_>,
-        options: &Options,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
-        let Some(state) = self.choices.get_mut(&choice) else { return Ok(()) };
+    fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let Some(state) = self.choices.get_mut(&out.choice) else { return Ok(()) };
         let closed: Vec<u64> = match end.key {
             Key::None => state.open.keys().copied().collect(),
             key => state.by_key.get(&key).copied().into_iter().collect(),
@@ -168,35 +132,26 @@ impl Message {
             let is_last = index + 1 == state.count;
             let Some(mut call) = state.open.remove(&index) else { continue };
             if let Some((reason, raw)) = end.fault {
-                call.reject(choice, reason, Some(raw), emit)?;
+                call.reject(reason, Some(raw), out)?;
                 continue;
             }
             if is_cut && is_last && !call.has_arguments() {
                 call.fault.get_or_insert(Reason::Truncated);
             }
-            let deltas = options.deltas;
-            if call.close(choice, options.tools.as_deref(), deltas, emit)? {
+            if call.close(out)? {
                 state.to_run.insert(index);
             }
         }
         Ok(())
     }
 
-    fn finish(&mut self, choice: u64, finish: Finish<'_>) {
-        let state = self.choices.entry(choice).or_default();
-        state.finish = Some(OwnedFinish::new(finish));
-    }
-
     /// Notes what the message will end with. The first error counts, but a
     /// provider's words are worth more than a bare status.
-    fn error(&mut self, failure: Failure<'_>, emit: &mut Emit<'_>) -> io::Result<bool> {
+    fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if failure.code == Code::Malformed {
             self.taint();
-            let (code, message) = ("malformed", failure.message);
-            emit(
-                Kind::Warning(Warning { code, message, offset: failure.offset, index: None })
-                    .into(),
-            )?;
+            let Failure { message, offset, .. } = failure;
+            out.emit(Kind::Warning(Warning { code: "malformed", message, offset, index: None }))?;
         }
         if failure.code == Code::Truncated {
             self.tail = Some(OwnedFailure::new(failure));
@@ -204,9 +159,7 @@ impl Message {
         }
         let is_final = matches!(failure.code, Code::Limit | Code::Unrecognised);
         match &mut self.error {
-            Some(earlier) if earlier.code == Code::Provider && earlier.raw.is_none() => {
-                earlier.complete(failure);
-            }
+            Some(earlier) if earlier.is_bare() => earlier.complete(failure),
             Some(earlier) if rank(earlier.code) >= rank(failure.code) => {}
             _ => self.error = Some(OwnedFailure::new(failure)),
         }
@@ -221,15 +174,11 @@ impl Message {
     }
 
     /// The message is over: calls that were never closed are not to be run.
-    pub(super) fn cut_open_calls(
-        &mut self,
-        options: &Options,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (&choice, state) in &mut self.choices {
             for (_, mut call) in std::mem::take(&mut state.open) {
                 call.fault.get_or_insert(Reason::Truncated);
-                call.close(choice, options.tools.as_deref(), options.deltas, emit)?;
+                call.close(&mut out.of(choice))?;
             }
         }
         Ok(())
@@ -240,33 +189,22 @@ impl Message {
     pub(super) fn failure(
         &mut self,
         cut: Option<Failure<'_>>,
-        strict: bool,
-        emit: &mut Emit<'_>,
+        out: &mut Out<'_, '_>,
     ) -> io::Result<Option<OwnedFailure>> {
         let cut = match (self.tail.take(), cut) {
             (Some(tail), Some(_)) => Some(tail),
             (Some(tail), None) => {
                 // The bytes that are missing were behind the message's end.
                 let Failure { message, offset, .. } = tail.borrow();
-                self.warned.get_or_insert_with(|| message.to_owned());
-                emit(
-                    Kind::Warning(Warning { code: "truncated", message, offset, index: None })
-                        .into(),
-                )?;
+                let warning = Warning { code: "truncated", message, offset, index: None };
+                out.emit(Kind::Warning(warning))?;
                 None
             }
             (None, cut) => cut.map(OwnedFailure::new),
         };
-        let failure = match (self.error.take(), cut) {
+        Ok(match (self.error.take(), cut) {
             (Some(own), Some(cut)) if rank(cut.code) > rank(own.code) => Some(cut),
             (own, cut) => own.or(cut),
-        };
-        Ok(match (failure, &self.warned) {
-            (None, Some(warning)) if strict => {
-                let message = format!("--strict: {warning}");
-                Some(OwnedFailure::new(Failure::new(Code::Malformed, &message, None)))
-            }
-            (failure, _) => failure,
         })
     }
 
@@ -284,46 +222,39 @@ impl Message {
     }
 
     /// Warns of choices whose finish reason speaks of calls that aren't there.
-    pub(super) fn check_finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn check_finish(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (&choice, state) in &self.choices {
             let reason = state.finish.as_ref().map(|finish| finish.finish_reason);
             if reason == Some(FinishReason::ToolCalls) && state.count == 0 {
                 let message = "the finish reason speaks of tool calls, but there is none";
-                warn("finish_mismatch", message, None, choice, emit)?;
+                out.of(choice).warn("finish_mismatch", message, None)?;
             }
         }
         Ok(())
     }
 
     /// The last lines of all choices but one.
-    pub(super) fn finish_others(&mut self, main: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn finish_others(&mut self, main: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let others: Vec<u64> =
             self.choices.keys().copied().filter(|&choice| choice != main).collect();
-        others.into_iter().try_for_each(|choice| self.finish_choice(choice, emit))
+        others.into_iter().try_for_each(|choice| self.finish_choice(choice, out))
     }
 
-    pub(super) fn finish_choice(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let state = self.choices.remove(&choice).unwrap_or_default();
-        let inferred = OwnedFinish {
-            finish_reason: FinishReason::Stop,
-            raw: None,
-            stop_sequence: None,
-            inferred: true,
-        };
-        let finish = state.finish.unwrap_or(inferred);
+        let finish = state.finish.unwrap_or(OwnedFinish::INFERRED);
         let wants_tools = !state.to_run.is_empty();
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
         };
-        let kind = Kind::Finish(Finish {
+        out.of(choice).emit(Kind::Finish(Finish {
             finish_reason,
             raw: finish.raw.as_deref(),
             stop_sequence: finish.stop_sequence.as_deref(),
             inferred: finish.inferred,
             wants_tools,
-        });
-        emit(Event { choice, kind })
+        }))
     }
 }
 
@@ -373,8 +304,8 @@ impl Choice {
         (Some(index), None)
     }
 
-    fn add(&mut self, limits: Limits) {
-        self.open.insert(self.count, Call::new(self.count, limits));
+    fn add(&mut self, max_depth: usize) {
+        self.open.insert(self.count, Call::new(self.count, max_depth));
         self.count += 1;
     }
 
@@ -395,69 +326,5 @@ fn is_nothing(arguments: Arguments<'_>) -> bool {
         Arguments::None | Arguments::Placeholder(_) => true,
         Arguments::Fragment(text) | Arguments::Free(text) => text.is_empty(),
         Arguments::Repaired(_) | Arguments::Value(_) | Arguments::Done(_) => false,
-    }
-}
-
-/// Which of two errors a message ends with.
-fn rank(code: Code) -> u8 {
-    match code {
-        Code::Limit => 5,
-        Code::Interrupted => 4,
-        Code::Provider => 3,
-        Code::Truncated => 2,
-        Code::Malformed | Code::Unrecognised => 1,
-    }
-}
-
-/// A [`Failure`] that is kept until the message ends.
-#[derive(Clone, Debug)]
-pub(super) struct OwnedFailure {
-    pub(super) code: Code,
-    message: String,
-    offset: Option<u64>,
-    provider_code: Option<String>,
-    retryable: Option<bool>,
-    raw: Option<(bool, String)>,
-}
-
-impl OwnedFailure {
-    pub(super) fn new(failure: Failure<'_>) -> Self {
-        OwnedFailure {
-            code: failure.code,
-            message: failure.message.to_owned(),
-            offset: failure.offset,
-            provider_code: failure.provider_code.map(str::to_owned),
-            retryable: failure.retryable,
-            raw: failure.raw.map(|raw| match raw {
-                Output::Text(text) => (false, text.to_owned()),
-                Output::Json(json) => (true, json.to_owned()),
-            }),
-        }
-    }
-
-    /// Adds the provider's words to a bare status.
-    fn complete(&mut self, failure: Failure<'_>) {
-        if failure.code != Code::Provider {
-            return;
-        }
-        let later = OwnedFailure::new(failure);
-        self.message = later.message;
-        self.raw = later.raw;
-        self.retryable = later.retryable.or(self.retryable);
-        self.provider_code = later.provider_code.or(self.provider_code.take());
-    }
-
-    pub(super) fn borrow(&self) -> Failure<'_> {
-        Failure {
-            code: self.code,
-            message: &self.message,
-            offset: self.offset,
-            provider_code: self.provider_code.as_deref(),
-            retryable: self.retryable,
-            raw: self.raw.as_ref().map(|(is_json, text)| match is_json {
-                true => Output::Json(text),
-                false => Output::Text(text),
-            }),
-        }
     }
 }
