@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::assemble::{self, Assembler};
 use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect::{self, Markup, StartIn};
-use crate::event::{Code, Failure, Kind, Output, Warning};
+use crate::event::{Code, Event, Failure, Kind, Output, Warning};
 use crate::frame::{self, Fault, FaultKind, Frame, Framer};
-use crate::sink::Sink;
+use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
 use crate::wire::{self, Decoder, EventOut, Halves};
 
@@ -127,7 +127,7 @@ impl Layers<'_> {
 
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         let Layers { decoder, halves, markup, assembler } = self;
-        let mut emit = |event: crate::event::Event<'_>| {
+        let mut emit = |event: Event<'_>| {
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
         let mut out = EventOut::new(&mut emit, halves, length);
@@ -143,25 +143,21 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
     let offset = Some(fault.offset);
     let message = fault.message.as_str();
-    let failure = |code| Failure { raw, ..Failure::new(code, message, offset) };
-    let kind = match fault.kind {
-        FaultKind::Note => {
-            Kind::Warning(Warning { code: fault.code, message, offset, index: None })
-        }
-        FaultKind::Malformed => Kind::Error(failure(Code::Malformed)),
-        FaultKind::Broken => {
-            assembler.lose_the_rest();
-            Kind::Error(failure(Code::Malformed))
-        }
-        FaultKind::Truncated => Kind::Error(failure(Code::Truncated)),
-        FaultKind::Limit => Kind::Error(failure(Code::Limit)),
-        FaultKind::Unrecognised => Kind::Error(failure(Code::Unrecognised)),
+    let mut emit = |event: Event<'_>| sink.feed(event);
+    let Some(code) = error_code(fault.kind) else {
+        let warning = Warning { code: fault.code, message, offset, index: None };
+        return assembler.feed(Kind::Warning(warning).into(), &mut emit);
+    };
+    let mut failure = Failure { raw, ..Failure::new(code, message, offset) };
+    match fault.kind {
+        FaultKind::Broken => assembler.lose_the_rest(),
         FaultKind::Status => {
             let status = message.rsplit(' ').next();
-            let retryable = status
-                .map(|status| matches!(status, "408" | "409" | "429") || status.starts_with('5'));
-            Kind::Error(Failure { provider_code: status, retryable, ..failure(Code::Provider) })
+            let is_later = |status: &str| matches!(status, "408" | "409" | "429");
+            failure.provider_code = status;
+            failure.retryable = status.map(|status| is_later(status) || status.starts_with('5'));
         }
-    };
-    assembler.feed(kind.into(), &mut |event| sink.feed(event))
+        _ => {}
+    }
+    assembler.feed(Kind::Error(failure).into(), &mut emit)
 }

@@ -34,8 +34,8 @@ const MAX_LINES: usize = 300;
 /// Files that are still longer, and how long they may be. Numbers here only
 /// shrink.
 const LONGER: &[(&str, usize)] = &[
-    ("src/assemble/call.rs", 340),
-    ("src/assemble/message.rs", 480),
+    ("src/assemble/call.rs", 310),
+    ("src/assemble/message.rs", 330),
     ("src/dialect/literal.rs", 320),
     ("src/dialect/machine.rs", 360),
     ("src/dialect/mod.rs", 540),
