@@ -188,8 +188,8 @@ pub struct Reading {
     pub framing: Auto<Framing>,
 
     /// How tool calls and reasoning are written inside text: `auto`, `none`, a name that
-    /// `toolstream formats` lists, or a FILE of your own (TOML) [default: auto for plain text, none
-    /// for provider formats]
+    /// `toolstream formats` lists, or a FILE: a dialect of your own in TOML, or in JSON the
+    /// response_template of a tokenizer [default: auto for plain text, none for provider formats]
     #[arg(short, long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     pub dialect: Option<String>,
 

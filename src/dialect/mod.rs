@@ -4,7 +4,8 @@
 //!
 //! A dialect is data: a [`Dialect`] row, whose markers are patterns (see
 //! [`crate::scan`]). One machine reads them all. A user's own dialect is a TOML
-//! file with the same fields: see [`load()`].
+//! file with the same fields (see [`load()`]), or the JSON that tokenizers of
+//! Hugging Face have (`template`).
 //!
 //! To add a dialect, write its row in the file of its family and name it in
 //! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
@@ -35,6 +36,7 @@ mod others;
 mod qwen;
 mod row;
 mod tags;
+mod template;
 mod value;
 mod watch;
 
@@ -162,8 +164,9 @@ pub fn choose(word: &str) -> Result<Choice, String> {
             "no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"
         ));
     }
-    let toml = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
-    load(&toml).map(Choice::Row).map_err(|error| format!("{word}: {error}"))
+    let text = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
+    let row = if word.ends_with(".json") { template::load(&text) } else { load(&text) };
+    row.map(Choice::Row).map_err(|error| format!("{word}: {error}"))
 }
 
 #[cfg(test)]
