@@ -32,6 +32,8 @@ pub struct Options {
     pub raw: bool,
     /// A message with a warning ends with an error.
     pub strict: bool,
+    /// A call inside text that can't be read is text again.
+    pub malformed_as_text: bool,
     /// The largest arguments of one call, in bytes; 0 is no limit.
     pub max_args: usize,
     /// The most calls in one message; 0 is no limit.
@@ -53,6 +55,7 @@ impl Default for Options {
             choice: None,
             raw: false,
             strict: false,
+            malformed_as_text: false,
             max_args: 64 << 20,
             max_calls: 1024,
             max_depth: crate::json::MAX_DEPTH,

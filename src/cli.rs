@@ -174,6 +174,15 @@ pub enum StartIn {
     Auto,
 }
 
+/// What becomes of markup that turns out to be no readable call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnMalformed {
+    /// An invalid_tool_call, with the markup as it came
+    Invalid,
+    /// Text again
+    Text,
+}
+
 const LIMITS: &str = "Limits";
 
 /// The options of `parse` and `classify`.
@@ -201,6 +210,11 @@ pub struct Reading {
     /// Where the text begins [default: as the dialect says]
     #[arg(long, value_name = "WHERE", value_enum)]
     pub start_in: Option<StartIn>,
+
+    /// What becomes of a call inside text that can't be read. With --deltas, one whose start has
+    /// been printed is invalid in any case
+    #[arg(long, value_name = "WHAT", default_value = "invalid")]
+    pub on_malformed: OnMalformed,
 
     /// Also print tool_call_start and tool_call_delta [default: off]
     #[arg(long)]

@@ -60,6 +60,11 @@ impl Call {
         !self.arguments.is_empty()
     }
 
+    /// Whether it may still be given back as the text that it was read from.
+    pub(super) fn may_be_text(&self, options: &Options) -> bool {
+        options.malformed_as_text && self.source.is_some() && !self.started
+    }
+
     /// Whether a fragment takes back what came before it.
     pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
         let is_same = |whole: &str| {

@@ -7,8 +7,8 @@ use super::Out;
 use super::call::Call;
 use super::kept::{OwnedFailure, OwnedFinish, rank};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Failure, Finish, FinishReason, Key, Kind, Reason, Usage,
-    Warning,
+    Arguments, CallEnd, CallPart, Code, Failure, Finish, FinishReason, Key, Kind, Reason, Text,
+    Usage, Warning,
 };
 
 #[derive(Default)]
@@ -131,9 +131,17 @@ impl Message {
         for index in closed {
             let is_last = index + 1 == state.count;
             let Some(mut call) = state.open.remove(&index) else { continue };
-            if let Some((reason, raw)) = end.fault {
-                call.reject(reason, Some(raw), out)?;
-                continue;
+            match end.fault {
+                Some((Reason::Malformed, text)) if is_last && call.may_be_text(out.options) => {
+                    state.count = index;
+                    out.emit(Kind::Text(Text { text, channel: None }))?;
+                    continue;
+                }
+                Some((reason, raw)) => {
+                    call.reject(reason, Some(raw), out)?;
+                    continue;
+                }
+                None => {}
             }
             if is_cut && is_last && !call.has_arguments() {
                 call.fault.get_or_insert(Reason::Truncated);

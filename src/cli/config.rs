@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use super::{Choice, Reading, StartIn};
+use super::{Choice, OnMalformed, Reading, StartIn};
 use crate::assemble::Options;
 use crate::dialect;
 use crate::frame::Settings;
@@ -39,6 +39,7 @@ impl Reading {
                 },
                 raw: self.raw,
                 strict: self.strict,
+                malformed_as_text: self.on_malformed == OnMalformed::Text,
                 max_args: self.max_args.0,
                 max_calls: self.max_calls,
                 max_depth: self.max_depth,
