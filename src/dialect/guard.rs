@@ -73,11 +73,11 @@ impl Guard {
         self.blank
     }
 
-    /// Whether a marker may stand here.
-    pub(super) fn allows(&self) -> bool {
+    /// Whether this is code, in a fence or on a line.
+    pub(super) fn is_code(&self) -> bool {
         let mut guard = *self;
         guard.ticks_end();
-        guard.blank && guard.fence == 0 && guard.code == 0
+        guard.fence > 0 || guard.code > 0
     }
 }
 
@@ -92,7 +92,8 @@ mod tests {
             for piece in text.as_bytes().chunks(size) {
                 guard.feed(std::str::from_utf8(piece).unwrap());
             }
-            assert_eq!(guard.allows(), allows, "{text:?} in pieces of {size}");
+            let is_allowed = guard.is_line() && !guard.is_code();
+            assert_eq!(is_allowed, allows, "{text:?} in pieces of {size}");
         }
     }
 

@@ -134,6 +134,15 @@ impl Pattern {
         self.place
     }
 
+    /// Whether it begins as the special tokens of many models are spelled.
+    pub fn is_token(&self) -> bool {
+        let starts = ["<|", "<\u{ff5c}", "]<]"];
+        match self.tokens.first() {
+            Some(Token::Literal(text)) => starts.iter().any(|start| text.starts_with(start)),
+            _ => false,
+        }
+    }
+
     /// Whether there is nothing to match.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()

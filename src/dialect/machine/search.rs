@@ -22,15 +22,17 @@ impl Machine {
     }
 
     pub(super) fn begin_attempts(&mut self) {
-        let (allows, is_line, is_start) =
-            (self.guard.allows(), self.guard.is_line(), self.is_start);
+        let (guard, is_start) = (self.guard, self.is_start);
+        let (is_line, is_code) = (guard.is_line(), guard.is_code());
         let attempts = self.rules.iter().map(|rule| {
             let fits = match rule.pattern.place() {
                 scan::Place::Any => true,
                 scan::Place::Line => is_line,
                 scan::Place::Start => is_start,
             };
-            Lookahead::new(fits && (!rule.guarded || allows))
+            // No one writes the spelling of a token but in code.
+            let is_prose = is_code || !(is_line || rule.pattern.is_token());
+            Lookahead::new(fits && !(rule.guarded && is_prose))
         });
         self.attempts.extend(attempts);
     }
