@@ -42,7 +42,7 @@ pub(super) enum BodyForm {
     Json(Envelope),
     Literal(Envelope),
     Arguments,
-    Parameters { open: Pattern, close: Option<Pattern>, item: &'static str },
+    Parameters { open: Pattern, close: Option<Pattern>, form: Parameters },
     Python,
     Braces(&'static str),
     Raw(Raw),
@@ -135,8 +135,9 @@ impl Grammar {
             Body::Python => BodyForm::Python,
             Body::Braces(delimiter) => BodyForm::Braces(delimiter),
             Body::Raw(raw) => BodyForm::Raw(raw),
-            Body::Parameters(Parameters { open, close, item }) => {
-                BodyForm::Parameters { open: Pattern::parse(open)?, close: optional(close)?, item }
+            Body::Parameters(form) => {
+                let (open, close) = (Pattern::parse(form.open)?, optional(form.close)?);
+                BodyForm::Parameters { open, close, form }
             }
         };
         let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
@@ -179,9 +180,10 @@ impl Grammar {
             (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
         // One element for each argument, a line each or not.
         let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
-        for body in
-            [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }]
-        {
+        for body in [
+            BodyForm::Arguments,
+            BodyForm::Parameters { open: key, close: Some(end), form: Parameters::TEXT },
+        ] {
             let (open, close) = (open.clone(), vec![close.clone()]);
             let next = Vec::new();
             self.calls.push(CallForm {

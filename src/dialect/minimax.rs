@@ -44,6 +44,7 @@ pub(super) static M3: Dialect = Dialect {
             open: "]<]minimax[>[<{key}>",
             close: "]<]minimax[>[</{key}>",
             item: "item",
+            ..Parameters::TEXT
         }),
         ..Call::arguments("]<]minimax[>[<invoke{@name}>", "]<]minimax[>[</invoke>")
     }],
