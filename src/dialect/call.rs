@@ -96,11 +96,26 @@ impl Calls {
         }
         let key = Key::Text(self.count);
         self.count += 1;
+        self.single_out(say)?;
         let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
         say(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
         let name = self.name.clone();
         self.open = Some(OpenCall { key, name, ..OpenCall::default() });
         Ok(())
+    }
+
+    /// A name that is written twice with a dot, as its own namespace, means the
+    /// tool, where `--tools` defines only that.
+    fn single_out(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
+        let half = name.get(..name.len() / 2).unwrap_or_default();
+        let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
+        if is_doubled != Some(half) || tools.has(name) || !tools.has(half) {
+            return Ok(());
+        }
+        let message = format!("{} was read as {}", json::quote(name), json::quote(half));
+        self.name = Some(half.to_owned());
+        warn("doubled_name", &message, say)
     }
 
     /// How many have been begun.

@@ -27,6 +27,7 @@ pub(super) struct RegionForm {
 pub(super) struct SectionForm {
     open: Pattern,
     pub(super) close: Vec<Pattern>,
+    required: bool,
 }
 
 pub(super) struct CallForm {
@@ -107,12 +108,18 @@ impl Grammar {
             let form = SectionForm {
                 open: Pattern::parse(section.open)?,
                 close: Pattern::parse_any(section.close)?,
+                required: section.required,
             };
             grammar.sections.push(form);
         }
         row.calls.iter().try_for_each(|call| grammar.call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.tag(tag.name, tag.role))?;
         Ok(grammar)
+    }
+
+    /// Whether calls stand in sections, wherever the text is from.
+    fn requires_sections(&self) -> bool {
+        self.sections.iter().any(|section| section.required)
     }
 
     /// The markers that mean nothing.
