@@ -12,23 +12,17 @@ pub(super) static HARMONY: Dialect = Dialect {
     auto: true,
     regions: &[ANALYSIS, FINAL],
     calls: &[
-        Call {
-            at_end: AtEnd::Always,
-            ..Call::arguments(
-                "{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>",
-                "<|{suffix}|>",
-            )
-        },
-        Call {
-            at_end: AtEnd::Always,
-            ..Call::arguments(
-                "<|start|>assistant to={[}functions.{]}{name}{*}<|message|>",
-                "<|{suffix}|>",
-            )
-        },
+        to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
+        // The first header's beginning is in the prompt.
+        to_function("{start}{sp}to=functions.{name}{*}<|message|>"),
+        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
+        to_other("<|start|>assistant to={name}{*}<|message|>"),
     ],
     drops: &[
         "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        // A header that the model began and gave up.
+        "{[}<|start|>assistant{]}<|channel|>commentary to=assistant",
         "<|start|>assistant",
         "<|end|>",
         "<|return|>",
@@ -37,9 +31,22 @@ pub(super) static HARMONY: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// A function's message is a call, whatever its body is.
+const fn to_function(open: &'static str) -> Call {
+    Call { next: &["{start}"], ..to_other(open) }
+}
+
+/// A message to someone else is a call if it holds an object.
+const fn to_other(open: &'static str) -> Call {
+    Call { at_end: AtEnd::Always, ..Call::arguments(open, "<|{suffix}|>") }
+}
+
 const ANALYSIS: Region = Region {
     ends: Ends::Anything,
-    ..Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")
+    ..Region::reasoning(
+        "{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>",
+        "<|end|>{|}<|return|>",
+    )
 };
 
 /// The answer: what closes it is dropped, and any header ends it.
@@ -75,6 +82,7 @@ pub(super) static MUSE: Dialect = Dialect {
     regions: &[
         muse(Role::Reasoning, "{start}{sp}to=self<|message|>"),
         muse(Role::Reasoning, "{[}<|start|>assistant{]} to=self<|message|>"),
+        muse(Role::Reasoning, "{start}<|message|>"),
         muse(Role::Text, "{start}{sp}to=user<|message|>"),
         muse(Role::Text, "{[}<|start|>assistant{]} to=user<|message|>"),
         muse(Role::Text, "{start}{sp}to=commentary<|message|>"),
@@ -119,7 +127,16 @@ pub(super) static INKLING: Dialect = Dialect {
     name: "inkling",
     models: &["Inkling"],
     auto: true,
-    regions: &[Region::reasoning("<|content_thinking|>", "<|end_message|>")],
+    regions: &[
+        Region::reasoning("<|content_thinking|>", "<|end_message|>"),
+        Region {
+            open: "<|content_audio_input|>",
+            close: "<|end_message|>",
+            role: Role::Block,
+            name: "audio",
+            ends: Ends::Closer,
+        },
+    ],
     calls: &[
         Call {
             body: INKLING_BODY,
