@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// The tools that there are.
+/// The tools that there are: their names, and the schemas of their arguments.
 #[derive(Clone, Debug, Default)]
-pub struct Tools(HashMap<String, Tool>);
+pub struct Tools(HashMap<String, Value>);
 
-/// One tool, as far as the text of its arguments is concerned.
-#[derive(Clone, Debug, Default)]
-pub struct Tool {
-    arguments: HashMap<String, Types>,
+/// A place in a tool's schema: all the schemas that speak of it.
+#[derive(Clone, Debug)]
+pub struct Schema<'t> {
+    root: &'t Value,
+    nodes: Vec<&'t Value>,
 }
 
 /// The JSON types that a value may have.
@@ -56,9 +57,14 @@ impl Tools {
         self.0.contains_key(name)
     }
 
+    /// The schema of a tool's arguments.
+    pub fn schema(&self, tool: &str) -> Option<Schema<'_>> {
+        self.0.get(tool).map(|root| Schema { root, nodes: vec![root] })
+    }
+
     /// The types that an argument may have, if its schema says so.
     pub fn types(&self, tool: &str, argument: &str) -> Option<Types> {
-        self.0.get(tool)?.arguments.get(argument).copied()
+        self.schema(tool)?.property(argument).types()
     }
 
     fn collect(&mut self, value: &Value) {
@@ -81,23 +87,98 @@ impl Tools {
         if let Some(Value::String(name)) = object.get("name") {
             let schemas = ["parameters", "input_schema", "inputSchema", "parametersJsonSchema"];
             let schema = schemas.iter().find_map(|key| object.get(*key));
-            return self.add(name, schema.unwrap_or(&Value::Null));
+            self.0.insert(name.clone(), schema.cloned().unwrap_or_default());
+            return;
         }
-        for (name, schema) in object.iter().filter(|(_, schema)| schema.is_object()) {
-            self.add(name, schema);
-        }
-    }
-
-    fn add(&mut self, name: &str, schema: &Value) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        let arguments = properties.into_iter().flatten();
-        let arguments = arguments.map(|(key, schema)| (key.clone(), Types::of(schema, 0)));
-        self.0.insert(name.to_owned(), Tool { arguments: arguments.collect() });
+        let schemas = object.iter().filter(|(_, schema)| schema.is_object());
+        self.0.extend(schemas.map(|(name, schema)| (name.clone(), schema.clone())));
     }
 }
 
-/// How deeply a schema's alternatives are followed.
-const MAX_ALTERNATIVES: usize = 8;
+/// How many schemas are looked at for one place: they may refer to each other
+/// without end.
+const MAX_SCHEMAS: usize = 256;
+
+impl<'t> Schema<'t> {
+    /// The schema of a member.
+    pub fn property(&self, key: &str) -> Schema<'t> {
+        self.below(&|schema| {
+            let named = schema.get("properties").and_then(|properties| properties.get(key));
+            named.or_else(|| schema.get("additionalProperties"))
+        })
+    }
+
+    /// The schema of an array's elements.
+    pub fn items(&self) -> Schema<'t> {
+        self.below(&|schema| schema.get("items"))
+    }
+
+    /// The types that a value here may have; none if the schema doesn't say.
+    pub fn types(&self) -> Option<Types> {
+        let mut budget = MAX_SCHEMAS;
+        let each = self.nodes.iter().map(|node| self.types_of(node, &mut budget));
+        each.reduce(Types::or).filter(|types| *types != Types::ANY && *types != Types::default())
+    }
+
+    fn below(&self, step: &dyn Fn(&'t Value) -> Option<&'t Value>) -> Schema<'t> {
+        let mut found = Schema { root: self.root, nodes: Vec::new() };
+        let mut open = self.nodes.clone();
+        for _ in 0..MAX_SCHEMAS {
+            let Some(schema) = open.pop() else { break };
+            found.nodes.extend(step(schema));
+            open.extend(self.target(schema));
+            open.extend(["anyOf", "oneOf", "allOf"].iter().flat_map(|key| list(schema, key)));
+        }
+        found
+    }
+
+    /// The schema that another one refers to.
+    fn target(&self, schema: &Value) -> Option<&'t Value> {
+        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+    }
+
+    /// The types that fit all that a schema says. What can't be found, or has
+    /// no end, says nothing.
+    fn types_of(&self, schema: &Value, budget: &mut usize) -> Types {
+        if *budget == 0 {
+            return Types::ANY;
+        }
+        *budget -= 1;
+        let is_nullable = schema.get("nullable") == Some(&Value::Bool(true));
+        let mut types = Types::ANY;
+        if let Some(target) = self.target(schema) {
+            types = types.and(self.types_of(target, budget));
+        }
+        if let Some(names) = schema.get("type") {
+            let names = names.as_array().map_or(std::slice::from_ref(names), Vec::as_slice);
+            let mut named = Types { null: is_nullable, ..Types::default() };
+            names.iter().filter_map(Value::as_str).for_each(|name| named.add(name));
+            types = types.and(named);
+        }
+        for key in ["anyOf", "oneOf"].into_iter().filter(|key| schema.get(key).is_some()) {
+            let mut any = Types { null: is_nullable, ..Types::default() };
+            for alternative in list(schema, key) {
+                any = any.or(self.types_of(alternative, budget));
+            }
+            types = types.and(any);
+        }
+        for part in list(schema, "allOf") {
+            types = types.and(self.types_of(part, budget));
+        }
+        if schema.get("enum").or(schema.get("const")).is_some() {
+            let mut constants = Types::default();
+            let values = list(schema, "enum").chain(schema.get("const"));
+            values.for_each(|value| constants.add_value(value));
+            types = types.and(constants);
+        }
+        types
+    }
+}
+
+/// The schemas of a list inside a schema.
+fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
+    schema.get(key).and_then(Value::as_array).into_iter().flatten()
+}
 
 impl Types {
     /// Nothing but a string: the type of an argument that no schema speaks of.
@@ -122,39 +203,12 @@ impl Types {
         string: true,
     };
 
-    fn of(schema: &Value, depth: usize) -> Types {
-        let mut types = Types::default();
-        match schema.get("type") {
-            Some(Value::String(name)) => types.add(name),
-            Some(Value::Array(names)) => {
-                names.iter().filter_map(Value::as_str).for_each(|name| types.add(name))
-            }
-            _ => {}
-        }
-        if schema.get("nullable") == Some(&Value::Bool(true)) {
-            types.null = true;
-        }
-        for key in ["anyOf", "oneOf", "allOf"] {
-            let alternatives = schema.get(key).and_then(Value::as_array).into_iter().flatten();
-            for alternative in alternatives.filter(|_| depth < MAX_ALTERNATIVES) {
-                types = types.or(Types::of(alternative, depth + 1));
-            }
-        }
-        let constants = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-        for constant in
-            constants.chain(schema.get("const")).filter(|_| schema.get("type").is_none())
-        {
-            types.add_value(constant);
-        }
-        if types == Types::default() { Types::STRING } else { types }
-    }
-
     fn add(&mut self, name: &str) {
         match name.to_ascii_lowercase().as_str() {
             "null" => self.null = true,
             "boolean" | "bool" => self.boolean = true,
             "integer" | "int" => self.integer = true,
-            "number" | "float" => self.number = true,
+            "number" | "float" => (self.integer, self.number) = (true, true),
             "object" | "dict" => self.object = true,
             "array" | "list" => self.array = true,
             _ => self.string = true,
@@ -170,6 +224,18 @@ impl Types {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
         });
+    }
+
+    fn and(self, other: Types) -> Types {
+        Types {
+            null: self.null & other.null,
+            boolean: self.boolean & other.boolean,
+            integer: self.integer & other.integer,
+            number: self.number & other.number,
+            object: self.object & other.object,
+            array: self.array & other.array,
+            string: self.string & other.string,
+        }
     }
 
     fn or(self, other: Types) -> Types {
@@ -210,6 +276,68 @@ mod tests {
             r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"f","inputSchema":{schema}}}]}}}}"#
         ));
         check(&format!(r#"{{"f":{schema}}}"#));
+    }
+
+    /// What the argument `a` of a tool with this schema may be, by the text of
+    /// an example of each type.
+    #[track_caller]
+    fn check_types(schema: &str, expected: Option<&str>) {
+        let tools = Tools::parse(&format!(r#"{{"f":{schema}}}"#)).unwrap();
+        let names = |types: Types| {
+            let all = [
+                (types.null, "null"),
+                (types.boolean, "true"),
+                (types.integer, "1"),
+                (types.number, "1.5"),
+                (types.object, "{}"),
+                (types.array, "[]"),
+                (types.string, "text"),
+            ];
+            let names: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+            names.join(" ")
+        };
+        assert_eq!(tools.types("f", "a").map(names).as_deref(), expected, "{schema}");
+    }
+
+    #[track_caller]
+    fn check_argument(schema: &str, expected: Option<&str>) {
+        check_types(&format!(r#"{{"properties":{{"a":{schema}}}}}"#), expected);
+    }
+
+    #[test]
+    fn all_that_a_schema_says_holds() {
+        check_argument("{}", None);
+        check_argument(r#"{"type":"number"}"#, Some("1 1.5"));
+        check_argument(r#"{"type":"string","nullable":true}"#, Some("null text"));
+        check_argument(r#"{"type":["string","null"],"const":"null"}"#, Some("text"));
+        check_argument(
+            r#"{"type":"string","anyOf":[{"type":"null"},{"type":"string"}]}"#,
+            Some("text"),
+        );
+        check_argument(r#"{"anyOf":[{"type":"object"},{"const":null}]}"#, Some("null {}"));
+        check_argument(r#"{"oneOf":[{"type":"null"},{}]}"#, None);
+        check_argument(r#"{"allOf":[{"type":["string","null"]},{"type":"string"}]}"#, Some("text"));
+    }
+
+    #[test]
+    fn references_are_followed_as_far_as_they_lead() {
+        let check = |schema: &str, expected| {
+            let definitions = r##"{"Count":{"type":"integer"},"Alias":{"$ref":"#/$defs/Count"},
+                "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}}"##;
+            check_types(
+                &format!(r#"{{"properties":{{"a":{schema}}},"$defs":{definitions}}}"#),
+                expected,
+            );
+        };
+        check(r##"{"$ref":"#/$defs/Alias"}"##, Some("1"));
+        check(r##"{"anyOf":[{"$ref":"#/$defs/Count"},{"type":"null"}]}"##, Some("null 1"));
+        check(r##"{"anyOf":[{"$ref":"#/$defs/Missing"},{"type":"null"}]}"##, None);
+        check(r##"{"$ref":"#/$defs/Loop"}"##, None);
+        check_types(
+            r##"{"$ref":"#/$defs/F","$defs":{"F":{"properties":{"a":{"type":"boolean"}}}}}"##,
+            Some("true"),
+        );
+        check_types(r#"{"additionalProperties":{"type":"integer"}}"#, Some("1"));
     }
 
     #[test]

@@ -11,7 +11,7 @@ const THINKING: Region = Region {
     ends: Ends::Closer,
 };
 
-const SECTION: Section = Section { open: "<{ns}function_calls>", close: "</{ns}function_calls>" };
+const SECTION: Section = Section::new("<{ns}function_calls>", "</{ns}function_calls>");
 
 pub(super) static XML: Dialect = Dialect {
     name: "anthropic_xml",
@@ -26,7 +26,7 @@ pub(super) static XML: Dialect = Dialect {
         body: Body::Parameters(Parameters {
             open: "<{ns}parameter{@key=name}>",
             close: "</{ns}parameter>",
-            item: "",
+            ..Parameters::TEXT
         }),
         ..Call::NEW
     }],
@@ -41,7 +41,11 @@ pub(super) static LEGACY: Dialect = Dialect {
     calls: &[Call {
         open: "<invoke>{ws}<tool_name>{ws}{name}{ws}</tool_name>{ws}<parameters>",
         close: "</parameters>{ws}</invoke>",
-        body: Body::Parameters(Parameters { open: "<{key}>", close: "</{key}>", item: "" }),
+        body: Body::Parameters(Parameters {
+            open: "<{key}>",
+            close: "</{key}>",
+            ..Parameters::TEXT
+        }),
         ..Call::NEW
     }],
     ..Dialect::EMPTY

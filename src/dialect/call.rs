@@ -4,6 +4,8 @@
 use std::io;
 use std::sync::Arc;
 
+use super::elements::Elements;
+use super::form::{Parameters, Untyped};
 use super::value;
 use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning};
 use crate::json;
@@ -30,6 +32,7 @@ pub(super) struct Calls {
     has_closed: bool,
 }
 
+#[derive(Default)]
 struct OpenCall {
     key: Key,
     name: Option<String>,
@@ -39,17 +42,29 @@ struct OpenCall {
     keys: Vec<String>,
     /// The values that are open, the outermost first.
     values: Vec<Value>,
+    /// The arguments that are elements, whole.
+    elements: Elements,
 }
 
 /// A value that is open.
 struct Value {
-    types: Types,
+    key: String,
+    /// What it may be; none if it's JSON wherever it can be read as that.
+    types: Option<Types>,
     /// Its text, unless that is handed on as it comes.
     text: String,
     is_streaming: bool,
-    /// What it holds, if it holds elements: an array's, or an object's.
-    elements: Option<bool>,
-    count: usize,
+    /// Whether it's an element, and what it holds, if it may hold elements.
+    is_nested: bool,
+    elements: Option<Elements>,
+}
+
+/// How an argument's value begins.
+pub(super) struct Opener<'o> {
+    pub(super) key: &'o str,
+    /// The type that the model wrote beside it.
+    pub(super) kind: Option<&'o str>,
+    pub(super) form: Parameters,
 }
 
 impl Calls {
@@ -81,11 +96,26 @@ impl Calls {
         }
         let key = Key::Text(self.count);
         self.count += 1;
+        self.single_out(say)?;
         let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
         say(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
         let name = self.name.clone();
-        self.open = Some(OpenCall { key, name, fault: None, keys: Vec::new(), values: Vec::new() });
+        self.open = Some(OpenCall { key, name, ..OpenCall::default() });
         Ok(())
+    }
+
+    /// A name that is written twice with a dot, as its own namespace, means the
+    /// tool, where `--tools` defines only that.
+    fn single_out(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
+        let half = name.get(..name.len() / 2).unwrap_or_default();
+        let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
+        if is_doubled != Some(half) || tools.has(name) || !tools.has(half) {
+            return Ok(());
+        }
+        let message = format!("{} was read as {}", json::quote(name), json::quote(half));
+        self.name = Some(half.to_owned());
+        warn("doubled_name", &message, say)
     }
 
     /// How many have been begun.
@@ -143,6 +173,9 @@ impl Calls {
         if call.fault.is_none() && !call.keys.is_empty() {
             self.fragment("}", say)?;
         }
+        if !call.elements.is_empty() {
+            self.arguments(Arguments::Value(&call.elements.object()), say)?;
+        }
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
         let raw = std::mem::take(&mut self.raw);
@@ -166,55 +199,59 @@ impl Calls {
         self.open.as_ref().is_some_and(|call| !call.values.is_empty())
     }
 
-    /// Whether the open value may still turn out to hold elements: nothing but
-    /// white space has come.
+    /// Whether the open value may hold elements.
     pub(super) fn may_nest(&self) -> bool {
         let value = self.open.as_ref().and_then(|call| call.values.last());
-        value.is_some_and(|value| value.elements.is_some() || value.text.trim_ascii().is_empty())
+        value.is_some_and(|value| value.elements.is_some())
     }
 
-    /// An argument begins, with the type that the model wrote beside it. With
-    /// `item`, values may hold elements, and those of this key are an array's.
-    pub(super) fn open_value(
-        &mut self,
-        key: &str,
-        kind: Option<&str>,
-        item: &str,
-        say: &mut Say<'_>,
-    ) -> io::Result<()> {
-        self.begin(say)?;
-        let Some(call) = &mut self.open else { return Ok(()) };
-        let name = call.name.as_deref().unwrap_or_default();
-        let schema = || self.tools.as_ref().and_then(|tools| tools.types(name, key));
-        let is_inner = !call.values.is_empty();
-        let types = match kind {
-            Some("true" | "string" | "str") => Types::STRING,
-            Some(_) => Types { string: false, ..Types::ANY },
-            None if is_inner => Types::STRING,
-            None => schema().unwrap_or(Types::STRING),
-        };
-        let mut text = String::new();
-        let mut is_double = false;
-        match call.values.last_mut() {
-            Some(outer) => outer.element(key, item, &mut text),
-            None => {
-                is_double = call.keys.iter().any(|known| known == key);
-                text.push_str(if call.keys.is_empty() { "{" } else { "," });
-                json::quote_into(key, &mut text);
-                text.push(':');
-                call.keys.push(key.to_owned());
-            }
+    /// What the schema says of an argument, or of an element of the open value.
+    fn declared(&self, key: &str, item: &str) -> Option<Types> {
+        let call = self.open.as_ref()?;
+        let mut schema = self.tools.as_ref()?.schema(call.name.as_deref()?)?;
+        let mut is_outermost = true;
+        for key in call.values.iter().map(|value| value.key.as_str()).chain([key]) {
+            let is_item = key == item && !is_outermost;
+            schema = if is_item { schema.items() } else { schema.property(key) };
+            is_outermost = false;
         }
-        let is_streaming = types == Types::STRING && item.is_empty();
-        if is_streaming {
-            text.push('"');
+        schema.types()
+    }
+
+    /// An argument begins, or an element of the open one.
+    pub(super) fn open_value(&mut self, opener: &Opener<'_>, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        let Parameters { item, untyped, .. } = opener.form;
+        let (key, is_nested) = (opener.key, !item.is_empty());
+        let declared = match opener.kind {
+            Some("true" | "string" | "str") => Some(Types::STRING),
+            Some(_) => Some(Types { string: false, ..Types::ANY }),
+            None => self.declared(key, item),
+        };
+        let Some(call) = &mut self.open else { return Ok(()) };
+        let is_double = !is_nested && call.keys.iter().any(|known| known == key);
+        let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
+        let is_too_deep = call.values.len() >= json::MAX_DEPTH;
+        if is_too_deep {
+            call.fault.get_or_insert(Reason::Malformed);
+        }
+        let may_nest =
+            is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
+        let is_streaming = types == Some(Types::STRING) && !is_nested;
+        let mut text = String::new();
+        if !is_nested {
+            text.push_str(if call.keys.is_empty() { "{" } else { "," });
+            json::quote_into(key, &mut text);
+            text.push_str(if is_streaming { ":\"" } else { ":" });
+            call.keys.push(key.to_owned());
         }
         call.values.push(Value {
+            key: key.to_owned(),
             types,
             text: String::new(),
             is_streaming,
-            elements: None,
-            count: 0,
+            is_nested,
+            elements: may_nest.then(|| Elements::new(item)),
         });
         if is_double {
             warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
@@ -242,30 +279,19 @@ impl Calls {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
         };
-        let text = match value.elements {
+        let json = match &value.elements {
             _ if value.is_streaming => "\"".to_owned(),
-            Some(true) => "]".to_owned(),
-            Some(false) => "}".to_owned(),
-            None => value::encode_or_empty(&value.text, value.types),
+            Some(elements) if !elements.is_empty() => elements.value(&value.text, value.types),
+            _ => value::encode_or_empty(&value.text, value.types),
         };
-        self.fragment(&text, say)
-    }
-}
-
-impl Value {
-    /// An element begins inside: appends what stands before its value.
-    fn element(&mut self, key: &str, item: &str, out: &mut String) {
-        let is_array = *self.elements.get_or_insert(key == item);
-        out.push_str(match (self.count, is_array) {
-            (0, true) => "[",
-            (0, false) => "{",
-            _ => ",",
-        });
-        self.count += 1;
-        if !is_array {
-            json::quote_into(key, out);
-            out.push(':');
+        if !value.is_nested {
+            return self.fragment(&json, say);
         }
+        if let Some(call) = &mut self.open {
+            let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());
+            outer.unwrap_or(&mut call.elements).push(value.key, json);
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,9 @@
 //! Messages with a recipient and a channel: gpt-oss's Harmony, and what is
 //! built like it.
 
-use super::{AtEnd, Body, Call, Dialect, Ends, Envelope, Region, Section};
+use super::{
+    AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Region, Role, Section, Untyped,
+};
 
 pub(super) static HARMONY: Dialect = Dialect {
     name: "harmony",
@@ -10,23 +12,17 @@ pub(super) static HARMONY: Dialect = Dialect {
     auto: true,
     regions: &[ANALYSIS, FINAL],
     calls: &[
-        Call {
-            at_end: AtEnd::Always,
-            ..Call::arguments(
-                "{[}<|start|>assistant{]}<|channel|>{_} to={[}functions.{]}{name}{*}<|message|>",
-                "<|{suffix}|>",
-            )
-        },
-        Call {
-            at_end: AtEnd::Always,
-            ..Call::arguments(
-                "<|start|>assistant to={[}functions.{]}{name}{*}<|message|>",
-                "<|{suffix}|>",
-            )
-        },
+        to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
+        // The first header's beginning is in the prompt.
+        to_function("{start}{sp}to=functions.{name}{*}<|message|>"),
+        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
+        to_other("<|start|>assistant to={name}{*}<|message|>"),
     ],
     drops: &[
         "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        // A header that the model began and gave up.
+        "{[}<|start|>assistant{]}<|channel|>commentary to=assistant",
         "<|start|>assistant",
         "<|end|>",
         "<|return|>",
@@ -35,9 +31,22 @@ pub(super) static HARMONY: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// A function's message is a call, whatever its body is.
+const fn to_function(open: &'static str) -> Call {
+    Call { next: &["{start}"], ..to_other(open) }
+}
+
+/// A message to someone else is a call if it holds an object.
+const fn to_other(open: &'static str) -> Call {
+    Call { at_end: AtEnd::Always, ..Call::arguments(open, "<|{suffix}|>") }
+}
+
 const ANALYSIS: Region = Region {
     ends: Ends::Anything,
-    ..Region::reasoning("{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>", "<|end|>")
+    ..Region::reasoning(
+        "{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>",
+        "<|end|>{|}<|return|>",
+    )
 };
 
 /// The answer: what closes it is dropped, and any header ends it.
@@ -63,44 +72,51 @@ pub(super) static BEAM: Dialect = Dialect {
 const BEAM_DROPS: &[&str] =
     &["{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>", "<|end|>", "<|return|>"];
 
+/// A header names the recipient, which tells what the body is. The first one's
+/// beginning is in the prompt; a later one's may be missing.
 pub(super) static MUSE: Dialect = Dialect {
     name: "muse_atem",
     aliases: &["muse", "muse_glimmer", "musespark1x", "muse_spark", "muse_spark_open"],
     models: &["Muse Spark", "Muse Glimmer"],
     auto: true,
     regions: &[
-        Region::reasoning("{start}{sp}to=self<|message|>", "<|eom|>"),
-        Region::reasoning("<|start|>assistant to=self<|message|>", "<|eom|>"),
+        muse(Role::Reasoning, "{start}{sp}to=self<|message|>"),
+        muse(Role::Reasoning, "{[}<|start|>assistant{]} to=self<|message|>"),
+        muse(Role::Reasoning, "{start}<|message|>"),
+        muse(Role::Text, "{start}{sp}to=user<|message|>"),
+        muse(Role::Text, "{[}<|start|>assistant{]} to=user<|message|>"),
+        muse(Role::Text, "{start}{sp}to=commentary<|message|>"),
+        muse(Role::Text, "{[}<|start|>assistant{]} to=commentary<|message|>"),
+        muse(Role::Text, "<|start|>assistant<|message|>"),
+        muse(Role::Drop, "{start}{sp}to=developer<|message|>"),
+        muse(Role::Drop, "{[}<|start|>assistant{]} to=developer<|message|>"),
     ],
     sections: &[
-        Section {
-            open: "{start}{sp}to={_}<|message|>{ws}<atem:function_calls>",
-            close: "</atem:function_calls>",
-        },
-        Section {
-            open: "<|start|>assistant to={_}<|message|>{ws}<atem:function_calls>",
-            close: "</atem:function_calls>",
-        },
-        // The wrapper may be missing.
-        Section { open: "{start}{sp}to={_}<|message|>", close: "<|eom|>{|}<|eot|>" },
-        Section { open: "<|start|>assistant to={_}<|message|>", close: "<|eom|>{|}<|eot|>" },
+        muse_calls("{start}{sp}to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
+        muse_calls("{[}<|start|>assistant{]} to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
     ],
-    calls: &[Call::parameters(
-        "<atem:invoke{@name}>",
-        "</atem:invoke>",
-        "<atem:parameter{@key=name}>",
-        "</atem:parameter>",
-    )],
-    drops: &[
-        "{start}{sp}to=commentary<|message|>",
-        "{start}{sp}to=user<|message|>",
-        "<|start|>assistant to=commentary<|message|>",
-        "<|start|>assistant to=user<|message|>",
-        "<|eom|>",
-        "<|eot|>",
-    ],
+    calls: &[Call {
+        body: Body::Parameters(Parameters {
+            open: "<atem:parameter{@key=name}>",
+            close: "</atem:parameter>",
+            untyped: Untyped::Json,
+            ..Parameters::TEXT
+        }),
+        ..Call::arguments("<atem:invoke{@name}>", "</atem:invoke>")
+    }],
+    drops: &["<|eom|>", "<|eot|>"],
     ..Dialect::EMPTY
 };
+
+const MUSE_END: &str = "<|eom|>{|}<|eot|>";
+
+const fn muse(role: Role, open: &'static str) -> Region {
+    Region { open, close: MUSE_END, role, name: "", ends: Ends::Anything }
+}
+
+const fn muse_calls(open: &'static str) -> Section {
+    Section { open, close: "</atem:function_calls>{|}<|eom|>{|}<|eot|>", required: true }
+}
 
 const INKLING_END: &str = "<|end_message|>{|}<|content_model_end_sampling|>";
 
@@ -111,7 +127,16 @@ pub(super) static INKLING: Dialect = Dialect {
     name: "inkling",
     models: &["Inkling"],
     auto: true,
-    regions: &[Region::reasoning("<|content_thinking|>", "<|end_message|>")],
+    regions: &[
+        Region::reasoning("<|content_thinking|>", "<|end_message|>"),
+        Region {
+            open: "<|content_audio_input|>",
+            close: "<|end_message|>",
+            role: Role::Block,
+            name: "audio",
+            ends: Ends::Closer,
+        },
+    ],
     calls: &[
         Call {
             body: INKLING_BODY,

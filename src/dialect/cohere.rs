@@ -38,5 +38,6 @@ pub(super) static COMMAND_R: Dialect = Dialect {
     name: "cohere_command_r",
     models: &["Command R and R+ (2024)"],
     calls: &[Call { body: PARTS, ..Call::json("Action:{ws}```json", "```") }],
+    drops: &["<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"],
     ..Dialect::EMPTY
 };

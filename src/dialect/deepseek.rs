@@ -46,10 +46,7 @@ pub(super) static V32: Dialect = Dialect {
     models: &["DeepSeek V3.2"],
     auto: true,
     regions: &[tags::REASONING],
-    sections: &[Section {
-        open: "{nl}{nl}<｜DSML｜function_calls>",
-        close: "</｜DSML｜function_calls>",
-    }],
+    sections: &[Section::new("{nl}{nl}<｜DSML｜function_calls>", "</｜DSML｜function_calls>")],
     calls: DSML,
     drops: &["<｜end▁of▁sentence｜>"],
     ..Dialect::EMPTY
@@ -63,9 +60,9 @@ pub(super) static V4: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     sections: &[
-        Section { open: "{nl}{nl}<｜DSML｜tool_calls>", close: "</｜DSML｜tool_calls>" },
-        Section { open: "{nl}{nl}<｜DSML｜toolcalls>", close: "</｜DSML｜toolcalls>" },
-        Section { open: "{nl}{nl}<｜DSML｜tool>", close: "</｜DSML｜tool>" },
+        Section::new("{nl}{nl}<｜DSML｜tool_calls>", "</｜DSML｜tool_calls>"),
+        Section::new("{nl}{nl}<｜DSML｜toolcalls>", "</｜DSML｜toolcalls>"),
+        Section::new("{nl}{nl}<｜DSML｜tool>", "</｜DSML｜tool>"),
     ],
     calls: DSML,
     drops: &["<｜end▁of▁sentence｜>"],
@@ -78,7 +75,7 @@ pub(super) static V41: Dialect = Dialect {
     models: &["DeepSeek V4.1"],
     auto: true,
     regions: &[tags::REASONING],
-    sections: &[Section { open: "{nl}{nl}<｜DSML｜ calls>", close: "</｜DSML｜ calls>" }],
+    sections: &[Section::new("{nl}{nl}<｜DSML｜ calls>", "</｜DSML｜ calls>")],
     calls: &[
         Call::arguments("<｜DSML｜ invoke{@name}>", "</｜DSML｜ invoke>"),
         Call::parameters(
@@ -95,7 +92,7 @@ pub(super) static GIGACHAT35: Dialect = Dialect {
     name: "gigachat35",
     models: &["GigaChat 3.5"],
     auto: true,
-    sections: &[Section { open: "<｜GCML｜tool_calls>", close: "</｜GCML｜tool_calls>" }],
+    sections: &[Section::new("<｜GCML｜tool_calls>", "</｜GCML｜tool_calls>")],
     calls: &[Call::parameters(
         "<｜GCML｜invoke{@name}>",
         "</｜GCML｜invoke>",

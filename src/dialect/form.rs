@@ -53,7 +53,7 @@ impl Call {
 
     /// A call with tags around each argument's value.
     pub const fn parameters(open: Word, close: Word, key: Word, end: Word) -> Call {
-        let body = Body::Parameters(Parameters { open: key, close: end, item: "" });
+        let body = Body::Parameters(Parameters { open: key, close: end, ..Parameters::TEXT });
         Call { open, close, body, ..Call::NEW }
     }
 
@@ -165,6 +165,26 @@ pub struct Parameters {
     /// The key of an array's elements, if values hold elements of their own.
     #[serde(default, deserialize_with = "load::text")]
     pub item: Word,
+    /// What a value is that no schema speaks of.
+    #[serde(default)]
+    pub untyped: Untyped,
+}
+
+impl Parameters {
+    /// Values that are text as it is, between tags that rows fill in.
+    pub const TEXT: Parameters =
+        Parameters { open: "", close: "", item: "", untyped: Untyped::Text };
+}
+
+/// What a value is that no schema speaks of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Untyped {
+    /// A string.
+    #[default]
+    Text,
+    /// JSON, if it can be read as that, or else a string.
+    Json,
 }
 
 /// One tool that takes text.

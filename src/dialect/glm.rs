@@ -47,10 +47,7 @@ const HY: Dialect = Dialect {
         "<think{[}:{suffix}{]}>{nl}",
         "{nl}</think{[}:{suffix}{]}>{nl}{nl}",
     )],
-    sections: &[Section {
-        open: "<tool_calls{[}:{suffix}{]}>",
-        close: "</tool_calls{[}:{suffix}{]}>",
-    }],
+    sections: &[Section::new("<tool_calls{[}:{suffix}{]}>", "</tool_calls{[}:{suffix}{]}>")],
     calls: &[Call::parameters(
         "<tool_call{[}:{suffix}{]}>{ws}{name}{[}<tool_sep{[}:{suffix}{]}>{]}",
         "</tool_call{[}:{suffix}{]}>",
@@ -81,7 +78,7 @@ pub(super) static K2_HORIZON: Dialect = Dialect {
         Region::reasoning("<ifm|think_fast>{nl}", "{nl}</ifm|think_fast>{nl}{nl}"),
         Region::reasoning("<ifm|think_faster>{nl}", "{nl}</ifm|think_faster>{nl}{nl}"),
     ],
-    sections: &[Section { open: "<ifm|tool_calls>", close: "</ifm|tool_calls>" }],
+    sections: &[Section::new("<ifm|tool_calls>", "</ifm|tool_calls>")],
     calls: &[
         Call::json("<ifm|tool_call>", "</ifm|tool_call>"),
         Call::parameters(

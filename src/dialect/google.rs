@@ -26,7 +26,7 @@ pub(super) static GEMMA4: Dialect = Dialect {
     models: &["Gemma 4"],
     auto: true,
     regions: &[
-        Region::reasoning("<|channel>thought{nl}", "<channel|>"),
+        Region::reasoning("<|channel>{[}thought\n{]}", "<channel|>"),
         // Its opener may be lost.
         Region::reasoning("{start}thought\n", "<channel|>"),
     ],

@@ -27,6 +27,7 @@ pub(super) struct RegionForm {
 pub(super) struct SectionForm {
     open: Pattern,
     pub(super) close: Vec<Pattern>,
+    required: bool,
 }
 
 pub(super) struct CallForm {
@@ -42,7 +43,7 @@ pub(super) enum BodyForm {
     Json(Envelope),
     Literal(Envelope),
     Arguments,
-    Parameters { open: Pattern, close: Option<Pattern>, item: &'static str },
+    Parameters { open: Pattern, close: Option<Pattern>, form: Parameters },
     Python,
     Braces(&'static str),
     Raw(Raw),
@@ -107,12 +108,18 @@ impl Grammar {
             let form = SectionForm {
                 open: Pattern::parse(section.open)?,
                 close: Pattern::parse_any(section.close)?,
+                required: section.required,
             };
             grammar.sections.push(form);
         }
         row.calls.iter().try_for_each(|call| grammar.call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.tag(tag.name, tag.role))?;
         Ok(grammar)
+    }
+
+    /// Whether calls stand in sections, wherever the text is from.
+    fn requires_sections(&self) -> bool {
+        self.sections.iter().any(|section| section.required)
     }
 
     /// The markers that mean nothing.
@@ -135,8 +142,9 @@ impl Grammar {
             Body::Python => BodyForm::Python,
             Body::Braces(delimiter) => BodyForm::Braces(delimiter),
             Body::Raw(raw) => BodyForm::Raw(raw),
-            Body::Parameters(Parameters { open, close, item }) => {
-                BodyForm::Parameters { open: Pattern::parse(open)?, close: optional(close)?, item }
+            Body::Parameters(form) => {
+                let (open, close) = (Pattern::parse(form.open)?, optional(form.close)?);
+                BodyForm::Parameters { open, close, form }
             }
         };
         let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
@@ -179,9 +187,10 @@ impl Grammar {
             (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
         // One element for each argument, a line each or not.
         let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
-        for body in
-            [BodyForm::Arguments, BodyForm::Parameters { open: key, close: Some(end), item: "" }]
-        {
+        for body in [
+            BodyForm::Arguments,
+            BodyForm::Parameters { open: key, close: Some(end), form: Parameters::TEXT },
+        ] {
             let (open, close) = (open.clone(), vec![close.clone()]);
             let next = Vec::new();
             self.calls.push(CallForm {

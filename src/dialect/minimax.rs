@@ -21,7 +21,7 @@ pub(super) static M2: Dialect = Dialect {
     models: &["MiniMax-M2"],
     auto: true,
     regions: &[tags::REASONING],
-    sections: &[Section { open: "<minimax:tool_call>", close: "</minimax:tool_call>" }],
+    sections: &[Section::new("<minimax:tool_call>", "</minimax:tool_call>")],
     calls: &[Call::parameters(
         "<invoke{@name}>",
         "</invoke>",
@@ -38,12 +38,13 @@ pub(super) static M3: Dialect = Dialect {
     models: &["MiniMax-M3"],
     auto: true,
     regions: &[Region::reasoning("<mm:think>{nl}", "{nl}</mm:think>{nl}{nl}")],
-    sections: &[Section { open: "]<]minimax[>[<tool_call>", close: "]<]minimax[>[</tool_call>" }],
+    sections: &[Section::new("]<]minimax[>[<tool_call>", "]<]minimax[>[</tool_call>")],
     calls: &[Call {
         body: Body::Parameters(Parameters {
             open: "]<]minimax[>[<{key}>",
             close: "]<]minimax[>[</{key}>",
             item: "item",
+            ..Parameters::TEXT
         }),
         ..Call::arguments("]<]minimax[>[<invoke{@name}>", "]<]minimax[>[</invoke>")
     }],

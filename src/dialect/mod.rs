@@ -18,6 +18,7 @@ mod call;
 mod channels;
 mod cohere;
 mod deepseek;
+mod elements;
 mod form;
 mod glm;
 mod google;
@@ -40,7 +41,7 @@ mod template;
 mod value;
 mod watch;
 
-pub use form::{AtEnd, Body, Call, Envelope, Parameters, Raw};
+pub use form::{AtEnd, Body, Call, Envelope, Parameters, Raw, Untyped};
 pub use load::load;
 pub use markup::Markup;
 pub use row::{Dialect, Ends, Region, Role, Section, StartIn, Tag, TagRole, Word, Words};

@@ -42,10 +42,7 @@ pub(super) static K3: Dialect = Dialect {
         },
         Region::answer("<|open|>{sp}response{sp}<|sep|>", "<|close|>{sp}response{sp}<|sep|>"),
     ],
-    sections: &[Section {
-        open: "<|open|>{sp}tools{sp}<|sep|>",
-        close: "<|close|>{sp}tools{sp}<|sep|>",
-    }],
+    sections: &[Section::new("<|open|>{sp}tools{sp}<|sep|>", "<|close|>{sp}tools{sp}<|sep|>")],
     calls: &[
         Call::arguments(
             "<|open|>{sp}call{@name=tool&}<|sep|>{ws}<|open|>{sp}json{@}<|sep|>",

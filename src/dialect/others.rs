@@ -6,7 +6,7 @@ pub(super) static DOTS: Dialect = Dialect {
     name: "dots",
     models: &["rednote dots"],
     auto: true,
-    sections: &[Section { open: "<dots_function_call>", close: "</dots_function_call>" }],
+    sections: &[Section::new("<dots_function_call>", "</dots_function_call>")],
     calls: &[
         Call::json("<dots_function_call>", "</dots_function_call>"),
         Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>"),
@@ -19,7 +19,7 @@ pub(super) static STEP3: Dialect = Dialect {
     models: &["Step3"],
     auto: true,
     regions: &[tags::REASONING],
-    sections: &[Section { open: "<｜tool_calls_begin｜>", close: "<｜tool_calls_end｜>" }],
+    sections: &[Section::new("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>")],
     calls: &[Call::parameters(
         "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke{@name}>",
         "</steptml:invoke>{ws}<｜tool_call_end｜>",

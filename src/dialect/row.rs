@@ -162,6 +162,7 @@ pub enum Role {
 }
 
 /// What stands around a group of calls. Its closer may be missing at the end.
+/// If the user chose the dialect, all of it may be missing.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
@@ -171,6 +172,16 @@ pub struct Section {
     /// The pattern of its closer.
     #[serde(deserialize_with = "load::text")]
     pub close: Word,
+    /// Whether it's never missing: the same markup elsewhere is text.
+    #[serde(default)]
+    pub required: bool,
+}
+
+impl Section {
+    /// A section that a model may forget.
+    pub const fn new(open: Word, close: Word) -> Section {
+        Section { open, close, required: false }
+    }
 }
 
 /// Where a text begins.

@@ -20,13 +20,16 @@ pub(super) fn encode(raw: &str, types: Types) -> String {
     spelt.into_iter().flatten().next().unwrap_or_else(|| json::quote(raw))
 }
 
-/// The same, but an element that holds nothing is the empty container of its
-/// type.
-pub(super) fn encode_or_empty(raw: &str, types: Types) -> String {
-    match raw.is_empty() {
-        true if types.array => "[]".into(),
-        true if types.object => "{}".into(),
-        _ => encode(raw, types),
+/// The same, but nothing is the empty container of its type, and without types
+/// it's JSON wherever it can be read as that.
+pub(super) fn encode_or_empty(raw: &str, types: Option<Types>) -> String {
+    let text = raw.trim_ascii();
+    match types {
+        Some(types) if !types.string && types.array && text.is_empty() => "[]".into(),
+        Some(types) if !types.string && types.object && text.is_empty() => "{}".into(),
+        Some(types) => encode(raw, types),
+        None if is_json(text) => json::minify(text),
+        None => json::quote(raw),
     }
 }
 

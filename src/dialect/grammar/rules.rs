@@ -13,7 +13,7 @@ fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
         let next = grammar.calls.iter().map(|call| call.open.clone()).collect();
         rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(g, s)) });
     }
-    if named || grammar.sections.is_empty() {
+    if grammar.sections.is_empty() || (named && !grammar.requires_sections()) {
         let calls = grammar.calls.iter().enumerate();
         rules.extend(calls.map(|(c, call)| call.rule(None, Go::Call(g, c))));
     }
@@ -35,7 +35,7 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
         for close in thoughts.flat_map(|region| &region.close) {
             rules.push(Rule::new(close.bind(&Captures::default()), Go::Stray));
         }
-        if named {
+        if named && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
             rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
         }

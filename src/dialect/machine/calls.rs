@@ -3,8 +3,9 @@
 use std::io;
 
 use super::{BodyForm, Captures, Go, Machine, Place, Rule, grammar};
+use crate::dialect::Parameters;
 use crate::dialect::body::{BodyReader, Progress};
-use crate::dialect::call::Say;
+use crate::dialect::call::{Opener, Say};
 use crate::event::Reason;
 use crate::scan::{Attempt, Match, Pattern};
 
@@ -20,11 +21,11 @@ impl Machine {
             ends.extend(grammar::bound(close, words, Go::EndSection));
         }
         match (place, &form.body) {
-            (Place::Value, BodyForm::Parameters { open, close: Some(close), item }) => {
+            (Place::Value, BodyForm::Parameters { open, close: Some(close), form }) => {
                 let open = Rule::new(open.bind(words), Go::Parameter);
                 let key = self.keys.last().cloned().unwrap_or_default();
                 let close = Rule::new(close.bind(words).bind(&key), Go::EndValue);
-                if !item.is_empty() {
+                if !form.item.is_empty() {
                     return vec![open, close];
                 }
                 // Where nothing is escaped, the closer closes the value only
@@ -115,7 +116,8 @@ impl Machine {
         self.body = BodyReader::new(&form.body);
         match raw {
             Some(raw) => {
-                self.calls.open_value(raw.key, Some("string"), "", say)?;
+                let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
+                self.calls.open_value(&opener, say)?;
                 self.enter(Place::Value);
             }
             None if self.body.is_some() => self.enter(Place::Body),
@@ -197,20 +199,21 @@ impl Machine {
         words: Captures,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
-        let item = match self.call_form().map(|form| &form.body) {
-            Some(BodyForm::Parameters { item, .. }) => *item,
-            _ => "",
+        let form = match self.call_form().map(|form| &form.body) {
+            Some(BodyForm::Parameters { form, .. }) => *form,
+            _ => Parameters::TEXT,
         };
-        if !item.is_empty() && self.place == Place::Value && !self.calls.may_nest() {
+        let is_nested = !form.item.is_empty();
+        if is_nested && self.place == Place::Value && !self.calls.may_nest() {
             return self.calls.feed_value(marker, say);
         }
-        if item.is_empty() && self.calls.has_value() {
+        if !is_nested && self.calls.has_value() {
             self.calls.close_value(say)?;
             self.keys.pop();
         }
         self.calls.raw.push_str(marker);
-        let key = words.get("key").unwrap_or_default();
-        self.calls.open_value(key, words.get("type"), item, say)?;
+        let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
+        self.calls.open_value(&Opener { key, kind, form }, say)?;
         self.keys.push(words);
         self.enter(Place::Value);
         Ok(())
