@@ -11,6 +11,7 @@
 //! | `{nl}` | one line feed, or none |
 //! | `{name}`, `{key}`, `{id}`, `{type}`, `{suffix}` | a word, which is remembered under that name |
 //! | `{_}` | a word |
+//! | `{number}` | digits |
 //! | `{ns}` | letters and a colon, or nothing: a namespace |
 //! | `{*}` | anything on the line, up to the text behind it |
 //! | `{@}` | the attributes of a tag, or none |

@@ -195,6 +195,11 @@ impl Calls {
         say(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
+    /// Whether the open call can't be run.
+    pub(super) fn is_faulty(&self) -> bool {
+        self.open.as_ref().is_some_and(|call| call.fault.is_some())
+    }
+
     pub(super) fn has_value(&self) -> bool {
         self.open.as_ref().is_some_and(|call| !call.values.is_empty())
     }

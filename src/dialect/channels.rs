@@ -58,19 +58,33 @@ const FINAL: Region = Region::answer(
 pub(super) static BEAM: Dialect = Dialect {
     name: "beam",
     models: &["Beam"],
-    regions: &[ANALYSIS, FINAL],
+    regions: &[
+        ANALYSIS,
+        Region::answer(
+            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*}<|message|>",
+            BEAM_END,
+        ),
+    ],
     calls: &[Call::parameters(
-        "<|start|>assistant to={name}<|channel|>{*}<|message|>",
-        "<|call|>",
+        "<|start|>assistant{ws}to={name}<|channel|>{*}<|message|>",
+        BEAM_END,
         "<rfl:parameter{@key=name}>{nl}",
         "{nl}</rfl:parameter>",
     )],
-    drops: BEAM_DROPS,
+    drops: &[
+        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        // A header that was left before its message.
+        "{[}<|start|>assistant{]}<|channel|>{_}<|end|>",
+        "<|constrain|>",
+        "<|message|>",
+        "<|end|>",
+        "<|call|>",
+        "<|return|>",
+    ],
     ..Dialect::EMPTY
 };
 
-const BEAM_DROPS: &[&str] =
-    &["{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>", "<|end|>", "<|return|>"];
+const BEAM_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
 
 /// A header names the recipient, which tells what the body is. The first one's
 /// beginning is in the prompt; a later one's may be missing.
@@ -182,7 +196,8 @@ pub(super) static PLAMO3: Dialect = Dialect {
         "{nl}<|plamo:end_think:plamo|>{nl}",
     )],
     calls: &[Call::arguments(
-        "<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
+        "{[}<|plamo:begin_tool_requests:plamo|>{ws}{]}\
+         <|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
          <|plamo:begin_tool_arguments:plamo|>{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
         "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
     )],

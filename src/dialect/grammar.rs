@@ -2,7 +2,7 @@
 
 mod rules;
 
-pub(super) use rules::{bound, region_rules, section_rules, text_rules};
+pub(super) use rules::{beyond_call, bound, region_rules, section_rules, text_rules};
 
 use super::{AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};

@@ -264,9 +264,11 @@ impl Machine {
     ) -> io::Result<()> {
         let Some(go) = self.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
         self.guard.marker();
+        let is_beyond = matches!(go, Go::Region(..) | Go::Section(..) | Go::Call(..) | Go::Nothing);
+        if is_beyond && self.place == Place::Call {
+            self.leave_call(go, say)?;
+        }
         match go {
-            // What has no closer ends where something else begins.
-            Go::Nothing if self.place == Place::Call => self.end_call("", say),
             Go::Nothing => {
                 // White space before it, behind a call, is markup as well.
                 if let Some(space) = &mut self.space {

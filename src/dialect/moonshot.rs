@@ -12,11 +12,14 @@ pub(super) static K2: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[
         Call::arguments(
-            "<|tool_call_begin|>{ws}{id(}{[}functions.{]}{name}:{_}{)}{ws}<|tool_call_argument_begin|>",
+            "{[}<|tool_call{[}s{]}_section_begin|>{ws}{]}<|tool_call_begin|>{ws}\
+             {id(}{[}functions.{]}{name}:{number}{)}{ws}<|tool_call_argument_begin|>",
             "<|tool_call_end|>",
         ),
+        // An id without a number, or without a name, is none of a tool.
         Call::arguments(
-            "<|tool_call_begin|>{ws}{id}{ws}<|tool_call_argument_begin|>",
+            "{[}<|tool_call{[}s{]}_section_begin|>{ws}{]}<|tool_call_begin|>{ws}\
+             {id}{ws}<|tool_call_argument_begin|>",
             "<|tool_call_end|>",
         ),
     ],
@@ -29,7 +32,8 @@ pub(super) static K2: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-/// Detokenisers may put spaces between the tokens of a tag.
+/// Detokenisers may put spaces between the tokens of a tag; a closer may lack
+/// its last one.
 pub(super) static K3: Dialect = Dialect {
     name: "kimi_k3",
     models: &["Kimi K3"],
@@ -38,9 +42,12 @@ pub(super) static K3: Dialect = Dialect {
     regions: &[
         Region {
             ends: Ends::Anything,
-            ..Region::reasoning("<|open|>{sp}think{sp}<|sep|>", "<|close|>{sp}think{sp}<|sep|>")
+            ..Region::reasoning(
+                "<|open|>{sp}think{sp}<|sep|>",
+                "<|close|>{sp}think{sp}{[}<|sep|>{]}",
+            )
         },
-        Region::answer("<|open|>{sp}response{sp}<|sep|>", "<|close|>{sp}response{sp}<|sep|>"),
+        Region::answer("<|open|>{sp}response{sp}<|sep|>", "<|close|>{sp}response{sp}{[}<|sep|>{]}"),
     ],
     sections: &[Section::new("<|open|>{sp}tools{sp}<|sep|>", "<|close|>{sp}tools{sp}<|sep|>")],
     calls: &[
@@ -55,7 +62,11 @@ pub(super) static K3: Dialect = Dialect {
             "<|close|>{sp}argument{sp}<|sep|>",
         ),
     ],
-    drops: &["<|open|>{sp}message{@}<|sep|>", "<|close|>{sp}message{sp}<|sep|>", "<|end_of_msg|>"],
+    drops: &[
+        "<|open|>{sp}message{@}<|sep|>",
+        "<|close|>{sp}message{sp}{[}<|sep|>{]}",
+        "<|end_of_msg|>",
+    ],
     ..Dialect::EMPTY
 };
 

@@ -138,6 +138,9 @@ impl Attempt {
             | (Token::Blank, Some(b' ' | b'\t')) => Step::Take,
             (Token::Newline, Some(b'\n')) => Step::TakeLast,
             (Token::Space | Token::Blank | Token::Newline, _) => Step::Over,
+            (Token::Number, Some(b'0'..=b'9')) if known < MAX_WORD => Step::Take,
+            (Token::Number, _) if known == 0 => Step::Fail,
+            (Token::Number, _) => Step::Over,
             (Token::Namespace, byte) => self.namespace(byte),
             (Token::Word(_, stop), byte) => self.word(byte, *stop),
             (Token::Any(until), byte) => {

@@ -27,6 +27,8 @@ pub(super) enum Token {
     Blank,
     Newline,
     Namespace,
+    /// Digits.
+    Number,
     /// A word up to a byte that is none of a word, or begins what follows.
     Word(String, Option<u8>),
     /// Anything up to the text that follows.
@@ -201,6 +203,7 @@ impl Token {
             "sp" => Token::Blank,
             "nl" => Token::Newline,
             "ns" => Token::Namespace,
+            "number" => Token::Number,
             "name" | "key" | "id" | "type" | "suffix" | "_" => Token::Word(inside.to_owned(), None),
             "{" => Token::Literal("{".to_owned()),
             "*" => Token::Any(String::new()),
@@ -213,8 +216,7 @@ impl Token {
                 }
                 (_, Some(name)) => Token::Capture(name.to_owned()),
                 _ => {
-                    let known =
-                        "ws, sp, nl, ns, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
+                    let known = "ws, sp, nl, ns, number, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
                 }
             },

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Ends, Go, Grammar, Role, Rule};
+use super::{Ends, Go, Grammar, RegionForm, Role, Rule};
 use crate::scan::{Captures, Pattern};
 
 /// The markers that open a region, a section or a call, grammar by grammar. If
@@ -30,10 +30,8 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
     for (g, grammar) in grammars.iter().enumerate() {
         rules.extend(openers(g, grammar, named));
         rules.extend(grammar.drops());
-        let thoughts =
-            grammar.regions.iter().filter(|region| named && region.role == Role::Reasoning);
-        for close in thoughts.flat_map(|region| &region.close) {
-            rules.push(Rule::new(close.bind(&Captures::default()), Go::Stray));
+        if named {
+            rules.extend(grammar.regions.iter().flat_map(strays));
         }
         if named && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
@@ -42,6 +40,17 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
     }
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
+}
+
+/// The closers of a region that isn't open: of thoughts, the opener may have
+/// been in the prompt, and of the answer it makes no difference.
+fn strays(region: &RegionForm) -> Vec<Rule> {
+    let go = match region.role {
+        Role::Reasoning => Go::Stray,
+        Role::Text => Go::Nothing,
+        Role::Block | Role::Drop => return Vec::new(),
+    };
+    bound(&region.close, &Captures::default(), go)
 }
 
 /// The markers that are legal inside a region.
@@ -86,6 +95,31 @@ pub(in crate::dialect) fn section_rules(
     });
     let close = grammar.sections.get(s).map(|section| bound(&section.close, words, Go::EndSection));
     calls.chain(close.into_iter().flatten()).collect()
+}
+
+/// The markers that can't be a part of an open call, inside a section that has
+/// begun with these words: other calls, what frames messages, and what means
+/// nothing.
+pub(in crate::dialect) fn beyond_call(
+    grammar: &Grammar,
+    g: usize,
+    section: Option<&Captures>,
+) -> Vec<Rule> {
+    let mut rules = openers(g, grammar, true);
+    rules.retain(|rule| match rule.go {
+        Go::Region(_, r) => {
+            grammar.regions.get(r).is_some_and(|region| region.ends == Ends::Anything)
+        }
+        _ => true,
+    });
+    for rule in &mut rules {
+        if let (Go::Call(..), Some(words)) = (rule.go, section) {
+            rule.pattern = rule.pattern.bind(words);
+            rule.next = rule.next.iter().map(|next| next.bind(words)).collect();
+        }
+    }
+    rules.extend(grammar.drops());
+    rules
 }
 
 /// Closers, where their opener had these words.

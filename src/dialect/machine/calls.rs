@@ -5,7 +5,7 @@ use std::io;
 use super::{BodyForm, Captures, Go, Machine, Place, Rule, grammar};
 use crate::dialect::Parameters;
 use crate::dialect::body::{BodyReader, Progress};
-use crate::dialect::call::{Opener, Say};
+use crate::dialect::call::{Opener, Say, warn};
 use crate::event::Reason;
 use crate::scan::{Attempt, Match, Pattern};
 
@@ -40,12 +40,41 @@ impl Machine {
             (Place::Call, BodyForm::Json(envelope)) if envelope.many => {
                 let next = Pattern::parse("{").ok();
                 ends.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
-                let grammar = self.grammars.get(self.form.0).filter(|_| form.close.is_empty());
-                ends.extend(grammar.iter().flat_map(|grammar| grammar.drops()));
             }
             _ => {}
         }
+        if place == Place::Call {
+            ends.extend(self.beyond());
+        }
         ends
+    }
+
+    /// The markers that are none of the open call: it's over where one comes.
+    fn beyond(&self) -> Vec<Rule> {
+        let (g, section) = (self.form.0, self.section.as_ref());
+        let words = section.map(|(.., words)| words);
+        let grammar = self.grammars.get(g);
+        grammar.map_or_else(Vec::new, |grammar| grammar::beyond_call(grammar, g, words))
+    }
+
+    /// A marker that is none of the open call ends it.
+    pub(super) fn leave_call(&mut self, go: Go, say: &mut Say<'_>) -> io::Result<()> {
+        self.end_unclosed(say)?;
+        self.section = self.section.take().filter(|_| matches!(go, Go::Call(..)));
+        self.back_to_text();
+        Ok(())
+    }
+
+    /// The open call is over and has no closer. It's whole if its body shows
+    /// that; of several arguments, more may have been to come.
+    fn end_unclosed(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        let has_closer = self.call_form().is_some_and(|form| !form.close.is_empty());
+        if self.body.is_none() || self.place != Place::Call {
+            self.calls.fault(Reason::Malformed, say)?;
+        } else if has_closer && !self.calls.is_faulty() {
+            warn("missing_closer", "a call without its closer was ended by what follows it", say)?;
+        }
+        self.calls.close(say)
     }
 
     /// The first call or section decides which dialect this is.
@@ -243,8 +272,7 @@ impl Machine {
     pub(super) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.place != Place::Section {
             self.calls.raw.push_str(marker);
-            self.calls.fault(Reason::Malformed, say)?;
-            self.calls.close(say)?;
+            self.end_unclosed(say)?;
         }
         self.section = None;
         self.back_to_text();
