@@ -100,7 +100,7 @@ impl Decoder for OpenAiMessages {
 
 impl OpenAiMessages {
     fn message(&mut self, message: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        say(0, message, &mut Details::default(), out)?;
+        say(0, message, true, &mut Details::default(), out)?;
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();

@@ -10,7 +10,7 @@ use super::super::function::Function;
 use super::super::many::Many;
 use super::super::{EventOut, out::Payload};
 use crate::event::{Arguments, CallPart};
-use crate::json::Str;
+use crate::json::{self, Str};
 
 /// `chat.completion.chunk` and `chat.completion`.
 #[derive(serde::Deserialize)]
@@ -30,7 +30,13 @@ pub(super) struct Chunk<'a> {
     pub(super) x_groq: Option<XGroq<'a>>,
     /// Perplexity and xAI.
     #[serde(borrow)]
-    pub(super) citations: Option<&'a RawValue>,
+    citations: Option<&'a RawValue>,
+    /// Perplexity.
+    #[serde(borrow)]
+    search_results: Option<&'a RawValue>,
+    /// Z.ai.
+    #[serde(borrow)]
+    web_search: Option<&'a RawValue>,
     /// Azure and Copilot: what the filter thinks of the prompt.
     #[serde(borrow)]
     prompt_filter_results: Option<&'a RawValue>,
@@ -40,7 +46,17 @@ impl<'de> Payload<'de> for Chunk<'static> {
     type Type = Chunk<'de>;
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
+    /// What the answer rests on.
+    pub(super) fn sources(&self) -> [Option<(&'static str, &'a str)>; 3] {
+        let named = [
+            ("citations", self.citations),
+            ("search_results", self.search_results),
+            ("web_search", self.web_search),
+        ];
+        named.map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !is_blank(json)))
+    }
+
     /// Azure's first chunk, which holds only the filter's opinion.
     pub(super) fn is_prelude(&self) -> bool {
         let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
@@ -125,19 +141,132 @@ pub(in crate::wire) struct Delta<'a> {
     /// OpenRouter, OpenAI's search models.
     #[serde(borrow)]
     annotations: Option<Vec<&'a RawValue>>,
+    /// Groq: what its own tools did.
+    #[serde(borrow)]
+    executed_tools: Option<Vec<&'a RawValue>>,
+    /// Writer: what it read.
+    #[serde(borrow)]
+    graph_data: Option<&'a RawValue>,
     /// Gemini's OpenAI surface.
     #[serde(borrow)]
     pub(super) extra_content: Option<Extra<'a>>,
+    /// LiteLLM: what another format has, and this one hasn't.
+    #[serde(borrow)]
+    pub(super) provider_specific_fields: Option<Specific<'a>>,
+    /// Snowflake's older endpoint, as are the next four: a fragment of a call
+    /// stands in the delta itself, and once more in the list. A body has it in
+    /// the list alone.
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content_list: Option<Vec<Listed<'a>>>,
 }
 
 impl<'a> Delta<'a> {
     /// What is neither text nor call.
     pub(in crate::wire) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
-        let audio = self.audio.into_iter().map(|json| ("audio", json.get()));
-        let images = self.images.iter().flatten().map(|json| ("image", json.get()));
-        let annotations = self.annotations.iter().flatten().map(|json| ("annotation", json.get()));
-        audio.chain(images).chain(annotations).collect::<Vec<_>>().into_iter()
+        let specific = self.provider_specific_fields.as_ref();
+        let named = [
+            ("audio", self.audio),
+            ("graph_data", self.graph_data),
+            ("citation", specific.and_then(|specific| specific.citation)),
+            ("citations", specific.and_then(|specific| specific.citations)),
+        ];
+        let listed = [
+            ("image", &self.images),
+            ("annotation", &self.annotations),
+            ("executed_tool", &self.executed_tools),
+        ];
+        let listed = listed
+            .into_iter()
+            .flat_map(|(name, list)| list.iter().flatten().map(move |json| (name, *json)));
+        let named = named.into_iter().filter_map(|(name, json)| Some((name, json?)));
+        let blocks = named.chain(listed).map(|(name, json)| (name, json.get()));
+        blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
     }
+}
+
+impl Delta<'_> {
+    /// The calls that are not in `tool_calls`, by their ids.
+    pub(super) fn tool_uses(&self) -> impl Iterator<Item = (Option<&str>, Function<'_>)> {
+        let is_call =
+            |kind: &Option<Str<'_>>| kind.as_ref().is_some_and(|kind| kind.as_str() == "tool_use");
+        let own = (&self.tool_use_id, &self.name, self.input);
+        let own = Some(own).filter(|(id, name, input)| {
+            is_call(&self.kind) && (id.is_some() || name.is_some() || input.is_some())
+        });
+        let list = self
+            .content_list
+            .iter()
+            .flatten()
+            .filter(move |item| own.is_none() && is_call(&item.kind));
+        let list = list.map(|item| item.tool_use.as_deref().unwrap_or(item));
+        let list = list.map(|item| (&item.tool_use_id, &item.name, item.input));
+        own.into_iter().chain(list).map(|(id, name, arguments)| {
+            (id.as_ref().and_then(Str::non_empty), Function { name: name.clone(), arguments })
+        })
+    }
+}
+
+/// A part of Snowflake's `content_list`. A call is one, or stands inside it.
+#[derive(serde::Deserialize)]
+pub(super) struct Listed<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_use: Option<Box<Listed<'a>>>,
+    #[serde(borrow)]
+    tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+/// Whether a value says nothing, or only empty members do: servers that send
+/// all that there can be send it so.
+fn is_blank(json: &str) -> bool {
+    let is_empty = |json: &str| matches!(json, "null" | "\"\"" | "0" | "false" | "[]" | "{}");
+    let members = json::members(json);
+    is_empty(json)
+        || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
+}
+
+/// What LiteLLM passes on beside its own fields.
+#[derive(serde::Deserialize)]
+pub(super) struct Specific<'a> {
+    #[serde(borrow)]
+    citation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    citations: Option<&'a RawValue>,
+    /// Anthropic's blocks of what the provider's tools gave.
+    #[serde(borrow)]
+    tool_results: Option<Vec<Given<'a>>>,
+    /// The same of its search: all so far.
+    #[serde(borrow)]
+    web_search_results: Option<Vec<Given<'a>>>,
+}
+
+impl<'a> Specific<'a> {
+    /// What the provider's tools gave.
+    pub(super) fn results(&self) -> impl Iterator<Item = &Given<'a>> {
+        self.tool_results.iter().chain(&self.web_search_results).flatten()
+    }
+}
+
+/// What a call of the provider's gave.
+#[derive(serde::Deserialize)]
+pub(super) struct Given<'a> {
+    #[serde(borrow)]
+    pub(super) tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
@@ -311,7 +440,7 @@ impl ToolCall<'_> {
     pub(in crate::wire) fn name(&self) -> Option<&str> {
         let function = self.function.as_ref().and_then(|function| function.name.as_ref());
         let custom = self.custom.as_ref().and_then(|custom| custom.name.as_ref());
-        function.or(custom).and_then(Str::non_empty)
+        function.and_then(Str::non_empty).or(custom.and_then(Str::non_empty))
     }
 
     pub(in crate::wire) fn signature(&self) -> Option<String> {
@@ -325,7 +454,9 @@ impl ToolCall<'_> {
         part: CallPart<'_>,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
-        if let Some(custom) = &self.custom {
+        // Snowflake sends both, one of them empty.
+        let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
+        if let Some(custom) = self.custom.as_ref().filter(|_| !is_function) {
             let name = custom.name.as_ref().and_then(Str::non_empty);
             let input = custom.input.as_ref();
             let arguments = input.map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
