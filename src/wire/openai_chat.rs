@@ -46,7 +46,7 @@ fn sniff(record: &Record<'_>) -> Sniff {
 /// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
 /// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
 /// `reasoning_tokens` at the top.
-const USAGE: &[Row] = &[
+pub(super) const USAGE: &[Row] = &[
     ("prompt_tokens", Op::Is, &[Field::Input]),
     ("completion_tokens", Op::Is, &[Field::Output]),
     ("total_tokens", Op::Is, &[Field::Total]),

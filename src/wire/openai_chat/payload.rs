@@ -125,7 +125,7 @@ pub(in crate::wire) struct Delta<'a> {
     /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
     #[serde(borrow)]
     pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
-    /// LiteLLM: the same thoughts again, with their signatures.
+    /// LiteLLM: thoughts with their signatures, mostly the same ones again.
     #[serde(borrow)]
     pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
     /// TGI sent one call by itself, before 2025.
@@ -285,6 +285,8 @@ pub(super) struct Detail<'a> {
 
 #[derive(serde::Deserialize)]
 pub(super) struct ThinkingBlock<'a> {
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
     #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
     #[serde(borrow)]
