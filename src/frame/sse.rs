@@ -179,8 +179,7 @@ impl Sse {
         if let Some(first) = pending.take() {
             self.keep(first);
         }
-        // Lines below one name are one event's, as the standard says: only
-        // where names come between them, or there is none, do they tell records.
+        // Lines below one name are one event's, as the standard says.
         let may_be_next = self.event_type.is_empty() || self.earlier_type.is_some();
         let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
         if !self.settings.strict && is_next && self.is_record() {

@@ -4,6 +4,8 @@
 //! Source: OpenAI API reference, "The chat completion chunk object". What
 //! compatible servers add or leave out is said beside each field.
 
+mod calls;
+pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
 
@@ -17,7 +19,8 @@ use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use payload::{Choice, Chunk, Content, Delta, Extra, Given, Specific, ToolCall};
+use content::say;
+use payload::{Choice, Chunk, Delta, Given, Specific};
 use reasoning::Details;
 
 pub(super) static PROTOCOL: Protocol = Protocol {
@@ -261,7 +264,7 @@ impl OpenAiChat {
         say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, out)?;
-            tool_call(number, call, out)?;
+            calls::say(number, call, out)?;
         }
         for (id, function) in delta.tool_uses() {
             self.reopen(number, out)?;
@@ -342,36 +345,4 @@ fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
         Some(FinishReason::Length) => FinishReason::Length,
         _ => finish::normalise(raw),
     }
-}
-
-/// Says what a delta or a message holds but calls and blocks. Gemini's mark
-/// makes a delta a thought; a message that has it begins with one.
-pub(super) fn say(
-    number: u64,
-    delta: &Delta<'_>,
-    is_whole: bool,
-    details: &mut Details,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
-    details.feed(number, delta, out)?;
-    let is_thought = !is_whole && delta.extra_content.as_ref().is_some_and(Extra::is_thought);
-    match &delta.content {
-        Some(Content::Text(text)) if is_thought => out.reasoning(number, text)?,
-        Some(Content::Text(text)) => out.text(number, text)?,
-        Some(Content::Parts(parts)) => {
-            for part in parts {
-                payload::say_part(part.get(), number, out)?;
-            }
-        }
-        None => {}
-    }
-    delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
-}
-
-fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-    let key = call.index.map_or(Key::None, Key::Index);
-    let signature = call.signature();
-    let part =
-        CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
-    call.say(choice, part, out)
 }

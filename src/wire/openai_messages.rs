@@ -14,9 +14,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
+use super::openai_chat::content::say;
 use super::openai_chat::payload::Delta;
 use super::openai_chat::reasoning::Details;
-use super::openai_chat::say;
 use super::out::Payload;
 use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{CallPart, FinishReason, Output, ToolResult};

@@ -1,15 +1,12 @@
 //! The fields of a chunk and of a complete body.
 
-use std::fmt;
-use std::io;
-
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::function::Function;
 use super::super::many::Many;
-use super::super::{EventOut, out::Payload};
-use crate::event::{Arguments, CallPart};
+use super::super::out::Payload;
+use super::calls::{Listed, ToolCall};
+use super::content::Content;
 use crate::json::{self, Str};
 
 /// `chat.completion.chunk` and `chat.completion`.
@@ -157,15 +154,15 @@ pub(in crate::wire) struct Delta<'a> {
     /// stands in the delta itself, and once more in the list. A body has it in
     /// the list alone.
     #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
+    pub(super) kind: Option<Str<'a>>,
     #[serde(borrow)]
-    tool_use_id: Option<Str<'a>>,
+    pub(super) tool_use_id: Option<Str<'a>>,
     #[serde(borrow)]
-    name: Option<Str<'a>>,
+    pub(super) name: Option<Str<'a>>,
     #[serde(borrow)]
-    input: Option<&'a RawValue>,
+    pub(super) input: Option<&'a RawValue>,
     #[serde(borrow)]
-    content_list: Option<Vec<Listed<'a>>>,
+    pub(super) content_list: Option<Vec<Listed<'a>>>,
 }
 
 impl<'a> Delta<'a> {
@@ -190,43 +187,6 @@ impl<'a> Delta<'a> {
         let blocks = named.chain(listed).map(|(name, json)| (name, json.get()));
         blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
     }
-}
-
-impl Delta<'_> {
-    /// The calls that are not in `tool_calls`, by their ids.
-    pub(super) fn tool_uses(&self) -> impl Iterator<Item = (Option<&str>, Function<'_>)> {
-        let is_call =
-            |kind: &Option<Str<'_>>| kind.as_ref().is_some_and(|kind| kind.as_str() == "tool_use");
-        let own = (&self.tool_use_id, &self.name, self.input);
-        let own = Some(own).filter(|(id, name, input)| {
-            is_call(&self.kind) && (id.is_some() || name.is_some() || input.is_some())
-        });
-        let list = self
-            .content_list
-            .iter()
-            .flatten()
-            .filter(move |item| own.is_none() && is_call(&item.kind));
-        let list = list.map(|item| item.tool_use.as_deref().unwrap_or(item));
-        let list = list.map(|item| (&item.tool_use_id, &item.name, item.input));
-        own.into_iter().chain(list).map(|(id, name, arguments)| {
-            (id.as_ref().and_then(Str::non_empty), Function { name: name.clone(), arguments })
-        })
-    }
-}
-
-/// A part of Snowflake's `content_list`. A call is one, or stands inside it.
-#[derive(serde::Deserialize)]
-pub(super) struct Listed<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
-    #[serde(borrow)]
-    tool_use: Option<Box<Listed<'a>>>,
-    #[serde(borrow)]
-    tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
-    name: Option<Str<'a>>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
 }
 
 /// Whether a value says nothing, or only empty members do: servers that send
@@ -315,167 +275,4 @@ struct Google<'a> {
     #[serde(borrow)]
     thought_signature: Option<Str<'a>>,
     thought: Option<bool>,
-}
-
-/// Text, or parts of it: Mistral and Databricks send either.
-pub(super) enum Content<'a> {
-    Text(Str<'a>),
-    Parts(Vec<&'a RawValue>),
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or an array of parts")
-            }
-
-            fn visit_borrowed_bytes<E: serde::de::Error>(
-                self,
-                bytes: &'de [u8],
-            ) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_borrowed(bytes)))
-            }
-
-            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_bytes(bytes)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut parts = Vec::new();
-                while let Some(part) = seq.next_element()? {
-                    parts.push(part);
-                }
-                Ok(Content::Parts(parts))
-            }
-        }
-        deserializer.deserialize_bytes(ContentVisitor)
-    }
-}
-
-/// One part of the content.
-#[derive(serde::Deserialize)]
-pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Option<Str<'a>>,
-    #[serde(borrow)]
-    text: Option<Str<'a>>,
-    #[serde(borrow)]
-    refusal: Option<Str<'a>>,
-    /// Mistral.
-    #[serde(borrow)]
-    thinking: Option<Vec<Part<'a>>>,
-    /// Databricks.
-    #[serde(borrow)]
-    summary: Option<Vec<Part<'a>>>,
-    #[serde(borrow)]
-    signature: Option<Str<'a>>,
-}
-
-/// Says a part of the content as what its type makes of it. One that is neither
-/// text nor thought is a block: a reference, an image.
-pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
-    match serde_json::from_str::<Part<'_>>(json) {
-        Ok(part) if part.has_text() => part.say(choice, out),
-        Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
-        _ => out.block(choice, "content", json),
-    }
-}
-
-impl Part<'_> {
-    fn has_text(&self) -> bool {
-        let has_thoughts = self.thinking.is_some() || self.summary.is_some();
-        self.text.is_some() || self.refusal.is_some() || has_thoughts || self.signature.is_some()
-    }
-
-    /// Says the part as what its type makes of it.
-    pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_thought =
-            matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
-        match &self.text {
-            Some(text) if is_thought => out.reasoning(choice, text)?,
-            Some(text) => out.text(choice, text)?,
-            None => {}
-        }
-        if let Some(refusal) = &self.refusal {
-            out.refusal(choice, refusal)?;
-        }
-        for thought in self.thinking.iter().chain(&self.summary).flatten() {
-            if let Some(text) = &thought.text {
-                out.reasoning(choice, text)?;
-            }
-            if let Some(signature) = &thought.signature {
-                out.signature(choice, signature.as_str())?;
-            }
-        }
-        match &self.signature {
-            Some(signature) => out.signature(choice, signature.as_str()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A tool call, or a fragment of one.
-#[derive(serde::Deserialize)]
-pub(in crate::wire) struct ToolCall<'a> {
-    pub(super) index: Option<u64>,
-    #[serde(borrow)]
-    pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
-    pub(super) function: Option<Function<'a>>,
-    #[serde(borrow)]
-    pub(super) custom: Option<Custom<'a>>,
-    #[serde(borrow)]
-    extra_content: Option<Extra<'a>>,
-}
-
-impl ToolCall<'_> {
-    /// The id, if there is one: Mistral's default is the string "null".
-    pub(in crate::wire) fn id(&self) -> Option<&str> {
-        let id = self.id.as_ref().map(Str::as_str);
-        id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
-    }
-
-    pub(in crate::wire) fn name(&self) -> Option<&str> {
-        let function = self.function.as_ref().and_then(|function| function.name.as_ref());
-        let custom = self.custom.as_ref().and_then(|custom| custom.name.as_ref());
-        function.and_then(Str::non_empty).or(custom.and_then(Str::non_empty))
-    }
-
-    pub(in crate::wire) fn signature(&self) -> Option<String> {
-        self.extra_content.as_ref()?.signature().map(str::to_owned)
-    }
-
-    /// Says what it adds to the call that `part` names.
-    pub(in crate::wire) fn say(
-        &self,
-        choice: u64,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        // Snowflake sends both, one of them empty.
-        let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
-        if let Some(custom) = self.custom.as_ref().filter(|_| !is_function) {
-            let name = custom.name.as_ref().and_then(Str::non_empty);
-            let input = custom.input.as_ref();
-            let arguments = input.map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
-            return out.call(choice, CallPart { name, arguments, ..part });
-        }
-        match &self.function {
-            Some(function) => function.say(choice, part, out),
-            None => out.call(choice, part),
-        }
-    }
-}
-
-/// A tool that takes free text.
-#[derive(serde::Deserialize)]
-pub(super) struct Custom<'a> {
-    #[serde(borrow)]
-    pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
-    pub(super) input: Option<Str<'a>>,
 }
