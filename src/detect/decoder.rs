@@ -19,6 +19,8 @@ pub struct AutoDecoder {
 enum State {
     Open,
     Chosen(Box<dyn Decoder>),
+    /// An error body came first. What is behind it may tell a format yet.
+    Errors(Box<dyn Decoder>),
     Failed,
 }
 
@@ -56,6 +58,9 @@ impl Held {
     }
 }
 
+/// The row of what is an error and no more.
+const ERROR: &str = "error";
+
 /// The formats that say yes to a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Protocol> {
     PROTOCOLS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
@@ -68,19 +73,21 @@ impl AutoDecoder {
     }
 
     /// The row for a stream that begins with this frame: nothing if the frame
-    /// doesn't tell, or what the input looks like instead of what is wanted.
+    /// doesn't tell, or what the input looks like instead of what is wanted. An
+    /// error is one in any format.
     fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Protocol>, String> {
         let record = Record::new(frame);
-        let Some(wanted) = self.wanted else { return Ok(candidates(&record).next()) };
         let found = candidates(&record).next();
-        let is_other = found.is_some_and(|row| row.name != "error" && row.name != wanted.name);
+        let Some(wanted) = self.wanted else { return Ok(found) };
         match found {
-            Some(row) if is_other && (wanted.sniff)(&record) != Sniff::Yes => Err(format!(
+            _ if (wanted.sniff)(&record) == Sniff::Yes => Ok(Some(wanted)),
+            Some(row) if row.name == ERROR => Ok(found),
+            Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
                 wanted.name, row.name
             )),
             None if !record.is_object() => Ok(None),
-            _ => Ok(Some(wanted)),
+            None => Ok(Some(wanted)),
         }
     }
 
@@ -108,12 +115,18 @@ impl AutoDecoder {
 
 impl Decoder for AutoDecoder {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        match &mut self.state {
+        let chosen = match &mut self.state {
             State::Chosen(decoder) => return decoder.feed(frame, out),
             State::Failed => return Ok(()),
-            State::Open => {}
+            State::Open | State::Errors(_) => self.choose(&frame),
+        };
+        let is_format = matches!(chosen, Ok(Some(row)) if row.name != ERROR);
+        match &mut self.state {
+            State::Errors(errors) if is_format => errors.finish(out)?,
+            State::Errors(errors) => return errors.feed(frame, out),
+            _ => {}
         }
-        let row = match self.choose(&frame) {
+        let row = match chosen {
             Ok(Some(row)) => row,
             Ok(None) => {
                 self.size += frame.data.len();
@@ -124,19 +137,23 @@ impl Decoder for AutoDecoder {
         };
         let mut decoder = (row.decoder)();
         let offset = out.offset;
+        // An error in a format that was asked for goes by its name.
+        if let Some(wanted) = self.wanted.filter(|_| !is_format) {
+            out.start(wanted.name, None, None)?;
+        }
         for held in std::mem::take(&mut self.held) {
             out.offset = held.offset;
             decoder.feed(held.frame(), out)?;
         }
         out.offset = offset;
         decoder.feed(frame, out)?;
-        self.state = State::Chosen(decoder);
+        self.state = if is_format { State::Chosen(decoder) } else { State::Errors(decoder) };
         Ok(())
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         match &mut self.state {
-            State::Chosen(decoder) => decoder.finish(out),
+            State::Chosen(decoder) | State::Errors(decoder) => decoder.finish(out),
             State::Failed => Ok(()),
             State::Open => self.give_up(out),
         }

@@ -75,6 +75,8 @@ struct Sse {
     /// The data of the event so far, each line with its LF.
     data: Vec<u8>,
     event_type: String,
+    /// The name that its data had when another one came behind it.
+    earlier_type: Option<String>,
     /// The id of the event so far, and of the last event.
     id: String,
     /// Follows the data once it has several lines.
@@ -111,6 +113,9 @@ impl Sse {
         match name {
             b"data" => self.take_data(value, pending, out),
             b"event" => {
+                if pending.is_some() || !self.data.is_empty() {
+                    self.earlier_type = Some(std::mem::take(&mut self.event_type));
+                }
                 set(&mut self.event_type, value);
                 Ok(())
             }
@@ -174,16 +179,23 @@ impl Sse {
         if let Some(first) = pending.take() {
             self.keep(first);
         }
-        if !self.settings.strict && matches!(value.first(), Some(b'{' | b'[')) && self.is_record() {
+        // Lines below one name are one event's, as the standard says.
+        let may_be_next = self.event_type.is_empty() || self.earlier_type.is_some();
+        let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
+        if !self.settings.strict && is_next && self.is_record() {
             self.note(
                 "unseparated_events",
                 "records without a blank line between them were told apart",
                 out,
             )?;
-            let (offset, event_type) = (self.offset, self.event_type.clone());
+            let offset = self.offset;
+            let next_type = match self.earlier_type.take().filter(|name| !name.is_empty()) {
+                Some(earlier) => std::mem::replace(&mut self.event_type, earlier),
+                None => String::new(),
+            };
             self.dispatch(None, out)?;
             self.begun = Some(offset);
-            self.event_type = event_type;
+            self.event_type = next_type;
             *pending = Some(value);
             return Ok(());
         }
@@ -246,6 +258,7 @@ impl Sse {
         }
         self.data.clear();
         self.scanner = None;
+        self.earlier_type = None;
         self.event_type.clear();
         Ok(())
     }

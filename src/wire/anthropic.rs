@@ -34,7 +34,6 @@ fn sniff(record: &Record<'_>) -> Sniff {
     let is_ours = match record.text("type").as_deref() {
         Some("message_start" | "message_delta" | "message_stop") => true,
         Some("content_block_start" | "content_block_delta" | "content_block_stop") => true,
-        Some("ping") => record.event_type == "ping",
         Some("message") => is_body(record),
         _ => false,
     };

@@ -41,6 +41,8 @@ impl Decoder for ErrorBody {
             report_failure(&frame, out)
         } else if is_error(&Record::new(&frame)) {
             report(&text, out)
+        } else if frame.event_type == "ping" {
+            Ok(())
         } else {
             out.unknown(&frame, "unknown")
         }
@@ -60,7 +62,10 @@ fn is_error(record: &Record<'_>) -> bool {
     let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
     let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
-    let bare = ["message", "Message", "detail", "errors", "title"].iter().any(tells);
+    let is_text =
+        |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
+    let bare = ["detail", "errors"].iter().any(tells)
+        || ["message", "Message", "title"].iter().any(is_text);
     record.is_failure
         || record.event_type == "error"
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))

@@ -20,6 +20,13 @@ pub(super) struct Function<'a> {
 }
 
 impl Function<'_> {
+    /// Whether it says nothing: Snowflake sends all members of all objects,
+    /// empty.
+    pub(super) fn is_blank(&self) -> bool {
+        let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");
+        self.name.as_ref().and_then(Str::non_empty).is_none() && self.arguments.is_none_or(is_empty)
+    }
+
     /// Says what the fragment adds to the call that `part` names.
     pub(super) fn say(
         &self,

@@ -4,6 +4,8 @@
 //! Source: OpenAI API reference, "The chat completion chunk object". What
 //! compatible servers add or leave out is said beside each field.
 
+mod calls;
+pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
 
@@ -14,10 +16,11 @@ use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{CallPart, FinishReason, Key};
+use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use payload::{Choice, Chunk, Content, Delta, Extra, ToolCall};
+use content::say;
+use payload::{Choice, Chunk, Delta, Given, Specific};
 use reasoning::Details;
 
 pub(super) static PROTOCOL: Protocol = Protocol {
@@ -46,7 +49,7 @@ fn sniff(record: &Record<'_>) -> Sniff {
 /// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
 /// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
 /// `reasoning_tokens` at the top.
-const USAGE: &[Row] = &[
+pub(super) const USAGE: &[Row] = &[
     ("prompt_tokens", Op::Is, &[Field::Input]),
     ("completion_tokens", Op::Is, &[Field::Output]),
     ("total_tokens", Op::Is, &[Field::Total]),
@@ -69,8 +72,11 @@ struct OpenAiChat {
     finished: BTreeMap<u64, bool>,
     details: BTreeMap<u64, Details>,
     meter: Meter,
-    /// The top-level citations that were said last: Perplexity repeats them.
-    citations: String,
+    /// What the answer rests on, by name, as it was said last: Perplexity
+    /// repeats it.
+    sources: BTreeMap<&'static str, String>,
+    /// The calls of the provider's whose results were said: LiteLLM repeats them.
+    answered: Vec<String>,
     /// Whether the framing promises a `[DONE]`.
     awaits_done: bool,
     /// Whether an error came: then nothing is said of what is missing.
@@ -86,7 +92,8 @@ impl Default for OpenAiChat {
             finished: BTreeMap::new(),
             details: BTreeMap::new(),
             meter: Meter::new(USAGE),
-            citations: String::new(),
+            sources: BTreeMap::new(),
+            answered: Vec::new(),
             awaits_done: false,
             has_failed: false,
             has_ended: false,
@@ -160,7 +167,12 @@ impl OpenAiChat {
         if let Some(error) = chunk.error {
             self.error(error.get(), out)?;
         }
-        if is_body { self.done(out) } else { Ok(()) }
+        if !is_body {
+            return Ok(());
+        }
+        // The calls of a whole message are whole, with a finish reason or not.
+        self.finished.keys().try_for_each(|&choice| out.call_end(choice, Key::None))?;
+        self.done(out)
     }
 
     fn error(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
@@ -209,7 +221,7 @@ impl OpenAiChat {
         self.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
-            self.delta(number, delta, out)?;
+            self.delta(number, delta, choice.is_whole(), out)?;
         }
         self.usage(choice.usage, out)?;
         let reason =
@@ -242,16 +254,30 @@ impl OpenAiChat {
         }
     }
 
-    fn delta(&mut self, number: u64, delta: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        say(number, delta, self.details.entry(number).or_default(), out)?;
+    fn delta(
+        &mut self,
+        number: u64,
+        delta: &Delta<'_>,
+        is_whole: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, out)?;
-            tool_call(number, call, out)?;
+            calls::say(number, call, out)?;
         }
-        if let Some(function) = &delta.function_call {
+        for (id, function) in delta.tool_uses() {
+            self.reopen(number, out)?;
+            function.say(number, CallPart { id, ..CallPart::default() }, out)?;
+        }
+        if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
             self.reopen(number, out)?;
             let key = Key::Index(0);
             function.say(number, CallPart { key, ..CallPart::default() }, out)?;
+        }
+        let specific = delta.provider_specific_fields.as_ref();
+        for given in specific.into_iter().flat_map(Specific::results) {
+            self.result(number, given, out)?;
         }
         for (name, json) in delta.blocks() {
             out.block(number, name, json)?;
@@ -263,13 +289,26 @@ impl OpenAiChat {
     fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
-        match chunk.citations {
-            Some(citations) if citations.get() != self.citations && citations.get() != "[]" => {
-                self.citations = citations.get().to_owned();
-                out.block(0, "citations", citations.get())
+        for (name, json) in chunk.sources().into_iter().flatten() {
+            if self.sources.get(name).is_none_or(|said| said != json) {
+                self.sources.insert(name, json.to_owned());
+                out.block(0, name, json)?;
             }
-            _ => Ok(()),
         }
+        Ok(())
+    }
+
+    /// What the provider's own tools gave: their calls stand among the others.
+    fn result(&mut self, number: u64, given: &Given<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = given.tool_use_id.as_ref().and_then(Str::non_empty).unwrap_or_default();
+        if self.answered.iter().any(|answered| answered == id) {
+            return Ok(());
+        }
+        self.answered.push(id.to_owned());
+        let executor = Some(Executor::Provider);
+        out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
+        let output = Output::Json(given.content.map_or("null", RawValue::get));
+        out.emit(number, Kind::ToolResult(ToolResult { id, name: None, output, is_error: None }))
     }
 
     /// `[DONE]`, or a whole body: the end of the message, whether or not it
@@ -306,34 +345,4 @@ fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
         Some(FinishReason::Length) => FinishReason::Length,
         _ => finish::normalise(raw),
     }
-}
-
-/// Says what a delta or a message holds but calls and blocks.
-pub(super) fn say(
-    number: u64,
-    delta: &Delta<'_>,
-    details: &mut Details,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
-    details.feed(number, delta, out)?;
-    let is_thought = delta.extra_content.as_ref().is_some_and(Extra::is_thought);
-    match &delta.content {
-        Some(Content::Text(text)) if is_thought => out.reasoning(number, text)?,
-        Some(Content::Text(text)) => out.text(number, text)?,
-        Some(Content::Parts(parts)) => {
-            for part in parts {
-                payload::say_part(part.get(), number, out)?;
-            }
-        }
-        None => {}
-    }
-    delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
-}
-
-fn tool_call(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-    let key = call.index.map_or(Key::None, Key::Index);
-    let signature = call.signature();
-    let part =
-        CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
-    call.say(choice, part, out)
 }

@@ -9,8 +9,9 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use super::openai_chat::USAGE;
 use super::out::Payload;
-use super::usage::{Field, Meter, Op, Row};
+use super::usage::Meter;
 use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -37,14 +38,6 @@ fn sniff(record: &Record<'_>) -> Sniff {
         matches!(object.as_str(), "text_completion" | "text.completion" | "text_completion.chunk");
     if is_text || (is_named && choices.is_some()) { Sniff::Yes } else { Sniff::No }
 }
-
-const USAGE: &[Row] = &[
-    ("prompt_tokens", Op::Is, &[Field::Input]),
-    ("completion_tokens", Op::Is, &[Field::Output]),
-    ("total_tokens", Op::Is, &[Field::Total]),
-    ("prompt_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
-    ("completion_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
-];
 
 #[derive(serde::Deserialize)]
 struct Chunk<'a> {

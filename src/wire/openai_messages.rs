@@ -14,9 +14,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
+use super::openai_chat::content::say;
 use super::openai_chat::payload::Delta;
 use super::openai_chat::reasoning::Details;
-use super::openai_chat::say;
 use super::out::Payload;
 use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
@@ -100,7 +100,7 @@ impl Decoder for OpenAiMessages {
 
 impl OpenAiMessages {
     fn message(&mut self, message: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        say(0, message, &mut Details::default(), out)?;
+        say(0, message, true, &mut Details::default(), out)?;
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();

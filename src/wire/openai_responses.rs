@@ -231,6 +231,7 @@ impl Responses {
             |response: Response<'_>, out: &mut EventOut<'_>| {
                 let id = response.id.as_ref().and_then(Str::non_empty);
                 self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)?;
+                response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
                 self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
                 self.items.close(out)?;
                 response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));

@@ -11,8 +11,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::function::Function;
+use super::openai_chat::USAGE;
 use super::out::Payload;
-use super::usage::{Field, Meter, Op, Row};
+use super::usage::Meter;
 use super::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record, error, read};
 use crate::event::{CallPart, Key};
 use crate::frame::{Frame, Sniff};
@@ -47,13 +48,6 @@ fn other_format(result: &Record<'_>) -> Option<&'static Protocol> {
         PROTOCOLS.iter().filter(|row| ![PROTOCOL.name, error::PROTOCOL.name].contains(&row.name));
     others.find(|row| (row.sniff)(result) == Sniff::Yes).copied()
 }
-
-const USAGE: &[Row] = &[
-    ("prompt_tokens", Op::Is, &[Field::Input]),
-    ("completion_tokens", Op::Is, &[Field::Output]),
-    ("total_tokens", Op::Is, &[Field::Total]),
-    ("prompt_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
-];
 
 /// A record of a stream, or a body.
 #[derive(serde::Deserialize)]

@@ -13,6 +13,8 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(in crate::wire) struct Details {
     text: Growth,
+    /// Whether thoughts have come under another name than their blocks'.
+    is_named: bool,
     /// Whether it has been said that they are repeated.
     warned: bool,
 }
@@ -35,7 +37,11 @@ impl Details {
         for detail in delta.reasoning_details.iter().flatten() {
             self.detail(choice, detail, has_text, out)?;
         }
+        self.is_named |= has_text || delta.reasoning_details.is_some();
         for block in delta.thinking_blocks.iter().flatten() {
+            if let Some(text) = block.thinking.as_ref().filter(|_| !self.is_named) {
+                out.reasoning(choice, text)?;
+            }
             if let Some(signature) = &block.signature {
                 out.signature(choice, signature.as_str())?;
             }

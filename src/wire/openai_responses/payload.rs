@@ -96,6 +96,9 @@ pub(super) struct Response<'a> {
     error: Option<&'a RawValue>,
     #[serde(borrow)]
     incomplete_details: Option<&'a RawValue>,
+    /// What was asked for; mistral.rs puts the thoughts here, as a string.
+    #[serde(borrow)]
+    reasoning: Option<&'a RawValue>,
     /// Realtime's word for the two above; xAI has a string here.
     #[serde(borrow)]
     status_details: Option<&'a RawValue>,
@@ -114,6 +117,11 @@ impl<'a> Response<'a> {
     /// Why it failed.
     pub(super) fn error(&self) -> Option<&'a str> {
         self.error.or(self.details().error).map(RawValue::get)
+    }
+
+    /// The thoughts, if they are in no item.
+    pub(super) fn thoughts(&self) -> Option<Str<'a>> {
+        string(self.reasoning)
     }
 
     fn details(&self) -> Details<'a> {
