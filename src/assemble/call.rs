@@ -186,7 +186,7 @@ impl Call {
     /// whether the caller has to run it.
     pub(super) fn close(mut self, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if self.fault.is_none()
-            && self.arguments.trim_ascii().is_empty()
+            && self.scanner.status() == Status::Empty
             && let Some(placeholder) = self.placeholder.take()
         {
             self.add_arguments(Arguments::Done(&placeholder), out.options);
@@ -272,12 +272,10 @@ impl Call {
             return Err(Reason::NotObject);
         }
         let text = self.arguments.trim_ascii();
-        if text.is_empty() {
-            return Ok(("{}".into(), None));
-        }
         match self.scanner.status() {
             Status::Whole => {}
-            Status::Open | Status::Empty => return Err(Reason::Truncated),
+            Status::Empty => return Ok(("{}".into(), None)),
+            Status::Open => return Err(Reason::Truncated),
             Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
         }
         match text.as_bytes().first() {

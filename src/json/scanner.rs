@@ -128,7 +128,7 @@ impl Scanner {
     pub fn push_all(&mut self, bytes: &[u8]) {
         let taken = self.push(bytes);
         let rest = bytes.get(taken..).unwrap_or_default();
-        if self.state == State::Whole && !rest.iter().all(u8::is_ascii_whitespace) {
+        if self.state == State::Whole && !rest.iter().all(|byte| is_space(*byte)) {
             self.state = State::Bad;
         }
     }
@@ -151,10 +151,11 @@ impl Scanner {
     fn step(&mut self, state: State, byte: u8) -> State {
         use State::*;
         match (state, byte) {
-            (
-                Empty | Value | FirstElement | FirstKey | Key | Colon | After,
-                b' ' | b'\t' | b'\n' | b'\r',
-            ) => state,
+            (Empty | Value | FirstElement | FirstKey | Key | Colon | After, _)
+                if is_space(byte) =>
+            {
+                state
+            }
             (FirstElement, b']') | (FirstKey, b'}') => self.close(),
             (Empty | Value | FirstElement, _) => self.value(byte),
             (FirstKey | Key, b'"') => Text(Role::Key),
@@ -240,6 +241,11 @@ impl Scanner {
             _ => State::Bad,
         };
     }
+}
+
+/// White space is what JSON says it is, and nothing else.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 fn is_number_byte(byte: u8) -> bool {

@@ -15,15 +15,16 @@ pub const STANDARD_INPUT: &str = "standard input";
 
 /// One input.
 pub struct Input<'s> {
-    source: Source,
+    source: Source<'s>,
     signals: &'s Signals,
     /// Whether the system can't wait for this input: reads just block.
     is_deaf: bool,
 }
 
-enum Source {
+enum Source<'s> {
     Standard,
     File(File),
+    Reader(Box<dyn io::Read + 's>),
 }
 
 /// What a read gave.
@@ -43,11 +44,16 @@ impl<'s> Input<'s> {
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
         let source = if name == "-" { Source::Standard } else { Source::File(File::open(name)?) };
         let input = Input { source, signals, is_deaf: false };
-        let mode = fstat(input.descriptor())?.st_mode;
+        let mode = input.descriptor().map(fstat).transpose()?.map_or(0, |stat| stat.st_mode);
         if FileType::from_raw_mode(mode) == FileType::Directory {
             return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
         }
         Ok(input)
+    }
+
+    /// What isn't a descriptor, and so can't be waited for.
+    pub fn new(reader: impl io::Read + 's, signals: &'s Signals) -> Self {
+        Input { source: Source::Reader(Box::new(reader)), signals, is_deaf: false }
     }
 
     /// Reads what there is, and waits until there is something. Descriptors
@@ -57,13 +63,21 @@ impl<'s> Input<'s> {
             if let Some(signal) = self.wait()? {
                 return Ok(Read::Signal(signal));
             }
-            match rustix::io::read(self.descriptor(), &mut *buffer) {
+            match self.read_once(buffer) {
                 Ok(0) => return Ok(Read::End),
                 Ok(count) => return Ok(Read::Bytes(count)),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if !self.is_deaf => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && !self.is_deaf => {}
+                Err(error) => return Err(error),
             }
+        }
+    }
+
+    fn read_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.source {
+            Source::Standard => Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?),
+            Source::File(file) => io::Read::read(file, buffer),
+            Source::Reader(reader) => reader.read(buffer),
         }
     }
 
@@ -75,11 +89,11 @@ impl<'s> Input<'s> {
 
     /// Waits until a read won't block; gives the signal that came instead.
     fn wait(&mut self) -> io::Result<Option<i32>> {
-        if self.is_deaf {
+        let Some(descriptor) = self.descriptor().filter(|_| !self.is_deaf) else {
             return Ok(self.signals.caught());
-        }
+        };
         let mut ready = [
-            PollFd::from_borrowed_fd(self.descriptor(), PollFlags::IN),
+            PollFd::from_borrowed_fd(descriptor, PollFlags::IN),
             PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN),
         ];
         let polled = poll(&mut ready, None);
@@ -93,10 +107,11 @@ impl<'s> Input<'s> {
         Ok(self.signals.caught())
     }
 
-    fn descriptor(&self) -> BorrowedFd<'_> {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.source {
-            Source::Standard => rustix::stdio::stdin(),
-            Source::File(file) => file.as_fd(),
+            Source::Standard => Some(rustix::stdio::stdin()),
+            Source::File(file) => Some(file.as_fd()),
+            Source::Reader(_) => None,
         }
     }
 }

@@ -13,8 +13,27 @@ use super::{BLOCK, die};
 
 /// Buffers a block, and writes all of it or fails. A reader that has left ends
 /// the program by SIGPIPE.
-pub struct Output {
+pub struct Output<W = Standard> {
+    target: W,
     buffer: Vec<u8>,
+}
+
+/// Standard output as the system has it: nothing is kept back.
+pub struct Standard;
+
+impl Write for Standard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::io::write(stdout(), bytes) {
+            Err(Errno::PIPE) => die(SIGPIPE),
+            // Whoever tries again waits until there is room.
+            Err(Errno::AGAIN) => wait().and(Err(ErrorKind::WouldBlock.into())),
+            written => Ok(written?),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Output {
@@ -26,17 +45,24 @@ impl Output {
                 "was closed before the program began",
             ));
         }
-        Ok(Output { buffer: Vec::with_capacity(BLOCK) })
+        Ok(Output::new(Standard))
     }
 }
 
-impl Write for Output {
+impl<W: Write> Output<W> {
+    /// Writes to something else.
+    pub fn new(target: W) -> Self {
+        Output { target, buffer: Vec::with_capacity(BLOCK) }
+    }
+}
+
+impl<W: Write> Write for Output<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.buffer.len() + bytes.len() > BLOCK {
             self.flush()?;
         }
         if bytes.len() > BLOCK {
-            write_all(bytes)?;
+            write_all(&mut self.target, bytes)?;
         } else {
             self.buffer.extend_from_slice(bytes);
         }
@@ -44,24 +70,23 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let written = write_all(&self.buffer);
+        let written = write_all(&mut self.target, &self.buffer);
         self.buffer.clear();
         written
     }
 }
 
-/// Writes everything, in as many pieces as the system wants, and waits where a
-/// descriptor doesn't.
-fn write_all(bytes: &[u8]) -> io::Result<()> {
+/// Writes everything, in as many pieces as the system wants, and tries again
+/// where a descriptor doesn't wait.
+fn write_all(target: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        match rustix::io::write(stdout(), rest) {
+        match target.write(rest) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait()?,
-            Err(Errno::PIPE) => die(SIGPIPE),
-            Err(error) => return Err(error.into()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -5,7 +5,6 @@
 //! holds further arguments, one a line; files that they name are beside it.
 
 use std::fs;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,9 +13,9 @@ use std::thread;
 
 use clap::Parser;
 use toolstream::cli::{Cli, Command};
-use toolstream::pipeline::{Config, Pipeline};
-use toolstream::sink::{Classify, Join, Label, Ndjson, Sink};
-use toolstream::status::{Status, Witness};
+use toolstream::pipeline::Config;
+
+pub(crate) use crate::run::{Print, Run, run};
 
 /// One `case.in` and what belongs to it.
 pub(crate) struct Case {
@@ -92,53 +91,6 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
     );
     let config = reading.config().unwrap();
     (config, reading.join)
-}
-
-/// What is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Print {
-    /// Every event, as it comes.
-    Events,
-    /// Every event, neighbouring deltas joined.
-    Joined,
-    /// A summary of each message.
-    Summaries,
-}
-
-/// What came of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) out: String,
-    pub(crate) status: u8,
-}
-
-/// Reads an input that comes in these pieces.
-pub(crate) fn run<'a>(
-    config: &Config,
-    print: Print,
-    pieces: impl IntoIterator<Item = &'a [u8]>,
-) -> Run {
-    let mut out = Vec::new();
-    let mut status = Status::new(config.assembly.strict);
-    let label = Label::default();
-    let sink: Box<dyn Sink + '_> = match print {
-        Print::Events => Box::new(Ndjson::new(&mut out, label)),
-        Print::Joined => Box::new(Join::new(Ndjson::new(&mut out, label))),
-        Print::Summaries => {
-            Box::new(Classify::new(&mut out, label, config.assembly.choice.unwrap_or(0)))
-        }
-    };
-    let mut sink = Witness::new(sink, &mut status, "case", io::sink());
-    let mut pipeline = Pipeline::new(config);
-    for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
-        pipeline.feed(piece, &mut sink).unwrap();
-        if pipeline.is_stopped() {
-            break;
-        }
-    }
-    pipeline.finish(&mut sink).unwrap();
-    drop(sink);
-    Run { out: String::from_utf8(out).expect("the output is UTF-8"), status: status.code(false) }
 }
 
 /// Does something with every case, on all processors, and fails with the names

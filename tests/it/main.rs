@@ -5,10 +5,19 @@
 
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 mod case;
+/// What the fuzz targets check, of any bytes at all.
+#[path = "../fuzz/checks.rs"]
+mod checks;
 /// The command line: every option, every exit status.
 mod cli;
+/// What fuzzing has found and kept goes through its target again.
+mod corpus;
+/// Where others have written a reader of the same thing, it agrees.
+mod differential;
 /// README's examples run; the man page is what the command line is.
 mod docs;
+/// Every read and every write fails once.
+mod faults;
 /// Every `case.in` gives its `case.out`.
 mod fixtures;
 /// A reader of JSON for what the program writes.
@@ -17,6 +26,8 @@ mod json;
 mod laws;
 /// Pipes, signals, and output that can't be written.
 mod pipes;
+/// One run of the program, in memory.
+mod run;
 /// Every line is what `toolstream schema` says.
 mod schema;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.

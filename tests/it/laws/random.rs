@@ -16,7 +16,7 @@ use super::{check_shape, joined};
 use crate::case::{Case, Print, kind, run};
 use crate::json::read;
 
-fn settings(cases: u32) -> Settings {
+pub(crate) fn settings(cases: u32) -> Settings {
     let seed = match Settings::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
         fixed => fixed,
