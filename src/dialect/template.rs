@@ -144,7 +144,7 @@ impl Field {
                 let end = translate(end, &names)?.replace("{ws}", "{nl}").leak();
                 // The element around the tags may close in front of the call.
                 let close = format!("{{[}}</{{_}}>{{ws}}{{]}}{close}");
-                (Body::Parameters(Parameters { open, close: end, item: "" }), close)
+                (Body::Parameters(Parameters { open, close: end, ..Parameters::TEXT }), close)
             }
             other => {
                 let content = other.unwrap_or("text");
