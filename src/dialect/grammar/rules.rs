@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Ends, Go, Grammar, RegionForm, Role, Rule};
-use crate::scan::{Captures, Pattern};
+use crate::scan::{Captures, Pattern, Place};
 
 /// The markers that open a region, a section or a call, grammar by grammar. If
 /// the user chose the dialect, a call may lack the section around it.
@@ -24,7 +24,8 @@ fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
 
 /// The markers that are legal in the answer's text. `named` if the user chose
 /// the dialect: then closers that close nothing are dropped, and no context is
-/// asked for.
+/// asked for. In any text, a marker that begins with a space would have every
+/// space looked at.
 pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
     let mut rules = Vec::new();
     for (g, grammar) in grammars.iter().enumerate() {
@@ -38,6 +39,10 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
             rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
         }
     }
+    let begins_with_space = |rule: &Rule| {
+        rule.pattern.place() != Place::Start && rule.pattern.first_bytes().contains(&b' ')
+    };
+    rules.retain(|rule| named || !begins_with_space(rule));
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
 }
