@@ -115,8 +115,7 @@ impl BodyReader {
                 if !ended {
                     return Ok((taken, Progress::Open));
                 }
-                let name = calls.name().unwrap_or_default().to_owned();
-                match literal::braces(body, delimiter, &name, calls.tools.as_deref()) {
+                match literal::braces(body, delimiter, calls.schema().as_ref()) {
                     Some(json) => calls.arguments(Arguments::Value(&json), say)?,
                     None => calls.fault(Reason::Malformed, say)?,
                 }

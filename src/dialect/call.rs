@@ -10,7 +10,7 @@ use super::value;
 use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning};
 use crate::json;
 use crate::scan::Captures;
-use crate::tools::{Tools, Types};
+use crate::tools::{Schema, Tools, Types};
 
 /// Where the machine says what it found.
 pub(super) type Say<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
@@ -210,12 +210,17 @@ impl Calls {
         value.is_some_and(|value| value.elements.is_some())
     }
 
+    /// The schema of the open call's arguments.
+    pub(super) fn schema(&self) -> Option<Schema<'_>> {
+        self.tools.as_ref()?.schema(self.name()?)
+    }
+
     /// What the schema says of an argument, or of an element of the open value.
     fn declared(&self, key: &str, item: &str) -> Option<Types> {
-        let call = self.open.as_ref()?;
-        let mut schema = self.tools.as_ref()?.schema(call.name.as_deref()?)?;
+        let mut schema = self.schema()?;
         let mut is_outermost = true;
-        for key in call.values.iter().map(|value| value.key.as_str()).chain([key]) {
+        let open = self.open.iter().flat_map(|call| &call.values);
+        for key in open.map(|value| value.key.as_str()).chain([key]) {
             let is_item = key == item && !is_outermost;
             schema = if is_item { schema.items() } else { schema.property(key) };
             is_outermost = false;

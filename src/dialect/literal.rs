@@ -281,12 +281,12 @@ mod tests {
     #[test]
     fn values_in_braces() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(braces(text, "<e>", "f", None).as_deref(), Some(expected), "{text}");
+            assert_eq!(braces(text, "<e>", None).as_deref(), Some(expected), "{text}");
         };
         check("{}", "{}");
         check("{a:<e>x \"y\" {z}<e>,b:3,c:true}", r#"{"a":"x \"y\" {z}","b":3,"c":true}"#);
         check("{o:{k:[1,<e>s<e>]},n:None}", r#"{"o":{"k":[1,"s"]},"n":null}"#);
         check("(a=<e>x<e>)", r#"{"a":"x"}"#);
-        assert_eq!(braces("{a:<e>x}", "<e>", "f", None), None);
+        assert_eq!(braces("{a:<e>x}", "<e>", None), None);
     }
 }

@@ -3,25 +3,24 @@
 use super::{Reader, push_key};
 use crate::dialect::value;
 use crate::json;
-use crate::tools::{Tools, Types};
+use crate::tools::{Schema, Types};
 
 /// `{key:value,…}` as JSON, strings between delimiters, other values typed as
-/// the tool says.
+/// the schema says.
 pub(in crate::dialect) fn braces(
     text: &str,
     delimiter: &str,
-    tool: &str,
-    tools: Option<&Tools>,
+    schema: Option<&Schema<'_>>,
 ) -> Option<String> {
     let mut reader = Reader::new(text, delimiter);
     let mut out = String::new();
-    reader.braces(&mut out, &|key| tools.and_then(|tools| tools.types(tool, key)))?;
+    reader.braces(&mut out, schema)?;
     reader.space();
     reader.is_over().then_some(out)
 }
 
 impl Reader<'_> {
-    fn braces(&mut self, out: &mut String, types: &dyn Fn(&str) -> Option<Types>) -> Option<()> {
+    fn braces(&mut self, out: &mut String, schema: Option<&Schema<'_>>) -> Option<()> {
         self.deeper()?;
         let close = if self.take('(') { ')' } else { self.demand('{').map(|()| '}')? };
         out.push('{');
@@ -34,7 +33,7 @@ impl Reader<'_> {
                 self.demand('=')?;
             }
             push_key(&key, out);
-            self.brace_value(out, types(&key))?;
+            self.brace_value(out, schema.map(|schema| schema.property(&key)).as_ref())?;
             self.separator()?;
         }
         out.push('}');
@@ -42,14 +41,15 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn brace_value(&mut self, out: &mut String, types: Option<Types>) -> Option<()> {
+    fn brace_value(&mut self, out: &mut String, schema: Option<&Schema<'_>>) -> Option<()> {
         if let Some(text) = self.delimited() {
             json::quote_into(&text, out);
             return Some(());
         }
         match self.peek()? {
-            '{' => self.braces(out, &|_| None),
+            '{' => self.braces(out, schema),
             '[' => {
+                let items = schema.map(Schema::items);
                 self.deeper()?;
                 self.demand('[')?;
                 out.push('[');
@@ -57,7 +57,7 @@ impl Reader<'_> {
                     if !out.ends_with('[') {
                         out.push(',');
                     }
-                    self.brace_value(out, None)?;
+                    self.brace_value(out, items.as_ref())?;
                     self.separator()?;
                 }
                 out.push(']');
@@ -69,7 +69,8 @@ impl Reader<'_> {
                 let end = self.rest.find([',', '}', ']', ')'])?;
                 let (bare, rest) = self.rest.split_at(end);
                 self.rest = rest;
-                out.push_str(&value::encode(bare.trim_ascii(), types.unwrap_or(Types::ANY)));
+                let types = schema.and_then(Schema::types).unwrap_or(Types::ANY);
+                out.push_str(&value::encode(bare.trim_ascii(), types));
                 Some(())
             }
         }
