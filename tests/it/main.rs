@@ -12,6 +12,8 @@ mod checks;
 mod cli;
 /// What fuzzing has found and kept goes through its target again.
 mod corpus;
+/// Every row of the dialects, tried with what its own fixture shows.
+mod dialects;
 /// Where others have written a reader of the same thing, it agrees.
 mod differential;
 /// README's examples run; the man page is what the command line is.
