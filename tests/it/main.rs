@@ -1,7 +1,8 @@
 //! The integration tests, in one binary.
 
-// A test may fail, and an index be out of range: that is what it's there for.
-#![allow(clippy::unwrap_used, clippy::string_slice)]
+// A test may fail, and an index be out of range: that is what it's there for. Two of
+// the files are the fuzz targets' as well.
+#![allow(clippy::unwrap_used, clippy::string_slice, unreachable_pub)]
 
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 mod case;
