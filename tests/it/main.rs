@@ -20,6 +20,8 @@ mod docs;
 mod faults;
 /// Every `case.in` gives its `case.out`.
 mod fixtures;
+/// Inputs that are larger or deeper than anyone has a reason to send.
+mod hostile;
 /// A reader of JSON for what the program writes.
 mod json;
 /// The laws of the output, over every fixture and over random input.
