@@ -6,6 +6,7 @@
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 mod case;
 /// What the fuzz targets check, of any bytes at all.
+#[allow(unreachable_pub)]
 #[path = "../fuzz/checks.rs"]
 mod checks;
 /// The command line: every option, every exit status.
