@@ -15,7 +15,7 @@ use clap::Parser;
 use toolstream::cli::{Cli, Command};
 use toolstream::pipeline::Config;
 
-pub(crate) use crate::run::{Print, Run, run};
+pub(crate) use crate::run::{Print, run};
 
 /// One `case.in` and what belongs to it.
 pub(crate) struct Case {
