@@ -61,6 +61,8 @@ pub mod detect;
 pub mod dialect;
 pub mod event;
 pub mod frame;
+#[doc = include_str!("hardening.md")]
+pub mod hardening {}
 pub mod json;
 pub mod pipeline;
 pub mod rim;

@@ -44,10 +44,15 @@ fn run(command: &Command) -> anyhow::Result<u8> {
 /// Prints what `--help` or `--version` asked for, or says what is wrong with
 /// the arguments.
 fn answer(error: &clap::Error) -> anyhow::Result<u8> {
-    if error.use_stderr() || io::stdout().is_terminal() {
+    if error.use_stderr() {
+        // It repeats arguments, which may have come from anywhere.
+        rim::say_lines(&mut io::stderr(), &error.render().to_string());
+        return Ok(Outcome::Usage as u8);
+    }
+    if io::stdout().is_terminal() {
         // There is nowhere left to say that it couldn't be said.
         let _ = error.print();
-        return Ok(if error.use_stderr() { Outcome::Usage as u8 } else { 0 });
+        return Ok(0);
     }
     run::print(&error.render().to_string())
 }

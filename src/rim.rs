@@ -19,7 +19,8 @@ pub use input::{Input, Read, STANDARD_INPUT};
 pub use output::Output;
 pub use progress::Progress;
 pub use pump::{Ended, Task, pump};
-pub use say::{say, say_of};
+pub use say::{say, say_lines, say_of};
+pub use secret::mask;
 pub use signals::{Signals, die};
 
 /// How much is read, or written, at once: what a pipe holds.

@@ -6,6 +6,7 @@ use super::WINDOW;
 use crate::event::{Code, Failure, Kind};
 use crate::frame::{Frame, Header, Sniff};
 use crate::json;
+use crate::rim::mask;
 use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record};
 
 /// A decoder of any format.
@@ -106,7 +107,7 @@ impl AutoDecoder {
         let message = format!(
             "no known format; the first record begins with {}. \
              `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
-            json::quote(&start)
+            json::quote(&mask(&start))
         );
         let offset = first.offset;
         self.fail(&message, offset, out)

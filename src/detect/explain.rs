@@ -36,8 +36,10 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
     if fed.is_ok() && ended {
         framer.finish(&mut see).unwrap_or_default();
     }
-    if head.trim_ascii().is_empty() {
-        verdict.evidence.push("the input is empty".into());
+    if verdict.evidence.is_empty() {
+        let is_empty = head.trim_ascii().is_empty();
+        let message = if is_empty { "the input is empty" } else { "the input holds no message" };
+        verdict.evidence.push(message.into());
     }
     verdict
 }

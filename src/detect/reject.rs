@@ -2,6 +2,7 @@
 //! are and what to do.
 
 use crate::frame::{FRAMINGS, Sniff, skip_blank};
+use crate::rim::mask;
 
 /// What the input is, if it can't be read: `Err` while that's being found out.
 /// Each verdict is reached at the first byte that tells, whatever comes with it
@@ -34,6 +35,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (&[0x78, 0x01], ZLIB),
     (&[0x78, 0x9C], ZLIB),
     (&[0x78, 0xDA], ZLIB),
+    (&[0xFF, 0xFE, 0, 0], UTF_32),
     (&[0xFF, 0xFE], UTF_16),
     (&[0xFE, 0xFF], UTF_16),
 ];
@@ -42,6 +44,7 @@ const GZIP: &str = "the input is compressed (gzip); let curl decompress it with 
 const ZSTD: &str = "the input is compressed (zstd); let curl decompress it with `--compressed`, \
                     or put `zstd -dc` in front";
 const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with `--compressed`";
+const UTF_32: &str = "the input is UTF-32, not UTF-8; convert it with `iconv -f UTF-32 -t UTF-8`";
 const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`";
 
 /// Whether no text begins with this byte: control characters, and what begins
@@ -85,7 +88,7 @@ fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     });
     let about = "this is an HTML page, probably a gateway's error, and no stream of a model";
     match title {
-        Some(title) => Some(Ok(format!("{about}: {}", title.trim()))),
+        Some(title) => Some(Ok(format!("{about}: {}", mask(title.trim())))),
         None if ended => Some(Ok(about.into())),
         None => Some(Err(())),
     }

@@ -92,18 +92,22 @@ impl BodyReader {
             }
             BodyReader::Literal { envelope, brackets, text: body } => {
                 let (taken, ended) = brackets.push(text);
-                body.push_str(text.get(..taken).unwrap_or_default());
+                let piece = text.get(..taken).unwrap_or_default();
+                calls.raw.push_str(piece);
+                body.push_str(piece);
                 if !ended {
-                    calls.raw.push_str(text.get(..taken).unwrap_or_default());
                     return Ok((taken, Progress::Open));
                 }
-                // From here on, it's what JSON would have been.
+                // From here on, it's what JSON would have been; its text stays
+                // what the model wrote.
                 let json = literal::python_value(body);
                 let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, Progress::Bad));
                 };
+                let raw = std::mem::take(&mut calls.raw);
                 reader.feed_all(&json, calls, say)?;
+                calls.raw = raw;
                 Ok((taken, Progress::Whole))
             }
             BodyReader::Braces { delimiter, brackets, text: body } => {

@@ -189,6 +189,7 @@ impl Machine {
                     return Ok(());
                 }
                 Tried::No => {
+                    self.is_start = false;
                     at = start
                         + text.get(start..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8)
                 }

@@ -144,6 +144,12 @@ impl Values {
         self.state = state;
     }
 
+    /// Whether the value, or what is lost, is larger than allowed.
+    fn is_over(&self) -> bool {
+        let is_something = matches!(self.state, State::Inside | State::Lost | State::LostBehind);
+        is_something && self.settings.is_over((self.offset - self.begun) as usize)
+    }
+
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         out(Ok(Frame {
             framing: self.name,
@@ -178,7 +184,7 @@ impl Values {
         let part = rest.get(..taken).unwrap_or_default();
         self.offset += taken as u64;
         match self.scanner.status() {
-            Status::Whole if self.settings.is_over((self.offset - self.begun) as usize) => {}
+            Status::Whole if self.is_over() => {}
             Status::Whole if self.held.is_empty() => {
                 self.state = State::Between;
                 self.frame(part, out)?;
@@ -207,7 +213,7 @@ impl Values {
         let part = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         self.offset += part.len() as u64;
         self.held.extend_from_slice(part);
-        if end.is_some() {
+        if end.is_some() && !self.is_over() {
             self.fault(FaultKind::Malformed, "this is not JSON", out)?;
             self.held.clear();
             self.state =
@@ -237,8 +243,7 @@ impl Framer for Values {
                     at += (self.offset - before) as usize;
                 }
             }
-            let size = self.offset - self.begun;
-            if self.state == State::Inside && self.settings.is_over(size as usize) {
+            if self.is_over() {
                 self.state = State::Stopped;
                 self.held = Vec::new();
                 out(Err(self.settings.limit_fault(self.begun)))?;

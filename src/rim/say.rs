@@ -15,6 +15,16 @@ pub fn say(stderr: &mut dyn Write, message: &str) {
     let _ = stderr.write_all(line.as_bytes());
 }
 
+/// Says a text of several lines as it is, but harmless.
+pub fn say_lines(stderr: &mut dyn Write, text: &str) {
+    let mut lines = String::new();
+    for line in text.lines() {
+        json::make_safe(&secret::mask(line), &mut lines);
+        lines.push('\n');
+    }
+    let _ = stderr.write_all(lines.as_bytes());
+}
+
 /// Says something about an input, as `toolstream: NAME: MESSAGE (offset N)`.
 pub fn say_of(stderr: &mut dyn Write, name: &str, message: &str, offset: Option<u64>) {
     match offset {

@@ -155,7 +155,14 @@ impl Attempt {
         let length = self.at - self.begun;
         match byte {
             Some(b'/') if length == 0 => Step::Fail,
-            Some(byte) if is_word(byte) && Some(byte) != stop && length < MAX_WORD => Step::Take,
+            // What is longer is no word, and a part of it may be half a character.
+            Some(byte) if is_word(byte) && Some(byte) != stop => {
+                if length < MAX_WORD {
+                    Step::Take
+                } else {
+                    Step::Fail
+                }
+            }
             _ if length == 0 => Step::Fail,
             _ => {
                 self.words.push((self.token, self.begun..self.at));

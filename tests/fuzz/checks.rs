@@ -318,8 +318,8 @@ pub fn output(bytes: &[u8]) {
 fn whole_and_split(config: &Config, bytes: &[u8]) -> Run {
     let whole = run(config, Print::Joined, [bytes]);
     check_messages(&whole.out);
-    let last = whole.out.lines().last().unwrap_or_default();
-    assert!(kind_of(last) != "error" || whole.status != 0, "status 0 in spite of an error");
+    let has_error = whole.out.lines().any(|line| kind_of(line) == "error");
+    assert!(!has_error || whole.status != 0, "status 0 in spite of an error");
     for pieces in cuts(bytes) {
         let got = run(config, Print::Joined, pieces);
         assert_eq!(got.out, whole.out, "the pieces make a difference");
@@ -328,19 +328,24 @@ fn whole_and_split(config: &Config, bytes: &[u8]) -> Run {
     whole
 }
 
-/// Every message begins with `start` and has one end, and calls are objects.
+/// Every message begins with `start`, its last line is its end, and its calls
+/// are objects.
 fn check_messages(out: &str) {
     check_lines(out);
-    let mut is_open = false;
+    let mut last = "error";
     for line in out.lines() {
         let kind = kind_of(line);
-        assert_eq!(is_open, kind != "start", "not where it belongs: {line}");
-        // The other choices end before the first one does.
-        let is_last = matches!(kind, "finish_reason" | "error") && !line.contains("\"choice\":");
-        is_open = !is_last;
+        let is_between = matches!(last, "finish_reason" | "error");
+        assert!(kind != "start" || is_between, "in the middle of a message: {line}");
         assert!(kind != "tool_call" || line.contains("\"arguments\":{"), "{line}");
+        // The other choices end before the first one does, and what never came
+        // to be part of a message stands behind the last one.
+        let is_note = is_between && matches!(kind, "usage" | "warning" | "provider_event");
+        let may_follow = is_note || matches!(kind, "start" | "finish_reason" | "error");
+        assert!(may_follow || !is_between, "behind the end: {line}");
+        last = if is_note { last } else { kind };
     }
-    assert!(!is_open, "the last message has no end: {out}");
+    assert!(matches!(last, "finish_reason" | "error"), "the last message has no end: {out}");
 }
 
 fn calls(out: &str) -> BTreeSet<&str> {

@@ -568,6 +568,13 @@ fn messages_are_harmless() {
     let name = "a\u{1b}[2J\u{202e}";
     let run = run_in(folder.path(), &["parse", name], "");
     assert!(run.err.contains("a\\u001b[2J\\u202e") && !run.err.contains('\u{1b}'), "{}", run.err);
+    let word = "\u{1b}]0;x\u{7}\u{202e}sk-abcdefgh12345678";
+    for args in [["parse", "--format", word], ["--max-depth", word, "parse"], [word, "", ""]] {
+        let run = self::run(&args, "");
+        let is_harmful = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(run.code == 2 && !run.err.contains(is_harmful), "{:?}", run.err);
+        assert!(!run.err.contains("12345678"), "{:?}", run.err);
+    }
     let body = "{\"error\":{\"message\":\"bad key sk-abcdefgh12345678 \\u001b[2J\"}}";
     let failed = self::run(&["parse"], body);
     assert!(failed.err.contains("sk-*** \\u001b[2J"), "{}", failed.err);

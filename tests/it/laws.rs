@@ -7,6 +7,7 @@
 //! 4. In plain text nothing is lost.
 //! 5. A message begins with `start`, and has one end, with its usage before it.
 
+mod accounted;
 mod nothing_lost;
 mod random;
 mod shape;

@@ -7,6 +7,7 @@
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 mod case;
 /// What the fuzz targets check, of any bytes at all.
+#[allow(unreachable_pub)]
 #[path = "../fuzz/checks.rs"]
 mod checks;
 /// The command line: every option, every exit status.
@@ -23,6 +24,8 @@ mod docs;
 mod faults;
 /// Every `case.in` gives its `case.out`.
 mod fixtures;
+/// Inputs that are larger or deeper than anyone has a reason to send.
+mod hostile;
 /// A reader of JSON for what the program writes.
 mod json;
 /// The laws of the output, over every fixture and over random input.

@@ -326,7 +326,7 @@ fn check_signal(args: &[&str], signal: Signal, input: &str, expected: &[&str]) {
 #[test]
 fn a_signal_in_mid_stream() {
     let input = format!("data: {FIRST}\n\ndata: {{\"id\"");
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         check_signal(&["parse"], signal, &input, &["start", "text Hi", "error interrupted"]);
         check_signal(&["classify"], signal, &input, &["error Hi"]);
     }
@@ -348,6 +348,20 @@ fn a_signal_before_anything_came() {
     let (_, status, _) = live.end();
     assert_eq!(status.signal(), Some(Signal::INT.as_raw()));
     assert!(rest.last().is_some_and(|line| line.contains("\"interrupted\"")), "{rest:?}");
+}
+
+/// Little memory, few descriptors, no home and no language: what the program
+/// needs is there all the same.
+#[test]
+fn an_environment_that_has_nothing() {
+    let (_folder, path) = stream();
+    let expected = program(&["parse", &path]).output().unwrap().stdout;
+    for limit in ["ulimit -v 200000", "ulimit -n 8", "ulimit -s 256", "cd /"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limit}; \"$@\""), "sh", PROGRAM, "parse", &path]);
+        let output = shell.env_clear().env("TMPDIR", "/proc").output().unwrap();
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &expected), "{limit}");
+    }
 }
 
 /// Standard output holds lines of JSON only, and an error is on both streams.

@@ -8,7 +8,7 @@ use toolstream::status::{Status, Witness};
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Print {
+pub(crate) enum Print {
     /// Every event, as it comes.
     Events,
     /// Every event, neighbouring deltas joined.
@@ -19,13 +19,17 @@ pub enum Print {
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    pub out: String,
-    pub status: u8,
+pub(crate) struct Run {
+    pub(crate) out: String,
+    pub(crate) status: u8,
 }
 
 /// Reads an input that comes in these pieces.
-pub fn run<'a>(config: &Config, print: Print, pieces: impl IntoIterator<Item = &'a [u8]>) -> Run {
+pub(crate) fn run<'a>(
+    config: &Config,
+    print: Print,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Run {
     let mut out = Vec::new();
     let mut status = Status::new(config.assembly.strict);
     let label = Label::default();

@@ -8,8 +8,8 @@ impl Machine {
     /// Where the next marker may begin: where attempts are under way, where
     /// the message begins, or at a byte that begins one.
     pub(super) fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
-        let is_start = self.is_start && self.place == Place::Text && !text.is_empty();
-        if !self.attempts.is_empty() || (is_start && at == 0) {
+        let is_start = self.is_start && self.place == Place::Text && at < text.len();
+        if !self.attempts.is_empty() || is_start {
             return Some(at);
         }
         self.finder.find(text, at)

@@ -1,0 +1,129 @@
+//! Inputs that are large or deep where no one has a reason to be: they cost
+//! what their bytes cost, and never the stack.
+
+use toolstream::dialect::{Choice, choose};
+use toolstream::pipeline::Config;
+use toolstream::wire;
+
+use crate::case::{Case, Print, run};
+
+const START: &str = "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",";
+const END: &str = "data: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\
+                   \"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+/// A chunk with this delta.
+fn chunk(delta: &str) -> String {
+    format!("{START}\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n")
+}
+
+fn fragment(arguments: &str) -> String {
+    let call = format!("{{\"index\":0,\"function\":{{\"arguments\":{arguments}}}}}");
+    chunk(&format!("{{\"tool_calls\":[{call}]}}"))
+}
+
+/// The input gives this status, and so many lines of a type.
+#[track_caller]
+fn check(input: &str, status: u8, kind: &str, lines: usize) {
+    let run = run(&Config::default(), Print::Joined, input.as_bytes().chunks(64 << 10));
+    let start = format!("{{\"type\":\"{kind}\"");
+    let found = run.out.lines().filter(|line| line.starts_with(&start)).count();
+    assert_eq!((run.status, found), (status, lines), "{}", &run.out[..run.out.len().min(400)]);
+}
+
+#[test]
+fn one_event_of_64_mib_and_a_byte_is_legal() {
+    let image = "A".repeat((64 << 20) + 1);
+    check(&format!("{}{END}", chunk(&format!("{{\"content\":\"{image}\"}}"))), 0, "text", 1);
+}
+
+#[test]
+fn a_million_empty_lines_of_data() {
+    check(&"data:\n".repeat(1_000_000), 4, "error", 1);
+}
+
+#[test]
+fn a_million_keep_alives() {
+    check(&": here\n".repeat(1_000_000), 4, "error", 1);
+}
+
+#[test]
+fn a_hundred_thousand_fragments_of_one_call() {
+    let begin = chunk(
+        "{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"x\\\":\\\"\"}}]}",
+    );
+    for piece in ["\"\"", "\"y\""] {
+        let middle = fragment(piece).repeat(100_000);
+        let end = fragment("\"\\\"}\"");
+        check(&format!("{begin}{middle}{end}{END}"), 0, "tool_call", 1);
+    }
+}
+
+#[test]
+fn a_hundred_thousand_keys() {
+    let keys: Vec<String> = (0..100_000).map(|key| format!("\"k{key}\":{key}")).collect();
+    let input = format!("{START}{},\"choices\":[]}}\n\n{}{END}", keys.join(","), chunk("{}"));
+    check(&input, 0, "finish_reason", 1);
+}
+
+#[test]
+fn a_key_and_a_number_that_are_a_mebibyte() {
+    let (key, number) = ("k".repeat(1 << 20), "1".repeat(1 << 20));
+    let input =
+        format!("{START}\"{key}\":{number},\"usage\":{{\"x\":{number}}},\"choices\":[]}}\n\n");
+    check(&format!("{input}{}{END}", chunk("{\"content\":\"Hi\"}")), 0, "text", 1);
+}
+
+#[test]
+fn more_calls_than_anyone_makes() {
+    let call = |index: u64| {
+        let call =
+            format!("{{\"index\":{index},\"id\":\"i{index}\",\"function\":{{\"name\":\"f\"}}}}");
+        chunk(&format!("{{\"tool_calls\":[{call}]}}"))
+    };
+    let calls: String = (0..100_000).map(|nth| call(nth * 1_000_003)).collect();
+    check(&format!("{calls}{END}"), 6, "error", 1);
+}
+
+/// How deep: frames of a hundred bytes each would be more than a test's stack.
+const DEPTH: usize = 30_000;
+
+#[test]
+fn json_that_is_nested_deeply_in_every_format() {
+    for open in ["[", "{\"a\":", "[{\"text\":"] {
+        let deep = open.repeat(DEPTH);
+        for row in wire::PROTOCOLS {
+            let config = Config { format: Some(row), ..Config::default() };
+            for head in [
+                "",
+                "{\"choices\":",
+                "{\"type\":\"x\",\"message\":",
+                "{\"content\":",
+                "{\"error\":",
+            ] {
+                run(&config, Print::Summaries, [format!("{head}{deep}\n").as_bytes()]);
+            }
+        }
+    }
+}
+
+/// The cases of each dialect with one thing repeated in their midst.
+#[test]
+fn text_that_is_nested_deeply_in_every_dialect() {
+    let cases = Case::all();
+    for row in toolstream::dialect::DIALECTS {
+        let folder = format!("fixtures/dialect/{}/", row.name);
+        let case = cases.iter().find(|case| case.name.starts_with(&folder)).unwrap();
+        let config = Config {
+            format: wire::find("text"),
+            dialect: choose(row.name).unwrap_or(Choice::None),
+            ..Config::default()
+        };
+        let text = String::from_utf8_lossy(&case.input);
+        for (part, open) in ["[", "{\"a\":", "{a:", "f(", "<a>", "- ", "[("].iter().enumerate() {
+            let at = text.floor_char_boundary(text.len() * (part + 1) / 8);
+            let (left, right) = text.split_at(at);
+            let input = format!("{left}{}{right}", open.repeat(DEPTH / 10));
+            run(&config, Print::Summaries, [input.as_bytes()]);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Law 4, for the framings: every byte of every prefix is in a frame, in a
+//! fault, or belongs to the framing itself.
+
+use toolstream::frame::{Fault, FaultKind, Frame, Settings, find};
+
+use crate::case::for_each;
+
+/// What a framer makes of a prefix.
+#[derive(Default)]
+struct Account {
+    /// The contents of frames and the bytes of faults, in their order.
+    pieces: Vec<Vec<u8>>,
+    /// What follows can't be read, and that is said.
+    is_cut: bool,
+    /// Whether something was passed over, and that is said.
+    is_noted: bool,
+    messages: Vec<(u64, String)>,
+}
+
+fn account(framing: &str, bytes: &[u8]) -> Account {
+    let mut account = Account::default();
+    let mut framer = (find(framing).unwrap().framer)(Settings::default());
+    let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
+        match frame {
+            Ok(frame) => account.pieces.push(frame.data.to_vec()),
+            Err(fault) => {
+                account.is_cut |= matches!(fault.kind, FaultKind::Broken | FaultKind::Limit);
+                account.is_noted |= fault.kind == FaultKind::Note;
+                account.pieces.push(fault.raw.to_vec());
+                account.messages.push((fault.offset, fault.message));
+            }
+        }
+        Ok(())
+    };
+    framer.feed(bytes, &mut out).unwrap();
+    framer.finish(&mut out).unwrap();
+    account
+}
+
+/// What is left of a prefix behind these pieces, if nothing stands between them
+/// but what is the framing's own. Data over several lines is a piece a line.
+fn behind<'a>(framing: &str, bytes: &'a [u8], pieces: &[Vec<u8>]) -> Option<&'a [u8]> {
+    let mut lines = pieces.iter().flat_map(|piece| piece.split(|&byte| byte == b'\n'));
+    // A short piece stands in the name of its field as well: it's behind that.
+    let fields: &[&[u8]] =
+        if framing == "sse" { &[b"data: ", b"data:", b"data", b""] } else { &[b""] };
+    lines.try_fold(bytes, |rest, piece| {
+        let is_here =
+            |at: &usize| rest[*at..].starts_with(piece) && is_overhead(framing, &rest[..*at]);
+        let places: Vec<usize> = (0..=rest.len()).filter(is_here).collect();
+        let at = fields
+            .iter()
+            .find_map(|field| places.iter().find(|&&at| rest[..at].ends_with(field)))?;
+        Some(&rest[at + piece.len()..])
+    })
+}
+
+/// Whether these bytes are the framing's own.
+fn is_overhead(framing: &str, gap: &[u8]) -> bool {
+    match framing {
+        "sse" => gap.split(|byte| b"\r\n".contains(byte)).all(|line| {
+            let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+            let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+            let value = line.get(name.len() + 1..).unwrap_or_default();
+            match name {
+                b"" | b"event" | b"id" | b"retry" => true,
+                b"data" => value.trim_ascii().is_empty(),
+                _ => false,
+            }
+        }),
+        "ndjson" => gap.trim_ascii().is_empty() || gap == b"\xEF\xBB\xBF",
+        _ => gap.iter().all(|byte| b" \t\r\n,[]\xEF\xBB\xBF".contains(byte)),
+    }
+}
+
+#[track_caller]
+fn check(name: &str, framing: &str, bytes: &[u8]) {
+    let account = account(framing, bytes);
+    if account.is_cut || account.is_noted {
+        return; // It's said where, and what.
+    }
+    let rest = behind(framing, bytes, &account.pieces);
+    assert!(rest.is_some_and(|rest| is_overhead(framing, rest)), "{name}: something is lost");
+}
+
+#[test]
+fn every_byte_of_every_prefix() {
+    for_each(|case| {
+        let mut parts = case.name.split('/').skip(1);
+        let (Some("frame"), Some(framing)) = (parts.next(), parts.next()) else { return };
+        let is_other = !matches!(framing, "sse" | "ndjson" | "json" | "json-array");
+        if is_other || !case.args.is_empty() || case.input.starts_with(b"HTTP/") {
+            return;
+        }
+        for at in 0..=case.input.len() {
+            check(&format!("{} cut at {at}", case.name), framing, &case.input[..at]);
+        }
+    });
+}
+
+/// In an AWS event stream the account is in numbers: what was framed, what was
+/// not read, and what is missing.
+#[test]
+fn every_byte_of_every_message() {
+    for_each(|case| {
+        if !case.name.starts_with("fixtures/frame/eventstream/") || !case.args.is_empty() {
+            return;
+        }
+        for at in 0..=case.input.len() {
+            let Account { messages, .. } = account("eventstream", &case.input[..at]);
+            let Some((offset, message)) = messages.last() else { continue };
+            let numbers: Vec<u64> =
+                message.split(' ').filter_map(|word| word.parse().ok()).collect();
+            let unaccounted = match numbers[..] {
+                [missing, wanted] => wanted - missing,
+                [unread] => unread,
+                _ => panic!("{}: no account: {message}", case.name),
+            };
+            assert_eq!(offset + unaccounted, at as u64, "{} cut at {at}: {message}", case.name);
+        }
+    });
+}
