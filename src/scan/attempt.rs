@@ -341,6 +341,9 @@ mod tests {
         check("<tool_{name}>", "<tool_search>", Match::Yes(13));
         check("<tool_{name}>", "<tool_>", Match::No);
         check("<tool_{name}>", "<tool_a b>", Match::No);
+        check("f:{number}<", "f:12<", Match::Yes(5));
+        check("f:{number}<", "f:<", Match::No);
+        check("f:{number}<", "f:1x<", Match::No);
         check_words("<tool_{name}>", "<tool_search>", &[("name", "search")]);
         check_words(
             "<b>{id(}functions.{name}:{_}{)}<",
