@@ -34,18 +34,17 @@ impl Machine {
         let rest = text.get(start..).unwrap_or_default();
         let next = rest.chars().next().map_or(1, char::len_utf8);
         let behind = rest.as_bytes().get(next..).unwrap_or_default();
-        let skipped = match (self.legal.is_guarded, self.guard.is_code(), self.guard.is_line()) {
-            (true, true, _) => {
-                let end = memchr::memchr2(b'\n', b'`', rest.as_bytes());
-                return start + end.map_or(rest.len(), |end| end + 1);
+        start
+            + match (self.guard.is_code(), self.guard.is_line()) {
+                _ if !self.legal.is_guarded => next,
+                (true, _) => {
+                    memchr::memchr2(b'\n', b'`', rest.as_bytes()).map_or(rest.len(), |end| end + 1)
+                }
+                (false, true) => next,
+                (false, false) => {
+                    next + memchr::memchr3(b'\n', b'<', b']', behind).unwrap_or(behind.len())
+                }
             }
-            (true, false, false) if self.attempts.is_empty() => {
-                memchr::memchr3(b'\n', b'<', b']', behind).unwrap_or(behind.len())
-            }
-            _ => 0,
-        };
-        start + next + skipped
-    }
     }
 
     /// Looks on with all rules; the first one in their order that fits counts.
