@@ -121,7 +121,7 @@ pub enum Key {
 }
 
 /// What a fragment adds to the arguments.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arguments<'a> {
     /// Nothing.
     #[default]
@@ -160,7 +160,7 @@ impl Executor {
 }
 
 /// A fragment of a tool call.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallPart<'a> {
     /// How the fragment names its call.
     pub key: Key,

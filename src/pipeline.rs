@@ -10,7 +10,7 @@ use crate::event::{Code, Event, Failure, Kind, Output, Warning};
 use crate::frame::{self, Fault, FaultKind, Frame, Framer};
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
-use crate::wire::{self, Decoder, EventOut, Halves};
+use crate::wire::{self, Decoder, EventOut, Halves, Templates};
 
 /// What the layers are told.
 #[derive(Clone, Default)]
@@ -29,12 +29,15 @@ pub struct Config {
     pub settings: frame::Settings,
     /// What the assembler is told.
     pub assembly: assemble::Options,
+    /// Decode every record, even one that looks like the last: what tests
+    /// compare with.
+    pub decode_all: bool,
 }
 
 /// One input's way through all layers.
 pub struct Pipeline {
     framer: AutoFramer,
-    decoder: AutoDecoder,
+    decoder: Templates<AutoDecoder>,
     halves: Halves,
     markup: Markup,
     assembler: Assembler,
@@ -49,7 +52,7 @@ impl Pipeline {
         let framing = config.framing.or_else(|| if is_text { frame::find("text") } else { None });
         Pipeline {
             framer: AutoFramer::new(framing, config.settings),
-            decoder: AutoDecoder::new(config.format),
+            decoder: Templates::new(AutoDecoder::new(config.format), !config.decode_all),
             halves: Halves::default(),
             markup: Markup::new(&config.dialect, config.start_in, config.tools.clone()),
             assembler: Assembler::new(config.assembly.clone()),
@@ -96,7 +99,7 @@ impl Pipeline {
 
 /// The layers behind the framer.
 struct Layers<'p> {
-    decoder: &'p mut AutoDecoder,
+    decoder: &'p mut Templates<AutoDecoder>,
     halves: &'p mut Halves,
     markup: &'p mut Markup,
     assembler: &'p mut Assembler,

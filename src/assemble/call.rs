@@ -16,6 +16,8 @@ pub(super) struct Call {
     pub(super) name: String,
     /// The arguments as they came.
     arguments: String,
+    /// Their first byte that is no white space.
+    first: Option<u8>,
     /// What they are if none came.
     placeholder: Option<String>,
     scanner: Scanner,
@@ -38,6 +40,7 @@ impl Call {
             id: None,
             name: String::new(),
             arguments: String::new(),
+            first: None,
             placeholder: None,
             scanner: Scanner::new(max_depth),
             minifier: Minifier::default(),
@@ -120,6 +123,7 @@ impl Call {
             Arguments::Value(json) | Arguments::Done(json) => {
                 if self.arguments != json {
                     self.arguments.clear();
+                    self.first = None;
                     self.scanner = Scanner::new(options.max_depth);
                     self.append(json, options);
                 }
@@ -143,13 +147,14 @@ impl Call {
         if is_over {
             self.fault = Some(Reason::TooLarge);
         }
+        self.first = self.first.or_else(|| text.trim_ascii_start().bytes().next());
         self.scanner.push_all(text.as_bytes());
         self.arguments.push_str(text);
     }
 
     /// Arguments that are a string, which may hold an object, wait for the end.
     fn may_stream(&self) -> bool {
-        !self.name.is_empty() && !self.is_free && self.arguments.trim_ascii_start().starts_with('{')
+        !self.name.is_empty() && !self.is_free && self.first == Some(b'{')
     }
 
     fn print_delta(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {

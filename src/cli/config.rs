@@ -21,6 +21,7 @@ impl Reading {
         };
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         Ok(Config {
+            decode_all: false,
             framing: self.framing,
             format: self.format,
             dialect,

@@ -5,9 +5,9 @@ use std::io;
 use super::WINDOW;
 use crate::event::{Code, Failure, Kind};
 use crate::frame::{Frame, Header, Sniff};
-use crate::json;
+use crate::json::{self, Str};
 use crate::rim::mask;
-use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record};
+use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record, Varying};
 
 /// A decoder of any format.
 pub struct AutoDecoder {
@@ -157,6 +157,19 @@ impl Decoder for AutoDecoder {
             State::Chosen(decoder) | State::Errors(decoder) => decoder.finish(out),
             State::Failed => Ok(()),
             State::Open => self.give_up(out),
+        }
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        match &self.state {
+            State::Chosen(decoder) => decoder.varying(),
+            _ => None,
+        }
+    }
+
+    fn again(&mut self, piece: &Str<'_>) {
+        if let State::Chosen(decoder) = &mut self.state {
+            decoder.again(piece);
         }
     }
 }

@@ -48,6 +48,13 @@ impl Guard {
         }
     }
 
+    /// Whether this piece changes nothing, and no marker may stand in it: it is
+    /// in the middle of a line, stays there, and holds no token.
+    pub(super) fn passes(&self, text: &str) -> bool {
+        let is_special = |byte| matches!(byte, b'\n' | b'`' | b'<' | b']');
+        !self.blank && self.ticks == 0 && !text.bytes().any(is_special)
+    }
+
     /// A run of backticks is over: it opens or closes code.
     fn ticks_end(&mut self) {
         let (ticks, begins) =

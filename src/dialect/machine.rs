@@ -8,9 +8,11 @@
 //! far it has looked.
 
 mod calls;
+mod legal;
 mod search;
 mod text;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,9 +21,10 @@ use super::body::BodyReader;
 use super::call::{Calls, Say};
 use super::grammar::{self, BodyForm, CallForm, Go, Grammar, Rule};
 use super::guard::Guard;
-use super::{Dialect, Role, StartIn};
-use crate::scan::{Captures, Finder, Lookahead};
+use super::{DIALECTS, Dialect, Role, StartIn};
+use crate::scan::{Captures, Lookahead};
 use crate::tools::Tools;
+use legal::Legal;
 use search::Tried;
 
 /// Where in the text the machine is.
@@ -45,11 +48,13 @@ pub(super) struct Machine {
     /// Whether the user chose the dialect.
     named: bool,
     place: Place,
-    rules: Vec<Rule>,
-    finder: Finder,
-    /// Text that may become a marker, and the attempts at it, one for each rule.
+    legal: Rc<Legal>,
+    /// What is legal in the text, and in regions that all begin alike, once that
+    /// has been looked up.
+    known: BTreeMap<Option<(usize, usize)>, Rc<Legal>>,
+    /// Text that may become a marker, and the attempts at it with their rules.
     held: String,
-    attempts: Vec<Lookahead>,
+    attempts: Vec<(usize, Lookahead)>,
     guard: Guard,
     /// Whether the message, or the answer behind its reasoning, begins here.
     is_start: bool,
@@ -73,22 +78,45 @@ pub(super) struct Machine {
     undecided: Option<String>,
 }
 
+thread_local! {
+    /// Every dialect that `auto` knows, read once, and what is legal in its text.
+    static AUTO: (Vec<Rc<Grammar>>, Rc<Legal>) = {
+        let grammars = read(&DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<_>>());
+        let legal = Rc::new(Legal::new(grammar::text_rules(&grammars, false)));
+        (grammars, legal)
+    };
+}
+
+/// The patterns of these rows. Built-in rows are read by a test, a user's when
+/// it is loaded.
+fn read(rows: &[&Dialect]) -> Vec<Rc<Grammar>> {
+    rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect()
+}
+
 impl Machine {
-    pub(super) fn new(
-        rows: &[&Dialect],
-        named: bool,
+    /// A machine for text of a dialect that the user chose.
+    pub(super) fn new(row: &Dialect, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+        Machine::of(read(&[row]), None, start_in, tools)
+    }
+
+    /// A machine that finds the dialect out.
+    pub(super) fn auto(start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+        let (grammars, text) = AUTO.with(Clone::clone);
+        Machine::of(grammars, Some(text), start_in, tools)
+    }
+
+    fn of(
+        grammars: Vec<Rc<Grammar>>,
+        text: Option<Rc<Legal>>,
         start_in: StartIn,
         tools: Option<Arc<Tools>>,
     ) -> Self {
-        // Built-in rows are read by a test, a user's when it is loaded.
-        let grammars: Vec<_> =
-            rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect();
         let mut machine = Machine {
             grammars,
-            named,
+            named: text.is_none(),
             place: Place::Text,
-            rules: Vec::new(),
-            finder: Finder::default(),
+            legal: Rc::default(),
+            known: text.into_iter().map(|text| (None, text)).collect(),
             held: String::new(),
             attempts: Vec::new(),
             guard: Guard::default(),
@@ -132,6 +160,10 @@ impl Machine {
     /// Takes the next piece of text.
     pub(super) fn feed(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.held.is_empty() {
+            let is_plain = self.place == Place::Text && !self.is_start && self.legal.is_guarded;
+            if is_plain && self.guard.passes(text) {
+                return self.text(text, say);
+            }
             return self.run(text, false, say);
         }
         let mut held = std::mem::take(&mut self.held);
@@ -180,7 +212,7 @@ impl Machine {
             if self.attempts.is_empty() {
                 self.guard_feed(text, seen, start);
                 seen = start;
-                self.begin_attempts();
+                self.begin_attempts(text, start);
             }
             match self.attempt(text.get(start..).unwrap_or_default(), ended) {
                 Tried::More => {
@@ -190,8 +222,7 @@ impl Machine {
                 }
                 Tried::No => {
                     self.is_start = false;
-                    at = start
-                        + text.get(start..).and_then(|t| t.chars().next()).map_or(1, char::len_utf8)
+                    at = self.next_place(text, start);
                 }
                 Tried::Yes(rule, length, words) => {
                     let was = self.place;
@@ -223,7 +254,20 @@ impl Machine {
     /// Moves to a place and its rules.
     fn enter(&mut self, place: Place) {
         self.place = place;
-        self.rules = match place {
+        let key = match place {
+            Place::Text => Some(None),
+            Place::Region if self.words.words.is_empty() => self.region.map(Some),
+            _ => None,
+        };
+        let known = key.and_then(|key| self.known.get(&key)).cloned();
+        self.legal = known.unwrap_or_else(|| Rc::new(Legal::new(self.place_rules(place))));
+        key.into_iter().for_each(|key| {
+            self.known.entry(key).or_insert_with(|| Rc::clone(&self.legal));
+        });
+    }
+
+    fn place_rules(&self, place: Place) -> Vec<Rule> {
+        match place {
             Place::Text => grammar::text_rules(&self.grammars, self.named),
             Place::Region => match self.region {
                 Some(region) => {
@@ -237,8 +281,7 @@ impl Machine {
             },
             Place::Body => Vec::new(),
             Place::Call | Place::Value | Place::Broken => self.call_rules(place),
-        };
-        self.finder = Finder::new(self.rules.iter().map(|rule| &rule.pattern));
+        }
     }
 
     /// Hands on what stood before a marker.
@@ -263,7 +306,7 @@ impl Machine {
         words: Captures,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
-        let Some(go) = self.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
+        let Some(go) = self.legal.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
         self.guard.marker();
         let is_beyond = matches!(go, Go::Region(..) | Go::Section(..) | Go::Call(..) | Go::Nothing);
         if is_beyond && self.place == Place::Call {

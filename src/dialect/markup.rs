@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::call::warn;
 use super::machine::Machine;
 use super::watch::Watch;
-use super::{Choice, DIALECTS, Dialect, StartIn};
+use super::{Choice, StartIn};
 use crate::event::{Emit, Event, FinishReason, Kind, Start};
 use crate::tools::Tools;
 
@@ -112,11 +112,8 @@ impl Markup {
 }
 
 fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Arc<Tools>>) -> Machine {
-    let auto = || DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<&Dialect>>();
     match choice {
-        Choice::Row(row) => {
-            Machine::new(&[row], true, start_in.unwrap_or(row.start_in), tools.clone())
-        }
-        _ => Machine::new(&auto(), false, start_in.unwrap_or_default(), tools.clone()),
+        Choice::Row(row) => Machine::new(row, start_in.unwrap_or(row.start_in), tools.clone()),
+        _ => Machine::auto(start_in.unwrap_or_default(), tools.clone()),
     }
 }

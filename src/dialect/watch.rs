@@ -1,8 +1,8 @@
 //! Looks out for markup in text that nobody asked to read. Only the openers of
 //! calls and what must follow them count: other text is left alone.
 
+use super::StartIn;
 use super::machine::Machine;
-use super::{DIALECTS, Dialect, StartIn};
 use crate::event::Kind;
 
 /// One text, up to the first call in it.
@@ -12,8 +12,7 @@ pub(super) struct Watch {
 
 impl Default for Watch {
     fn default() -> Self {
-        let rows: Vec<&Dialect> = DIALECTS.iter().copied().filter(|row| row.auto).collect();
-        Watch { machine: Machine::new(&rows, false, StartIn::Text, None) }
+        Watch { machine: Machine::auto(StartIn::Text, None) }
     }
 }
 

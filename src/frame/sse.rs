@@ -6,12 +6,17 @@
 //! that lack the blank line between them; a prefix written twice
 //! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
 
+mod block;
+mod sniff;
+
 use std::io;
 
 use memchr::memchr2;
 
-use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings};
 use crate::json::{Scanner, Status};
+use block::Block;
+use sniff::{FIELDS, sniff};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "sse",
@@ -19,49 +24,6 @@ pub(super) static FRAMING: Framing = Framing {
     sniff,
     framer: |settings| Box::new(Sse { settings, ..Sse::default() }),
 };
-
-const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
-
-/// Yes, once a line can be nothing but a field of an event stream. Prose may
-/// begin with `data` or a colon: then the line behind it decides.
-fn sniff(head: &[u8]) -> Sniff {
-    let mut rest = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-    let mut fields = 0;
-    while let Some(end) = memchr2(b'\n', b'\r', rest) {
-        let line = rest.get(..end).unwrap_or_default();
-        match sniff_line(line, true) {
-            // The blank line behind a field ends an event.
-            Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
-            Sniff::More => fields += usize::from(!line.is_empty()),
-            verdict => return verdict,
-        }
-        if fields > 1 {
-            return Sniff::Yes;
-        }
-        rest = rest.get(end + 1..).unwrap_or_default();
-    }
-    match sniff_line(rest, false) {
-        Sniff::More if fields > 0 => Sniff::Likely,
-        verdict => verdict,
-    }
-}
-
-fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
-    let Some(colon) = memchr::memchr(b':', line) else {
-        let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
-        return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
-    };
-    let (name, value) =
-        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
-    if !name.is_empty() && !FIELDS.contains(&name) {
-        return Sniff::No;
-    }
-    match (name, value.trim_ascii_start().first()) {
-        (b"data" | b"error", Some(b'{')) => Sniff::Yes,
-        (b"data", _) if value.trim_ascii() == DONE => Sniff::Yes,
-        _ => Sniff::More,
-    }
-}
 
 const DONE: &[u8] = b"[DONE]";
 
@@ -83,6 +45,8 @@ struct Sse {
     scanner: Option<Scanner>,
     /// Where the event begins, once it has.
     begun: Option<u64>,
+    /// What stood around the data of the last event.
+    last: Block,
     /// Whether unknown fields have been noted.
     noted: bool,
     /// Where the current line begins.
@@ -248,6 +212,19 @@ impl Sse {
         out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
     }
 
+    /// The data of the event that these bytes begin with, if it looks like the
+    /// last one and is not too large, and what is behind it.
+    fn like_last<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
+        let size = |data: &[u8]| self.last.head.len() + data.len();
+        self.last.split(bytes).filter(|(data, _)| !self.settings.is_over(size(data)))
+    }
+
+    /// Hands on an event that looks like the last one.
+    fn pass(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let (event_type, id, offset) = (&*self.last.event_type, &*self.id, self.offset);
+        out(Ok(Frame { framing: FRAMING.name, event_type, headers: &[], data, id, offset }))
+    }
+
     /// The blank line: hands on the event, if it has data.
     fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.begun.take().unwrap_or(self.offset);
@@ -291,6 +268,8 @@ impl Framer for Sse {
     fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         let mut rest = bytes;
         let mut pending = None;
+        // The bytes from the beginning of the event on, if that's among them.
+        let mut block = None;
         while !self.stopped && !rest.is_empty() {
             if std::mem::take(&mut self.skip_lf)
                 && let Some(tail) = rest.strip_prefix(b"\n")
@@ -298,6 +277,15 @@ impl Framer for Sse {
                 rest = tail;
                 self.offset += 1;
                 continue;
+            }
+            if self.begun.is_none() && self.line.is_empty() {
+                if let Some((data, tail)) = self.like_last(rest) {
+                    self.pass(data, out)?;
+                    self.offset += (rest.len() - tail.len()) as u64;
+                    rest = tail;
+                    continue;
+                }
+                block = Some(rest);
             }
             let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
             let (line, tail) = rest.split_at(end);
@@ -308,6 +296,11 @@ impl Framer for Sse {
                 return self.stop(out);
             }
             if self.line.is_empty() {
+                if let (true, Some(data), Some(block)) = (line.is_empty(), pending, block) {
+                    let end = block.len() - rest.len()
+                        + usize::from(rest.starts_with(b"\n") && self.skip_lf);
+                    self.last.note(block.get(..end).unwrap_or_default(), data, &self.event_type);
+                }
                 self.line(self.without_bom(line), &mut pending, out)?;
             } else {
                 self.line.extend_from_slice(line);
@@ -350,7 +343,10 @@ impl Framer for Sse {
 /// Sets a text, in the memory that it has.
 fn set(text: &mut String, value: &[u8]) {
     text.clear();
-    text.push_str(&String::from_utf8_lossy(value));
+    match std::str::from_utf8(value) {
+        Ok(value) => text.push_str(value),
+        Err(_) => text.push_str(&String::from_utf8_lossy(value)),
+    }
 }
 
 /// Whether a last line without its end holds no data that could be lost.
@@ -361,6 +357,7 @@ fn is_comment_or_field(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sniff;
     use super::*;
 
     #[track_caller]

@@ -63,7 +63,8 @@ pub fn make_safe(json: &str, out: &mut String) {
 
 fn escape(text: &str, is_content: bool, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| is_suspect(byte, is_content)) {
+    let suspects = if is_content { &IN_TEXT } else { &IN_JSON };
+    while let Some(at) = find(rest.as_bytes(), suspects) {
         let (clean, suspect) = rest.split_at(at);
         out.push_str(clean);
         let Some(c) = suspect.chars().next() else { break };
@@ -84,13 +85,31 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Whether a byte is, or begins, a character that may need an escape.
-fn is_suspect(byte: u8, is_content: bool) -> bool {
-    match byte {
-        b'"' | b'\\' => is_content,
-        0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
-        _ => false,
+/// Where the first of these bytes is. Most text has none for long.
+fn find(bytes: &[u8], table: &[bool; 256]) -> Option<usize> {
+    let is_clean = |chunk: &&[u8]| !chunk.iter().fold(false, |any, &b| any | table[usize::from(b)]);
+    let clean = bytes.chunks_exact(8).take_while(is_clean).count() * 8;
+    let rest = bytes.get(clean..).unwrap_or_default();
+    rest.iter().position(|&byte| table[usize::from(byte)]).map(|at| clean + at)
+}
+
+/// The bytes that are, or begin, a character that may need an escape: in text,
+/// and in JSON.
+static IN_TEXT: [bool; 256] = suspects(true);
+static IN_JSON: [bool; 256] = suspects(false);
+
+const fn suspects(is_content: bool) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = match byte {
+            0x22 | 0x5C => is_content,
+            0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
+            _ => false,
+        };
+        byte += 1;
     }
+    table
 }
 
 /// Control characters, line separators, bidirectional controls, zero-width and

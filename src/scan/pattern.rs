@@ -161,6 +161,19 @@ impl Pattern {
         Pattern { tokens: bound.collect(), place: self.place }
     }
 
+    /// Whether a match can begin as this text does, as far as the literal at the
+    /// pattern's beginning tells.
+    pub fn may_begin(&self, text: &str) -> bool {
+        let (tokens, text) = match self.tokens.as_slice() {
+            [Token::Newline, tokens @ ..] => (tokens, text.strip_prefix('\n').unwrap_or(text)),
+            tokens => (tokens, text),
+        };
+        let Some(Token::Literal(literal)) = tokens.first() else { return true };
+        let (literal, text) = (literal.as_bytes(), text.as_bytes());
+        let known = literal.len().min(text.len());
+        literal.get(..known) == text.get(..known)
+    }
+
     /// The bytes that a match can begin with; none if that can be any.
     pub fn first_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -11,6 +11,10 @@ use crate::json::{Minifier, make_safe, quote_into};
 #[derive(Debug, Default)]
 pub(super) struct Line {
     text: String,
+    /// What the last line began as, and how long that beginning is: the next one
+    /// is mostly of the same type.
+    kind: &'static str,
+    head: usize,
     /// Where JSON loses its white space.
     scratch: String,
 }
@@ -19,13 +23,18 @@ impl Line {
     /// Forgets the text and keeps its buffer.
     pub(super) fn clear(&mut self) {
         self.text.clear();
+        self.kind = "";
     }
 
     /// Begins a line of this type.
-    pub(super) fn begin(&mut self, kind: &str) {
+    pub(super) fn begin(&mut self, kind: &'static str) {
+        if self.kind == kind {
+            return self.text.truncate(self.head);
+        }
         self.clear();
         self.open();
         self.word("type", kind);
+        (self.kind, self.head) = (kind, self.text.len());
     }
 
     /// Ends the line with what every line of the input has, and gives it out.

@@ -14,8 +14,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{Code, Failure, Kind};
+use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use blocks::{Blocks, Extent};
@@ -110,6 +109,10 @@ impl Decoder for Anthropic {
                 self.meter.finish(out)
             }
         }
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &[], last: &[] })
     }
 }
 
@@ -222,9 +225,7 @@ impl Anthropic {
             Stage::Stopped => self.end_unstopped(out)?,
             Stage::Failed => self.end(out)?,
             Stage::Open => {
-                let message = "a second message began before the first had ended";
-                let failure = Failure::new(Code::Malformed, message, Some(out.offset));
-                out.emit(0, Kind::Error(failure))?;
+                out.overlap()?;
                 self.end(out)?;
             }
         }

@@ -19,8 +19,8 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
-use crate::event::{Code, Failure, FinishReason, Kind};
+use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
+use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::{self, Str};
 pub(super) use call::{FunctionCall, FunctionResponse};
@@ -132,6 +132,10 @@ impl Decoder for Gemini {
         self.cut(out)?;
         self.meter.finish(out)
     }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &[], last: &["usageMetadata"] })
+    }
 }
 
 impl Gemini {
@@ -155,6 +159,7 @@ impl Gemini {
         self.part_from(id, chunk, out)?;
         self.begin(id, chunk.model_version.as_ref().and_then(Str::non_empty), out)?;
         self.chunks += 1;
+        out.may_repeat();
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
             let state = self.candidates.entry(choice).or_insert_with(|| State::new(choice));
@@ -222,8 +227,7 @@ impl Gemini {
             return Ok(());
         }
         if !self.is_complete() && !self.is_failed {
-            let message = "a second message began before the first had ended";
-            out.emit(0, Kind::Error(Failure::new(Code::Malformed, message, Some(out.offset))))?;
+            out.overlap()?;
         }
         self.end(out)
     }

@@ -45,6 +45,7 @@ mod pi;
 mod plain;
 mod replicate;
 mod simple;
+mod template;
 mod usage;
 mod workers_ai;
 
@@ -54,6 +55,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 pub use out::{EventOut, Halves, read};
+pub use template::{Templates, Varying};
 
 use crate::frame::{Frame, Sniff};
 use crate::json;
@@ -65,6 +67,13 @@ pub trait Decoder {
     /// The input has ended, or no more of it will be read. A decoder says what
     /// it held back, and `end` if its format allows a message to end here.
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()>;
+    /// What may differ in a record that looks like the last one: see
+    /// [`Templates`]. Nothing if every record must be decoded.
+    fn varying(&self) -> Option<&'static Varying> {
+        None
+    }
+    /// A record came that looks like the last one, but for this piece of text.
+    fn again(&mut self, _piece: &json::Str<'_>) {}
 }
 
 /// A row of the table of formats.

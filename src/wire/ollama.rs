@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::function::Function;
 use super::out::Payload;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, read};
 use crate::event::{CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -124,6 +124,10 @@ impl Decoder for Ollama {
     fn finish(&mut self, _: &mut EventOut<'_>) -> io::Result<()> {
         Ok(())
     }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["created_at"], last: &[] })
+    }
 }
 
 impl Ollama {
@@ -163,6 +167,7 @@ impl Ollama {
     }
 
     fn message(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.may_repeat();
         message.thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
         message.content.iter().try_for_each(|content| out.text(0, content))?;
         for image in message.images.iter().flatten() {

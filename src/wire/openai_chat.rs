@@ -15,7 +15,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -132,6 +132,10 @@ impl Decoder for OpenAiChat {
         }
         self.close_finished(out)?;
         self.meter.finish(out)
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["created", "obfuscation"], last: &["usage"] })
     }
 }
 
@@ -261,6 +265,7 @@ impl OpenAiChat {
         is_whole: bool,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
+        out.may_repeat();
         say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, out)?;

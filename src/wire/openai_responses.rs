@@ -17,7 +17,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, read};
 use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -92,6 +92,14 @@ impl Decoder for Responses {
             Stage::Open => self.meter.finish(out),
             Stage::Failed => self.end(out),
         }
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["sequence_number", "item_id", "obfuscation"], last: &[] })
+    }
+
+    fn again(&mut self, piece: &Str<'_>) {
+        self.items.again(piece);
     }
 }
 
@@ -242,11 +250,8 @@ impl Responses {
                 match status {
                     "incomplete" => {
                         let reason = response.reason();
-                        out.finish(
-                            0,
-                            reason.as_ref().and_then(Str::non_empty).unwrap_or(status),
-                            None,
-                        )?;
+                        let raw = reason.as_ref().and_then(Str::non_empty).unwrap_or(status);
+                        out.finish(0, raw, None)?;
                     }
                     "queued" | "in_progress" => {
                         out.warn("not_finished", "the response is still being made")?;
@@ -261,16 +266,14 @@ impl Responses {
         )
     }
 
-    /// The provider reported an error. It may report it again, so the response
-    /// ends when something else comes.
+    /// The provider reported an error. It may do so again: something else ends it.
     pub(super) fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
         self.begin(None, None, out)?;
         self.stage = Stage::Failed;
         error::report(json, out)
     }
 
-    /// `[DONE]`, which only some servers send, and some of them as the only end
-    /// that there is.
+    /// `[DONE]`: only some servers send it, and some as the only end that there is.
     fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         if self.stage == Stage::Open && self.items.are_done() {
             out.warn("no_finish_reason", "`[DONE]` came without the end of the response")?;

@@ -2,8 +2,8 @@
 //! whose characters are never cut in half, and payloads of which one wrong
 //! field costs no more than itself.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+mod spoken;
+
 use std::io;
 
 use serde::Deserialize;
@@ -16,47 +16,16 @@ use crate::event::{
 };
 use crate::frame::Frame;
 use crate::json::{self, Str};
+use spoken::Slot;
 
-/// Halves of characters that wait for their other half.
-#[derive(Debug, Default)]
-pub struct Halves(BTreeMap<(u64, Slot), u16>);
-
-/// What a piece of text continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Slot {
-    /// Of the answer, or of a channel beside it.
-    Text(Option<&'static str>),
-    Reasoning,
-    Refusal,
-    Call(Key),
-}
-
-impl Halves {
-    /// The text with the half before it made whole, if both are there, and
-    /// whether anything had to be replaced.
-    fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
-        if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
-            return (Cow::Borrowed(piece.as_str()), piece.replaced);
-        }
-        let (mut text, mut replaced) = (String::new(), piece.replaced);
-        let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
-        if !is_nothing {
-            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
-            replaced |= String::from_utf16(&units).is_err();
-            text = String::from_utf16_lossy(&units);
-        }
-        text.push_str(piece.as_str());
-        if let Some(high) = piece.high {
-            self.0.insert(at, high);
-        }
-        (Cow::Owned(text), replaced)
-    }
-}
+pub use spoken::Halves;
+pub(super) use spoken::{Continued, Spoken};
 
 /// Where a decoder says what it found.
 pub struct EventOut<'o> {
     emit: &'o mut Emit<'o>,
     halves: &'o mut Halves,
+    pub(super) spoken: Spoken,
     /// Where the frame begins, in bytes.
     pub offset: u64,
 }
@@ -64,7 +33,7 @@ pub struct EventOut<'o> {
 impl<'o> EventOut<'o> {
     /// An output for the frame at `offset`.
     pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
-        EventOut { emit, halves, offset }
+        EventOut { emit, halves, spoken: Spoken::Nothing, offset }
     }
 
     /// Lets the decoder of a format inside this one speak: `hear` gets each of
@@ -74,13 +43,54 @@ impl<'o> EventOut<'o> {
         mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
         speak: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let EventOut { emit, halves, offset } = self;
+        self.spoken = Spoken::More;
+        let EventOut { emit, halves, offset, .. } = self;
         let mut pass = |event: Event<'_>| hear(event, *emit);
         speak(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
     /// Says anything that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
+        self.spoken = Spoken::More;
+        (self.emit)(Event { choice, kind })
+    }
+
+    /// Says a piece that continues what an earlier one did.
+    pub(super) fn go_on(&mut self, with: Continued, piece: &Str<'_>) -> io::Result<()> {
+        match with.slot {
+            Slot::Call(key) => {
+                self.call_fragment(with.choice, CallPart { key, ..CallPart::default() }, piece)
+            }
+            slot => self.piece(with.choice, slot, piece),
+        }
+    }
+
+    /// A record that looks like this one, right behind it, would do what this one
+    /// does from here on: see [`super::Templates`].
+    pub(super) fn may_repeat(&mut self) {
+        if self.spoken == Spoken::Nothing {
+            self.spoken = Spoken::Ready;
+        }
+    }
+
+    /// It wouldn't: what it says depends on what those before it said.
+    pub(super) fn never_repeats(&mut self) {
+        self.spoken = Spoken::More;
+    }
+
+    /// Says a piece, and notes it if nothing else has been said.
+    fn emit_piece(
+        &mut self,
+        (choice, slot): (u64, Slot),
+        kind: Kind<'_>,
+        text: &str,
+    ) -> io::Result<()> {
+        self.spoken = match self.spoken {
+            Spoken::Ready => {
+                Spoken::Piece(Continued { choice, slot }, (text.as_ptr().addr(), text.len()))
+            }
+            _ => Spoken::More,
+        };
         (self.emit)(Event { choice, kind })
     }
 
@@ -97,10 +107,15 @@ impl<'o> EventOut<'o> {
 
     /// The next message begins, but this one has not come to its end.
     pub fn cut(&mut self) -> io::Result<()> {
+        self.overlap()?;
+        self.end()
+    }
+
+    /// Says that the next message begins in this one.
+    pub fn overlap(&mut self) -> io::Result<()> {
         let message = "a second message began before the first had ended";
         let failure = Failure::new(Code::Malformed, message, Some(self.offset));
-        self.emit(0, Kind::Error(failure))?;
-        self.end()
+        self.emit(0, Kind::Error(failure))
     }
 
     /// Gives up on halves whose other half never came.
@@ -131,10 +146,13 @@ impl<'o> EventOut<'o> {
                 ..CallPart::default()
             }),
         };
-        self.emit(choice, kind)
+        self.emit_piece((choice, slot), kind, text)
     }
 
     fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
+        if piece.low.is_some() || piece.high.is_some() {
+            self.never_repeats();
+        }
         let (text, replaced) = self.halves.join((choice, slot), piece);
         self.check(replaced)?;
         self.say(choice, slot, &text)
@@ -204,7 +222,12 @@ impl<'o> EventOut<'o> {
             true => Arguments::Repaired(&text),
             false => Arguments::Fragment(&text),
         };
-        self.emit(choice, Kind::CallPart(CallPart { arguments, ..part }))
+        let kind = Kind::CallPart(CallPart { arguments, ..part });
+        let is_bare = part == CallPart { key: part.key, ..CallPart::default() };
+        if !is_bare || replaced {
+            return self.emit(choice, kind);
+        }
+        self.emit_piece((choice, Slot::Call(part.key)), kind, &text)
     }
 
     /// The same for a tool that takes no JSON.

@@ -34,8 +34,16 @@ impl Plain {
     /// Says the text of some bytes, all but a character cut at their end,
     /// whose bytes it gives back.
     fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut<'_>) -> io::Result<&'b [u8]> {
-        let mut at = 0;
-        for chunk in bytes.utf8_chunks() {
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+                std::str::from_utf8(valid).unwrap_or_default()
+            }
+        };
+        text(valid, out)?;
+        let mut at = valid.len();
+        for chunk in bytes.get(at..).unwrap_or_default().utf8_chunks() {
             at += chunk.valid().len();
             text(chunk.valid(), out)?;
             let (invalid, size) = (chunk.invalid(), chunk.invalid().len());

@@ -36,5 +36,7 @@ mod pipes;
 mod run;
 /// Every line is what `toolstream schema` says.
 mod schema;
+/// Records that look like the last one say what decoding them says.
+mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 mod tidy;

@@ -304,8 +304,17 @@ fn every_flag_is_in_the_readme_and_the_man_page() {
 }
 
 /// Options of other programs, and of all.
-const FOREIGN: &[&str] =
-    &["--help", "--version", "--release", "--path", "--locked", "--unbuffered", "--arg", "--git"];
+const FOREIGN: &[&str] = &[
+    "--help",
+    "--version",
+    "--release",
+    "--path",
+    "--locked",
+    "--unbuffered",
+    "--arg",
+    "--git",
+    "--bench",
+];
 
 #[test]
 fn the_top_level_holds_only_what_it_must() {

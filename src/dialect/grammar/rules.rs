@@ -71,9 +71,12 @@ pub(in crate::dialect) fn region_rules(
     if region.role == Role::Reasoning && region.ends != Ends::Anything {
         rules.push(Rule::new(region.open.bind(words), Go::Nothing));
     }
+    if region.ends == Ends::Closer {
+        return rules;
+    }
     let others = grammars.iter().enumerate().flat_map(|(g, grammar)| openers(g, grammar, named));
     rules.extend(others.filter(|rule| match rule.go {
-        Go::Section(..) | Go::Call(..) => region.ends != Ends::Closer,
+        Go::Section(..) | Go::Call(..) => true,
         _ => region.ends == Ends::Anything,
     }));
     if region.role == Role::Text && region.ends == Ends::Anything {

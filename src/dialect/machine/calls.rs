@@ -83,6 +83,7 @@ impl Machine {
             return g.min(self.grammars.len().saturating_sub(1));
         }
         self.grammars = self.grammars.get(g).cloned().into_iter().collect();
+        self.known.clear();
         0
     }
 
@@ -107,7 +108,7 @@ impl Machine {
     /// The text ends between the calls of a section; tells whether it was cut.
     /// What is held back is a part of the closer, or of another call's opener.
     pub(super) fn finish_section(&mut self, held: &str, say: &mut Say<'_>) -> io::Result<bool> {
-        let closers = self.rules.iter().filter(|rule| rule.go == Go::EndSection);
+        let closers = self.legal.rules.iter().filter(|rule| rule.go == Go::EndSection);
         let is_closer =
             |rule: &Rule| Attempt::default().advance(&rule.pattern, held, false) != Match::No;
         let has_calls = self.calls.count() > self.group.1;

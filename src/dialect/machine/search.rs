@@ -1,7 +1,7 @@
 //! The search for the next marker.
 
 use super::{Machine, Place, Rule};
-use crate::scan::{self, Captures, Lookahead, Match};
+use crate::scan::{Captures, Lookahead, Match};
 use crate::tools::Tools;
 
 impl Machine {
@@ -12,7 +12,7 @@ impl Machine {
         if !self.attempts.is_empty() || is_start {
             return Some(at);
         }
-        self.finder.find(text, at)
+        self.legal.find(text, at)
     }
 
     pub(super) fn guard_feed(&mut self, text: &str, from: usize, to: usize) {
@@ -21,27 +21,38 @@ impl Machine {
         }
     }
 
-    pub(super) fn begin_attempts(&mut self) {
-        let (guard, is_start) = (self.guard, self.is_start);
-        let (is_line, is_code) = (guard.is_line(), guard.is_code());
-        let attempts = self.rules.iter().map(|rule| {
-            let fits = match rule.pattern.place() {
-                scan::Place::Any => true,
-                scan::Place::Line => is_line,
-                scan::Place::Start => is_start,
-            };
-            // No one writes the spelling of a token but in code.
-            let is_prose = is_code || !(is_line || rule.pattern.is_token());
-            Lookahead::new(fits && !(rule.guarded && is_prose))
-        });
-        self.attempts.extend(attempts);
+    /// Begins to try the rules that fit at a place.
+    pub(super) fn begin_attempts(&mut self, text: &str, start: usize) {
+        let text = text.get(start..).unwrap_or_default();
+        let fitting = self.legal.at(text, self.guard, self.is_start);
+        self.attempts.extend(fitting.map(|rule| (rule, Lookahead::default())));
+    }
+
+    /// Where a marker may begin next, where none begins at `start`: in prose, at
+    /// the next line or token, and behind code.
+    pub(super) fn next_place(&self, text: &str, start: usize) -> usize {
+        let rest = text.get(start..).unwrap_or_default();
+        let next = rest.chars().next().map_or(1, char::len_utf8);
+        let behind = rest.as_bytes().get(next..).unwrap_or_default();
+        start
+            + match (self.guard.is_code(), self.guard.is_line()) {
+                _ if !self.legal.is_guarded => next,
+                (true, _) => {
+                    memchr::memchr2(b'\n', b'`', rest.as_bytes()).map_or(rest.len(), |end| end + 1)
+                }
+                (false, true) => next,
+                (false, false) => {
+                    next + memchr::memchr3(b'\n', b'<', b']', behind).unwrap_or(behind.len())
+                }
+            }
     }
 
     /// Looks on with all rules; the first one in their order that fits counts.
     pub(super) fn attempt(&mut self, text: &str, ended: bool) -> Tried {
         // What a section's markers may still become is looked at when it's over.
         let ended = ended && self.place != Place::Section;
-        for (number, (rule, attempt)) in self.rules.iter().zip(&mut self.attempts).enumerate() {
+        for (number, attempt) in &mut self.attempts {
+            let Some(rule) = self.legal.rules.get(*number) else { continue };
             match attempt.advance(&rule.pattern, &rule.next, text, ended) {
                 Match::No => {}
                 Match::More => return Tried::More,
@@ -50,6 +61,7 @@ impl Machine {
                     if is_unknown(rule, &words, self.calls.tools.as_deref()) {
                         continue;
                     }
+                    let number = *number;
                     self.attempts.clear();
                     return Tried::Yes(number, length, words);
                 }

@@ -28,7 +28,10 @@ pub(super) fn feed(
         let call = items.call(event.output_index, out)?;
         return match (is_end, &event.delta) {
             (true, _) => call.repeat(&event.whole_arguments().unwrap_or_default(), is_free, out),
-            (false, Some(piece)) => call.piece(piece, is_free, out),
+            (false, Some(piece)) => {
+                out.may_repeat();
+                call.piece(piece, is_free, out)
+            }
             (false, None) => out.unknown(frame, kind),
         };
     }
@@ -68,7 +71,7 @@ fn text(
     let at = (slot, part.unwrap_or(0));
     match (is_end, event.whole_text(), &event.delta) {
         (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
-        (false, _, Some(piece)) => items.at(event.output_index, out)?.piece(at, piece, out),
+        (false, _, Some(piece)) => items.piece(event.output_index, at, piece, out),
         // Of spoken text, some servers only say that it has ended.
         (true, None, _) => Ok(()),
         _ => out.unknown(frame, event.kind.as_ref().map_or(frame.event_type, Str::as_str)),

@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 use super::super::{EventOut, read};
 use super::calls::Call;
 use super::payload::Item;
-use super::state::{State, Whole};
+use super::state::{Slot, State, Whole};
 use crate::event::Key;
 use crate::frame::Frame;
+use crate::json::Str;
 
 /// The items of one response, by their place in its output. Their ids don't
 /// tell them apart: Copilot changes them with each event.
@@ -26,6 +27,8 @@ pub(super) struct Items {
     keys: u64,
     /// Whether a missing index has been warned of.
     warned: bool,
+    /// The text of the latest item that the last event continued, if it did.
+    continued: Option<(Slot, u64)>,
 }
 
 impl Items {
@@ -120,6 +123,7 @@ impl Items {
         let is_over = self.items.get(&self.latest).is_some_and(|state| is_new || state.is_done);
         let inferred = if is_over { self.latest.saturating_add(1) } else { self.latest };
         self.latest = index.unwrap_or(inferred);
+        self.continued = None;
         Ok(self.latest)
     }
 
@@ -131,6 +135,28 @@ impl Items {
     ) -> io::Result<&mut State> {
         let place = self.place(index, false, out)?;
         Ok(self.items.entry(place).or_default())
+    }
+
+    /// A piece of a text of the item that an event is of.
+    pub(super) fn piece(
+        &mut self,
+        index: Option<u64>,
+        at: (Slot, u64),
+        piece: &Str<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let state = self.at(index, out)?;
+        out.may_repeat();
+        state.piece(at, piece, out)?;
+        self.continued = Some(at);
+        Ok(())
+    }
+
+    /// The last event came again, with this piece: its text has been said.
+    pub(super) fn again(&mut self, piece: &Str<'_>) {
+        if let (Some(at), Some(state)) = (self.continued, self.items.get_mut(&self.latest)) {
+            state.note(at, piece);
+        }
     }
 
     /// The call that an event is of.

@@ -77,8 +77,13 @@ impl State {
         piece: &Str<'_>,
         out: &mut EventOut<'_>,
     ) -> io::Result<()> {
-        self.texts.entry(at).or_default().said.add(piece);
+        self.note(at, piece);
         say(at.0, self.channel, piece, out)
+    }
+
+    /// A piece of a text has been said.
+    pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str<'_>) {
+        self.texts.entry(at).or_default().said.add(piece);
     }
 
     /// An annotation of a text.

@@ -6,7 +6,7 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 use toolstream::cli::Cli;
 
 /// The sections of README that are for its reader alone.
-const NOT_HERE: &[&str] = &["First steps", "Commands", "Options", "Inside"];
+const NOT_HERE: &[&str] = &["First steps", "Commands", "Options", "Speed", "Inside"];
 
 /// What roff begins each text with: how an apostrophe is written. Once is enough.
 const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";

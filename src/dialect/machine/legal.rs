@@ -1,0 +1,64 @@
+//! The markers that are legal in a place, and where they may begin.
+
+use crate::dialect::grammar::Rule;
+use crate::dialect::guard::Guard;
+use crate::scan::{self, Finder};
+
+/// The rules of a place, and what finds the bytes that their markers begin with.
+#[derive(Default)]
+pub(super) struct Legal {
+    pub(super) rules: Vec<Rule>,
+    finder: Finder,
+    /// Each first byte of each rule, with the rule's number, in order.
+    firsts: Vec<(u8, usize)>,
+    /// Whether every rule is legal only where prose is not.
+    pub(super) is_guarded: bool,
+}
+
+impl Legal {
+    pub(super) fn new(rules: Vec<Rule>) -> Self {
+        let numbered = || rules.iter().map(|rule| &rule.pattern).enumerate();
+        let firsts = numbered()
+            .flat_map(|(n, pattern)| pattern.first_bytes().into_iter().map(move |byte| (byte, n)));
+        let mut firsts: Vec<_> = firsts.collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        let finder = Finder::new(rules.iter().map(|rule| &rule.pattern));
+        let is_guarded = rules.iter().all(|rule| rule.guarded);
+        Legal { rules, finder, firsts, is_guarded }
+    }
+
+    /// The first byte at or behind `from` that a marker may begin with.
+    pub(super) fn find(&self, text: &str, from: usize) -> Option<usize> {
+        self.finder.find(text, from)
+    }
+
+    /// The numbers of the rules that this text may begin with, in their order.
+    pub(super) fn at(
+        &self,
+        text: &str,
+        guard: Guard,
+        is_start: bool,
+    ) -> impl Iterator<Item = usize> {
+        let (is_line, is_code) = (guard.is_line(), guard.is_code());
+        let byte = text.bytes().next();
+        let begin = self.firsts.partition_point(|&(first, _)| Some(first) < byte);
+        let here = self.firsts.get(begin..).unwrap_or_default().iter();
+        let here = here.take_while(move |&&(first, _)| Some(first) == byte).map(|&(_, n)| n);
+        // Where a message begins, the first byte may be any.
+        let all = if is_start { 0..self.rules.len() } else { 0..0 };
+        let here = here.take(if is_start { 0 } else { usize::MAX });
+        here.chain(all).filter(move |&n| {
+            self.rules.get(n).is_some_and(|rule| {
+                let fits = match rule.pattern.place() {
+                    scan::Place::Any => true,
+                    scan::Place::Line => is_line,
+                    scan::Place::Start => is_start,
+                };
+                // No one writes the spelling of a token but in code.
+                let is_prose = is_code || !(is_line || rule.pattern.is_token());
+                fits && !(rule.guarded && is_prose) && rule.pattern.may_begin(text)
+            })
+        })
+    }
+}

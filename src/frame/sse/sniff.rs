@@ -1,0 +1,49 @@
+//! Whether an input is an event stream.
+
+use memchr::memchr2;
+
+use super::DONE;
+use crate::frame::Sniff;
+
+pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
+
+/// Yes, once a line can be nothing but a field of an event stream. Prose may
+/// begin with `data` or a colon: then the line behind it decides.
+pub(super) fn sniff(head: &[u8]) -> Sniff {
+    let mut rest = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let mut fields = 0;
+    while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        let line = rest.get(..end).unwrap_or_default();
+        match sniff_line(line, true) {
+            // The blank line behind a field ends an event.
+            Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
+            Sniff::More => fields += usize::from(!line.is_empty()),
+            verdict => return verdict,
+        }
+        if fields > 1 {
+            return Sniff::Yes;
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    match sniff_line(rest, false) {
+        Sniff::More if fields > 0 => Sniff::Likely,
+        verdict => verdict,
+    }
+}
+
+fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
+    let Some(colon) = memchr::memchr(b':', line) else {
+        let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
+        return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
+    };
+    let (name, value) =
+        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    if !name.is_empty() && !FIELDS.contains(&name) {
+        return Sniff::No;
+    }
+    match (name, value.trim_ascii_start().first()) {
+        (b"data" | b"error", Some(b'{')) => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE => Sniff::Yes,
+        _ => Sniff::More,
+    }
+}

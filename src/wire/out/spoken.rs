@@ -1,0 +1,65 @@
+//! What a record has said, and text that waits for its other half.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::event::Key;
+use crate::json::Str;
+
+/// Halves of characters that wait for their other half.
+#[derive(Debug, Default)]
+pub struct Halves(pub(super) BTreeMap<(u64, Slot), u16>);
+
+/// What a piece of text continues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Slot {
+    /// Of the answer, or of a channel beside it.
+    Text(Option<&'static str>),
+    #[default]
+    Reasoning,
+    Refusal,
+    Call(Key),
+}
+
+impl Halves {
+    /// The text with the half before it made whole, if both are there, and
+    /// whether anything had to be replaced.
+    pub(super) fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
+        if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
+            return (Cow::Borrowed(piece.as_str()), piece.replaced);
+        }
+        let (mut text, mut replaced) = (String::new(), piece.replaced);
+        let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
+        if !is_nothing {
+            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
+            replaced |= String::from_utf16(&units).is_err();
+            text = String::from_utf16_lossy(&units);
+        }
+        text.push_str(piece.as_str());
+        if let Some(high) = piece.high {
+            self.0.insert(at, high);
+        }
+        (Cow::Owned(text), replaced)
+    }
+}
+
+/// What a record has said so far, as far as another one that looks like it may
+/// say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::wire) enum Spoken {
+    /// Nothing yet.
+    Nothing,
+    /// Nothing yet, but what comes would be said again.
+    Ready,
+    /// One piece of text, which stands at this address and is so long.
+    Piece(Continued, (usize, usize)),
+    /// Something else, or more.
+    More,
+}
+
+/// What a piece of text continues, and whose it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::wire) struct Continued {
+    pub(super) choice: u64,
+    pub(super) slot: Slot,
+}
