@@ -132,7 +132,8 @@ fn per_byte(corpus: &Corpus, folder: &Path) -> Option<f64> {
         Some((instructions(&args, &file)? as f64, bytes.len() as f64))
     };
     let (small, large) = (count(1_000_000)?, count(2_000_000)?);
-    Some((large.0 - small.0) / (large.1 - small.1))
+    // One message may be larger than both.
+    Some((large.0 - small.0) / (large.1 - small.1)).filter(|count| count.is_finite())
 }
 
 /// The instructions that `toolstream` takes for a file, as callgrind counts.

@@ -40,8 +40,8 @@ impl Machine {
                 (true, _) => {
                     memchr::memchr2(b'\n', b'`', rest.as_bytes()).map_or(rest.len(), |end| end + 1)
                 }
-                (false, true) => next,
-                (false, false) => {
+                (false, is_line) if is_line || rest.starts_with('\n') => next,
+                (false, _) => {
                     next + memchr::memchr3(b'\n', b'<', b']', behind).unwrap_or(behind.len())
                 }
             }
