@@ -124,7 +124,8 @@ fn markers_in_prose_are_no_calls() {
 }
 
 /// Rows that read a text from its beginning, or to its end.
-const WHOLE: &[&str] = &["llama3_json", "openai_json_text", "pythonic", "langchain_xml_agent"];
+const WHOLE: &[&str] =
+    &["llama3_json", "openai_json_text", "pythonic", "xlam", "langchain_xml_agent"];
 
 #[test]
 fn calls_may_stand_in_prose() {
