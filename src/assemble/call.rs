@@ -144,9 +144,7 @@ impl Call {
         let is_over = options.max_args != 0 && text.len() > room;
         let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
         let text = text.get(..end).unwrap_or_default();
-        if is_over {
-            self.fault = Some(Reason::TooLarge);
-        }
+        self.fault = is_over.then_some(Reason::TooLarge).or(self.fault);
         self.first = self.first.or_else(|| text.trim_ascii_start().bytes().next());
         self.scanner.push_all(text.as_bytes());
         self.arguments.push_str(text);

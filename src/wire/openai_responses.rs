@@ -51,8 +51,7 @@ const USAGE: &[Row] = &[
     ("output_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
 ];
 
-/// A decoder of responses: those of this format, and those in a Realtime
-/// session, whose events are the same.
+/// A decoder of responses, in this format or in a Realtime session.
 pub(super) struct Responses {
     format: &'static str,
     usage: &'static [Row],
