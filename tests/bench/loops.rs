@@ -21,7 +21,7 @@ pub(crate) fn payloads(stream: &[u8]) -> Vec<u8> {
 /// Reads each line of a file into a `Value`, or into structs that borrow.
 pub(crate) fn run(kind: &str, format: &str, file: &str) {
     let parse: fn(&[u8]) = match (kind, format) {
-        ("value", _) => read::<Value>,
+        ("value", _) => |line| read::<Value>(line),
         (_, name) if name.starts_with("openai-chat") => |line| read::<Chat<'_>>(line),
         (_, "openai-responses") => |line| read::<Response<'_>>(line),
         (_, "gemini") => |line| read::<Gemini<'_>>(line),

@@ -1,7 +1,7 @@
 //! How fast the parts are: `cargo bench --bench parts`.
 
 // A benchmark may fail.
-#![allow(clippy::unwrap_used, missing_docs, dead_code)]
+#![allow(clippy::unwrap_used, clippy::string_slice, missing_docs, dead_code)]
 
 mod corpus;
 
