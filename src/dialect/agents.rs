@@ -1,6 +1,6 @@
 //! What agents prompt for: code, a tag for each tool, labelled lines.
 
-use super::{AtEnd, Call, Dialect, Ends, Region, Role};
+use super::{AtEnd, Body, Call, Dialect, Ends, Parameters, Region, Role, Untyped};
 
 pub(super) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -32,7 +32,12 @@ pub(super) static YAML: Dialect = Dialect {
     calls: &[Call {
         known: true,
         next: &["{start}{_}:"],
-        ..Call::parameters("<{name}>", "{nl}</{name}>", "\n{key}:{sp}", "")
+        body: Body::Parameters(Parameters {
+            open: "\n{key}:{sp}",
+            untyped: Untyped::Plain,
+            ..Parameters::TEXT
+        }),
+        ..Call::arguments("<{name}>", "{nl}</{name}>")
     }],
     ..Dialect::EMPTY
 };

@@ -185,6 +185,9 @@ pub enum Untyped {
     Text,
     /// JSON, if it can be read as that, or else a string.
     Json,
+    /// A string, on one line and without any of YAML's marks: what has them is
+    /// not read, and never run.
+    Plain,
 }
 
 /// One tool that takes text.

@@ -18,6 +18,8 @@ pub(super) struct Value {
     /// Its text, unless that is handed on as it comes.
     text: String,
     is_streaming: bool,
+    /// Whether it can't be read if it isn't a plain word of YAML.
+    is_plain: bool,
     /// Whether it's an element, and what it holds, if it may hold elements.
     is_nested: bool,
     elements: Option<Elements>,
@@ -76,14 +78,15 @@ impl Calls {
         };
         let Some(call) = &mut self.open else { return Ok(()) };
         let is_double = !is_nested && call.keys.iter().any(|known| known == key);
-        let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
+        let types = declared.or((untyped != Untyped::Json).then_some(Types::STRING));
+        let is_plain = untyped == Untyped::Plain;
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
             call.fault.get_or_insert(Reason::Malformed);
         }
         let may_nest =
             is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
-        let is_streaming = types == Some(Types::STRING) && !is_nested;
+        let is_streaming = types == Some(Types::STRING) && !is_nested && !is_plain;
         let mut text = String::new();
         if !is_nested {
             text.push_str(if call.keys.is_empty() { "{" } else { "," });
@@ -96,6 +99,7 @@ impl Calls {
             types,
             text: String::new(),
             is_streaming,
+            is_plain,
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
@@ -129,6 +133,9 @@ impl Calls {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
         };
+        if value.is_plain && !value::is_plain(&value.text) {
+            self.fault(Reason::Malformed, say)?;
+        }
         let json = match &value.elements {
             _ if value.is_streaming => "\"".to_owned(),
             Some(elements) if !elements.is_empty() => elements.value(&value.text, value.types),
