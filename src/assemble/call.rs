@@ -82,7 +82,7 @@ impl Call {
             self.id = Some(id.to_owned());
         }
         if let Some(name) = part.name {
-            self.add_name(name);
+            self.add_name(name, out)?;
         }
         self.executor = self.executor.or(part.executor);
         if let Some(signature) = part.signature {
@@ -96,16 +96,24 @@ impl Call {
     }
 
     /// A name may be repeated on each fragment, grow, or come in pieces; once
-    /// there are arguments it's complete.
-    fn add_name(&mut self, name: &str) {
-        let is_complete = self.has_arguments() && !self.name.is_empty();
-        if self.name == name || is_complete {
-            return;
+    /// there are arguments it's complete, and another one contradicts it.
+    fn add_name(&mut self, name: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+        if name.is_empty() || self.name == name {
+            return Ok(());
+        }
+        if self.name.is_empty() {
+            self.name.push_str(name);
+            return Ok(());
+        }
+        if self.has_arguments() {
+            self.fault.get_or_insert(Reason::Conflict);
+            return Ok(());
         }
         if name.starts_with(&self.name) {
             self.name.clear();
         }
         self.name.push_str(name);
+        out.warn("joined_name", "the name of a call came in pieces", Some(self.index))
     }
 
     fn add_arguments(&mut self, arguments: Arguments<'_>, options: &Options) {

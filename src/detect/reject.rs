@@ -15,7 +15,8 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
         }
     }
     if head.first().is_some_and(|byte| is_binary(*byte)) && !may_be_framed(head) {
-        return Some(Ok("the input is binary and no stream of a known kind".into()));
+        let is_enough = ended || head.len() >= SHOWN;
+        return Some(if is_enough { Ok(binary(head)) } else { Err(()) });
     }
     match is_html(head) {
         Some(true) => html(head, ended),
@@ -46,6 +47,14 @@ const ZSTD: &str = "the input is compressed (zstd); let curl decompress it with 
 const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with `--compressed`";
 const UTF_32: &str = "the input is UTF-32, not UTF-8; convert it with `iconv -f UTF-32 -t UTF-8`";
 const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`";
+
+/// How many bytes of a binary input are shown.
+const SHOWN: usize = 16;
+
+fn binary(head: &[u8]) -> String {
+    let bytes = head.iter().take(SHOWN).map(|byte| format!(" {byte:02x}")).collect::<String>();
+    format!("the input is binary and no stream of a known kind; it begins with{bytes}")
+}
 
 /// Whether no text begins with this byte: control characters, and what begins
 /// no character in UTF-8.

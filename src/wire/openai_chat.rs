@@ -191,7 +191,7 @@ impl OpenAiChat {
         if (error::PROTOCOL.sniff)(&record) == Sniff::Yes {
             return self.error(&String::from_utf8_lossy(frame.data), out);
         }
-        let name = record.text("object").unwrap_or_default();
+        let name = record.text("object").or(record.text("type")).unwrap_or_default();
         // Some proxies keep a stream alive with chunks that say nothing.
         let says_nothing = name.starts_with("chat.completion") || record.get("choices").is_some();
         if says_nothing { Ok(()) } else { out.unknown(frame, &name) }

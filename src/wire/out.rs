@@ -326,13 +326,18 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
-    /// An event that has no meaning here.
+    /// An event that has no meaning here. If it has no name of its own, its
+    /// frame's may tell.
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
         let text = String::from_utf8_lossy(frame.data);
         let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
         self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
-        self.warn("unknown_event", &format!("events of type {} are passed over", json::quote(name)))
+        let message = match if name.is_empty() { frame.event_type } else { name } {
+            "" => "events without a type are passed over".into(),
+            name => format!("events of type {} are passed over", json::quote(name)),
+        };
+        self.warn("unknown_event", &message)
     }
 
     /// A frame whose payload can't be read.

@@ -41,11 +41,13 @@ pub(super) struct Meter {
     members: Vec<(String, String)>,
     /// What was counted before, and apart.
     counted: Vec<(Usage<'static>, String)>,
+    /// Where something else stood than a count.
+    strange: Option<&'static str>,
 }
 
 impl Meter {
     pub(super) fn new(rows: &'static [Row]) -> Self {
-        Meter { rows, members: Vec::new(), counted: Vec::new() }
+        Meter { rows, members: Vec::new(), counted: Vec::new(), strange: None }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known.
@@ -79,6 +81,10 @@ impl Meter {
     /// Says the usage, if there is any, and forgets it.
     pub(super) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         self.part();
+        if let Some(path) = self.strange.take() {
+            let reason = "it is no whole number below 2^64";
+            out.warn("wrong_type", &format!("the count {path} was left out: {reason}"))?;
+        }
         let counted = std::mem::take(&mut self.counted);
         let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
             return Ok(());
@@ -100,7 +106,8 @@ impl Meter {
             .iter()
             .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
             .collect();
-        self.counted.push((settle(self.read(&members)), format!("{{{}}}", inner.join(","))));
+        let usage = settle(self.read(&members));
+        self.counted.push((usage, format!("{{{}}}", inner.join(","))));
     }
 
     /// Forgets what is known: the whole comes.
@@ -108,12 +115,18 @@ impl Meter {
         *self = Meter::new(self.rows);
     }
 
-    fn read(&self, members: &[(String, String)]) -> Usage<'static> {
+    fn read(&mut self, members: &[(String, String)]) -> Usage<'static> {
         let mut usage = Usage::default();
-        for (path, op, fields) in self.rows {
-            let Some(number) = path.split('|').find_map(|path| lookup(members, path)) else {
-                continue;
-            };
+        for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
+            let found = paths.split('|').filter_map(|path| Some((path, lookup(members, path)?)));
+            let mut number = None;
+            for (path, json) in found {
+                number = number.or(count(&json));
+                if number.is_none() && !json.starts_with(['{', '[']) {
+                    self.strange.get_or_insert(path);
+                }
+            }
+            let Some(number) = number else { continue };
             for &field in *fields {
                 let slot = slot(&mut usage, field);
                 match op {
@@ -171,19 +184,16 @@ fn settle(mut usage: Usage<'static>) -> Usage<'static> {
     usage
 }
 
-fn lookup(members: &[(String, String)], path: &str) -> Option<u64> {
+/// The JSON at a path, unless it's null.
+fn lookup(members: &[(String, String)], path: &str) -> Option<String> {
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())?;
-    match rest {
-        None => count(value),
-        Some(rest) => {
-            let inner: Vec<_> = json::members(value)
-                .into_iter()
-                .map(|(k, v)| (k.into_owned(), v.get().to_owned()))
-                .collect();
-            lookup(&inner, rest)
-        }
-    }
+    let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value)?;
+    let Some(rest) = rest else { return Some(value.clone()).filter(|value| value != "null") };
+    let inner: Vec<_> = json::members(value)
+        .into_iter()
+        .map(|(key, value)| (key.into_owned(), value.get().to_owned()))
+        .collect();
+    lookup(&inner, rest)
 }
 
 /// A count of tokens: some gateways write it as a float or in a string.
@@ -209,7 +219,7 @@ mod tests {
     fn check(objects: &[&str], expected: [Option<u64>; 5]) {
         let mut meter = Meter::new(ROWS);
         objects.iter().for_each(|json| meter.feed(json));
-        let u = settle(meter.read(&meter.members));
+        let u = settle(meter.read(&meter.members.clone()));
         let got = [
             u.input_tokens,
             u.output_tokens,
@@ -244,7 +254,7 @@ mod tests {
         for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
             let mut meter = Meter::new(TWO_NAMES);
             meter.feed(json);
-            let usage = meter.read(&meter.members);
+            let usage = meter.read(&meter.members.clone());
             assert_eq!(
                 (usage.input_tokens, usage.cached_input_tokens),
                 (Some(5 + cached), Some(cached))
