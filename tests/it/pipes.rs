@@ -404,3 +404,24 @@ fn a_mistake_is_on_standard_error_only() -> io::Result<()> {
     assert!(!output.stderr.is_empty());
     Ok(())
 }
+
+/// The first signal waits for a reader that has stopped reading; a second one
+/// doesn't.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let mut live = program(&["parse"]);
+    live.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = live.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = thread::spawn(move || {
+        stdin.write_all(format!("data: {FIRST}\n\n").repeat(100_000).as_bytes())
+    });
+    let pid = Pid::from_child(&child);
+    thread::sleep(Duration::from_millis(300));
+    kill_process(pid, Signal::INT).unwrap();
+    thread::sleep(Duration::from_millis(100));
+    assert!(child.try_wait().unwrap().is_none(), "the first signal waits for its reader");
+    kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
+    assert!(writer.join().unwrap().is_err());
+}
