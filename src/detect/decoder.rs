@@ -7,7 +7,7 @@ use crate::event::{Code, Failure, Kind};
 use crate::frame::{Frame, Header, Sniff};
 use crate::json::{self, Str};
 use crate::rim::mask;
-use crate::wire::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record, Varying};
+use crate::wire::{Decoder, EventOut, PROTOCOLS, Protocol, Record, Varying};
 
 /// A decoder of any format.
 pub struct AutoDecoder {
@@ -100,8 +100,7 @@ impl AutoDecoder {
 
     /// Nothing in the window was of a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_told =
-            |held: &&Held| held.data.trim_ascii() != DONE && !held.data.trim_ascii().is_empty();
+        let is_told = |held: &&Held| !held.frame().is_done() && !held.data.trim_ascii().is_empty();
         let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };
         let start: String = String::from_utf8_lossy(&first.data).chars().take(60).collect();
         let message = format!(

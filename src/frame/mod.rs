@@ -43,6 +43,12 @@ impl<'a> Frame<'a> {
         event_stream::text(self.headers, name)
     }
 
+    /// Whether it is `[DONE]`: some end a stream with it, and some gateways do so
+    /// behind every format.
+    pub fn is_done(&self) -> bool {
+        self.data.trim_ascii() == sse::DONE
+    }
+
     /// Whether it is no event: its framing says that the service failed.
     pub fn is_failure(&self) -> bool {
         matches!(self.header(":message-type"), Some("exception" | "error"))

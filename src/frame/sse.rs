@@ -25,7 +25,7 @@ pub(super) static FRAMING: Framing = Framing {
     framer: |settings| Box::new(Sse { settings, ..Sse::default() }),
 };
 
-const DONE: &[u8] = b"[DONE]";
+pub(super) const DONE: &[u8] = b"[DONE]";
 
 #[derive(Default)]
 struct Sse {

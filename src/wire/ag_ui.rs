@@ -12,9 +12,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -123,7 +123,7 @@ impl Default for AgUi {
 
 impl Decoder for AgUi {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

@@ -15,7 +15,7 @@ use std::io;
 
 use super::calls::Calls;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::frame::Frame;
 use crate::json::{self, Str};
 use payload::Part;
@@ -96,8 +96,7 @@ impl Default for AiSdkUi {
 impl Decoder for AiSdkUi {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         // Some servers in Python send it as a JSON string, too.
-        let data = frame.data.trim_ascii();
-        if data == DONE || data == b"\"[DONE]\"" {
+        if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
             return self.done(out);
         }
         self.awaits_done = frame.framing == "sse";

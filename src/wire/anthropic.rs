@@ -13,8 +13,9 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use super::stage::Stage;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use blocks::{Blocks, Extent};
@@ -62,19 +63,6 @@ struct Anthropic {
     meter: Meter,
 }
 
-/// How far a message has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// None has begun, or the last one has ended.
-    Closed,
-    /// It has begun.
-    Open,
-    /// It has a reason to stop, and only `message_stop` is missing.
-    Stopped,
-    /// The provider reported an error.
-    Failed,
-}
-
 impl Default for Anthropic {
     fn default() -> Self {
         Anthropic {
@@ -89,7 +77,7 @@ impl Default for Anthropic {
 impl Decoder for Anthropic {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         // The format has no such end, but some gateways send one.
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {

@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
 use super::bedrock_invoke::CHUNK;
-use super::out::{Payload, is_json};
+use super::out::is_json;
+use super::payload::Payload;
 use super::plain::is_prefix;
 use super::usage::{Field, Meter, Op, Row};
 use super::{Decoder, EventOut, Protocol, Record, error, read};

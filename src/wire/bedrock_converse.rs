@@ -14,8 +14,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::out::is_json;
+use super::stage::Stage;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use blocks::Blocks;
@@ -83,19 +84,6 @@ struct Converse {
     meter: Meter,
 }
 
-/// How far a message has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// None has begun, or the last one has ended.
-    Closed,
-    /// It has begun.
-    Open,
-    /// `messageStop` has come, and only what the message cost may follow.
-    Stopped,
-    /// The provider reported an error.
-    Failed,
-}
-
 impl Default for Converse {
     fn default() -> Self {
         Converse { stage: Stage::Closed, blocks: Blocks::default(), meter: Meter::new(USAGE) }
@@ -104,7 +92,7 @@ impl Default for Converse {
 
 impl Decoder for Converse {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if frame.is_failure() {

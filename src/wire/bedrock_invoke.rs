@@ -11,7 +11,8 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::out::{Halves, Payload, is_json};
+use super::out::{Halves, is_json};
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
 use super::{Decoder, EventOut, PROTOCOLS, Protocol, Record, error, read};
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};

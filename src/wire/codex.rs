@@ -10,7 +10,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
 use super::{Decoder, EventOut, Protocol, error, read};
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};

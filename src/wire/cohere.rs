@@ -12,7 +12,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::Key;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -59,7 +59,7 @@ struct Cohere {
 
 impl Decoder for Cohere {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done(out);
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

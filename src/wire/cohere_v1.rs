@@ -13,7 +13,7 @@ use std::io;
 use super::cohere::USAGE;
 use super::many::each;
 use super::usage::Meter;
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{Arguments, CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -55,7 +55,7 @@ impl Default for CohereV1 {
 
 impl Decoder for CohereV1 {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

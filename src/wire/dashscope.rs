@@ -14,9 +14,9 @@ use serde_json::value::RawValue;
 use super::function::Function;
 use super::growth::Growth;
 use super::many::each;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{Arguments, CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -140,7 +140,7 @@ impl Default for DashScope {
 
 impl Decoder for DashScope {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {

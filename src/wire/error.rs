@@ -9,7 +9,7 @@
 use std::io;
 
 use super::out::is_json;
-use super::{DONE, Decoder, EventOut, Protocol, Record};
+use super::{Decoder, EventOut, Protocol, Record};
 use crate::event::{Code, Failure, Kind, Output};
 use crate::frame::{Frame, Sniff};
 use crate::json;
@@ -30,7 +30,7 @@ struct ErrorBody {
 
 impl Decoder for ErrorBody {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if !std::mem::replace(&mut self.started, true) {

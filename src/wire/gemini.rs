@@ -19,7 +19,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
 use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::{self, Str};
@@ -105,7 +105,7 @@ impl Default for Gemini {
 impl Decoder for Gemini {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         // The format has no such end, but some gateways send one.
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         self.framing = frame.framing;

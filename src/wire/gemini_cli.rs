@@ -11,7 +11,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
 use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};

@@ -14,8 +14,9 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use super::stage::Stage;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{Code, Failure, FinishReason, Kind};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -58,19 +59,6 @@ struct GeminiInteractions {
     meter: Meter,
 }
 
-/// How far an interaction has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// None has begun, or the last one has ended.
-    Closed,
-    /// It has begun.
-    Open,
-    /// Its status is final, and only `interaction.completed` is missing.
-    Stopped,
-    /// The provider reported an error.
-    Failed,
-}
-
 impl Default for GeminiInteractions {
     fn default() -> Self {
         GeminiInteractions {
@@ -84,7 +72,7 @@ impl Default for GeminiInteractions {
 
 impl Decoder for GeminiInteractions {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done(out);
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

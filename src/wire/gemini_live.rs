@@ -11,7 +11,7 @@ use std::io;
 
 use super::gemini::{FunctionResponse, Parts, USAGE, word};
 use super::usage::Meter;
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, error, finish, read};
 use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind};
 use crate::frame::{Frame, Sniff};
 use payload::{Message, ServerContent, Transcription};
@@ -81,7 +81,7 @@ impl Default for GeminiLive {
 
 impl Decoder for GeminiLive {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {

@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 
 use super::function::Function;
 use super::many::each;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -98,7 +98,7 @@ struct Conversations {
 
 impl Decoder for Conversations {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

@@ -41,10 +41,12 @@ mod openai_realtime;
 mod openai_responses;
 mod opencode;
 mod out;
+mod payload;
 mod pi;
 mod plain;
 mod replicate;
 mod simple;
+mod stage;
 mod template;
 mod usage;
 mod workers_ai;
@@ -54,7 +56,8 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-pub use out::{EventOut, Halves, read};
+pub use out::{EventOut, Halves};
+pub use payload::read;
 pub use template::{Templates, Varying};
 
 use crate::frame::{Frame, Sniff};
@@ -141,9 +144,6 @@ pub fn find(name: &str) -> Option<&'static Protocol> {
     let name = name.replace('_', "-");
     PROTOCOLS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
 }
-
-/// The data that marks the end of many streams.
-pub const DONE: &[u8] = b"[DONE]";
 
 /// A frame read as far as is needed to tell formats apart.
 pub struct Record<'a> {

@@ -11,9 +11,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::function::Function;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, read};
+use super::{Decoder, EventOut, Protocol, Record, Varying, error, read};
 use crate::event::{CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -113,7 +113,7 @@ struct Ollama {
 
 impl Decoder for Ollama {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {

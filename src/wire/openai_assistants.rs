@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::openai_responses::Said;
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -76,7 +76,7 @@ impl Default for Assistants {
 impl Decoder for Assistants {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         // It comes behind the run's own end.
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {

@@ -15,7 +15,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
+use super::{Decoder, EventOut, Protocol, Record, Varying, error, finish, read};
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -103,7 +103,7 @@ impl Default for OpenAiChat {
 
 impl Decoder for OpenAiChat {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done(out);
         }
         self.awaits_done = frame.framing == "sse";

@@ -10,9 +10,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::openai_chat::USAGE;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::Meter;
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, read};
+use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -85,7 +85,7 @@ impl Default for Completions {
 
 impl Decoder for Completions {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done("`[DONE]` came without a finish reason", out);
         }
         self.framing = frame.framing;

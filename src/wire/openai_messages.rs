@@ -17,7 +17,7 @@ use super::calls::Calls;
 use super::openai_chat::content::say;
 use super::openai_chat::payload::Delta;
 use super::openai_chat::reasoning::Details;
-use super::out::Payload;
+use super::payload::Payload;
 use super::{Decoder, EventOut, Protocol, Record, error, read};
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::frame::{Frame, Sniff};

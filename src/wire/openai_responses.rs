@@ -17,7 +17,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, Varying, error, read};
+use super::{Decoder, EventOut, Protocol, Record, Varying, error, read};
 use crate::event::FinishReason;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -77,7 +77,7 @@ enum Stage {
 
 impl Decoder for Responses {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done(out);
         }
         read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {

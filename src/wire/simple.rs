@@ -11,7 +11,7 @@
 use std::io;
 
 use super::usage::{Field, Meter, Op, Row};
-use super::{DONE, Decoder, EventOut, Protocol, Record, error, finish};
+use super::{Decoder, EventOut, Protocol, Record, error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -169,7 +169,7 @@ pub(super) struct Simple {
 
 impl Decoder for Simple {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return self.done(out);
         }
         let text = String::from_utf8_lossy(frame.data);

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 
 use super::function::Function;
 use super::openai_chat::USAGE;
-use super::out::Payload;
+use super::payload::Payload;
 use super::usage::Meter;
-use super::{DONE, Decoder, EventOut, PROTOCOLS, Protocol, Record, error, read};
+use super::{Decoder, EventOut, PROTOCOLS, Protocol, Record, error, read};
 use crate::event::{CallPart, Key};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -114,7 +114,7 @@ impl Default for WorkersAi {
 
 impl Decoder for WorkersAi {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if frame.data.trim_ascii() == DONE {
+        if frame.is_done() {
             return if self.is_open { self.end(out) } else { Ok(()) };
         }
         read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {

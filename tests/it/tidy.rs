@@ -46,7 +46,7 @@ const LONGER: &[(&str, usize)] = &[
     ("src/wire/openai_chat.rs", 360),
     ("src/wire/openai_responses.rs", 310),
     ("src/wire/openai_chat/payload.rs", 360),
-    ("src/wire/out.rs", 420),
+    ("src/wire/out.rs", 360),
 ];
 
 /// Lines that can't be broken: tables, and text that is compared as it is.

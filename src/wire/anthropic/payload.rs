@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use super::super::{EventOut, out::Payload};
+use super::super::{EventOut, payload::Payload};
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::{Record, out::Payload};
+use super::super::{Record, payload::Payload};
 use crate::json::Str;
 
 /// Whether a record is such a line.

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::super::EventOut;
 use super::super::function::Function;
 use super::super::many::{Many, each};
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use crate::event::{CallPart, Key};
 use crate::json::Str;
 

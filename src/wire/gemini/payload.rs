@@ -4,7 +4,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use super::call::{FunctionCall, FunctionResponse, ServerTool};
 use crate::json::Str;
 

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::super::gemini::{Content, FunctionCall, FunctionResponse, Part};
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use crate::json::Str;
 
 /// A record of either side: one of its kinds, and what it cost.

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::super::function::Function;
 use super::super::many::Many;
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use super::calls::{Listed, ToolCall};
 use super::content::Content;
 use crate::json::{self, Str};

@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use crate::json::Str;
 
 /// One event of a stream, or a complete response. What has a table of its own

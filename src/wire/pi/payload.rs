@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::out::Payload;
+use super::super::payload::Payload;
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
