@@ -44,8 +44,6 @@ pub struct Options {
     pub tools: Option<Arc<Tools>>,
     /// The format's name, for a message that ends before it is known.
     pub format: String,
-    /// The input's name, when there are several.
-    pub file: Option<String>,
 }
 
 impl Default for Options {
@@ -61,7 +59,6 @@ impl Default for Options {
             max_depth: crate::json::MAX_DEPTH,
             tools: None,
             format: "unknown".into(),
-            file: None,
         }
     }
 }
@@ -175,14 +172,7 @@ impl Assembler {
         }
         self.any = true;
         let mut message = Message::default();
-        emit(
-            Kind::Start(Start {
-                framing: self.framing,
-                file: self.options.file.as_deref(),
-                ..start
-            })
-            .into(),
-        )?;
+        emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.warned = None;
         let mut out = Out::new(0, &self.options, &mut self.warned, emit);
         for early in std::mem::take(&mut self.early) {

@@ -84,8 +84,6 @@ pub struct Start<'a> {
     pub id: Option<&'a str>,
     /// The model's name.
     pub model: Option<&'a str>,
-    /// The input's name, when there are several.
-    pub file: Option<&'a str>,
 }
 
 /// A piece of the answer.

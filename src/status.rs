@@ -162,14 +162,8 @@ mod tests {
         assert_eq!(status.code(true), expected);
     }
 
-    const START: Kind<'_> = Kind::Start(Start {
-        format: "f",
-        framing: "f",
-        dialect: None,
-        id: None,
-        model: None,
-        file: None,
-    });
+    const START: Kind<'_> =
+        Kind::Start(Start { format: "f", framing: "f", dialect: None, id: None, model: None });
     const FINISH: Kind<'_> = finish(false);
 
     const fn finish(wants_tools: bool) -> Kind<'static> {

@@ -46,7 +46,6 @@ impl Reading {
                 max_depth: self.max_depth,
                 tools,
                 format: self.format.map_or("unknown", |format| format.name).into(),
-                file: None,
             },
         })
     }

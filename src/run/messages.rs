@@ -91,9 +91,7 @@ impl<'a> Job<'a> {
         let mut status = Status::new(self.reading.strict);
         let label = self.inputs.label(name, self.reading.timing);
         let clock = label.clock.clone();
-        let mut config = self.config.clone();
-        config.assembly.file = label.file.clone();
-        let pipeline = Pipeline::new(&config);
+        let pipeline = Pipeline::new(&self.config);
         let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
         let max_memory = match self.print {
             Print::Events { .. } => 0,

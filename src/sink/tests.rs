@@ -11,7 +11,7 @@ use crate::event::{
 use crate::frame::{Fault, FaultKind, Frame, Header, HeaderValue};
 
 const START: Start<'_> =
-    Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None, file: None };
+    Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None };
 const FINISH: Finish<'_> = Finish {
     wants_tools: false,
     finish_reason: FinishReason::Stop,
