@@ -212,8 +212,7 @@ impl Assembler {
             message.check_finish(&mut out)?;
             failure = out.strict_failure();
         }
-        let main = self.options.choice.unwrap_or(0);
-        let main = if message.has(main) { main } else { message.first_choice().unwrap_or(main) };
+        let main = message.first_choice().or(self.options.choice).unwrap_or(0);
         if failure.is_none() {
             message.finish_others(main, &mut out)?;
         }

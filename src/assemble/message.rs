@@ -43,10 +43,6 @@ struct Choice {
 }
 
 impl Message {
-    pub(super) fn has(&self, choice: u64) -> bool {
-        self.choices.contains_key(&choice)
-    }
-
     pub(super) fn first_choice(&self) -> Option<u64> {
         self.choices.keys().next().copied()
     }

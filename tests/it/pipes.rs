@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -403,6 +403,25 @@ fn a_mistake_is_on_standard_error_only() -> io::Result<()> {
     assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
     assert!(!output.stderr.is_empty());
     Ok(())
+}
+
+/// Behind a limit nothing is read any more, though the input goes on.
+#[test]
+fn a_limit_ends_the_reading() {
+    let mut live = Live::start(&["parse", "--max-calls", "1"]);
+    let call = |index: u64| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{index},\
+             \"id\":\"c{index}\",\"function\":{{\"name\":\"f\"}}}}]}}}}]}}\n\n"
+        )
+    };
+    live.write(&call(0));
+    assert_eq!(said(&live.line()), "start");
+    live.write(&call(1));
+    assert_eq!(said(&live.line()), "invalid_tool_call f");
+    assert_eq!(said(&live.line()), "error limit");
+    assert_eq!(live.lines.recv_timeout(GUARD), Err(RecvTimeoutError::Disconnected));
+    assert_eq!(live.child.wait().unwrap().code(), Some(6));
 }
 
 /// The first signal waits for a reader that has stopped reading; a second one
