@@ -67,7 +67,9 @@ impl BodyReader {
                 brackets: Brackets::new(delimiter),
                 text: String::new(),
             },
-            BodyForm::Parameters { .. } | BodyForm::Raw(_) => return None,
+            BodyForm::Parameters { .. } | BodyForm::Raw(_) | BodyForm::Yaml | BodyForm::Empty => {
+                return None;
+            }
         })
     }
 

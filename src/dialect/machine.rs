@@ -64,6 +64,9 @@ pub(super) struct Machine {
     body: Option<BodyReader>,
     section: Option<(usize, usize, Captures)>,
     region: Option<(usize, usize)>,
+    /// The closers of thoughts, once one was seen where the dialect is to be
+    /// found out: another one means nothing.
+    strays: Vec<Rule>,
     /// The open section's opener, and how many calls there were before it.
     group: (String, u64),
     /// The words of the opener of the open region or call.
@@ -127,6 +130,7 @@ impl Machine {
             section: None,
             group: (String::new(), 0),
             region: None,
+            strays: Vec::new(),
             words: Captures::default(),
             keys: Vec::new(),
             block: String::new(),
@@ -268,7 +272,11 @@ impl Machine {
 
     fn place_rules(&self, place: Place) -> Vec<Rule> {
         match place {
-            Place::Text => grammar::text_rules(&self.grammars, self.named),
+            Place::Text => {
+                let mut rules = grammar::text_rules(&self.grammars, self.named);
+                rules.extend_from_slice(&self.strays);
+                rules
+            }
             Place::Region => match self.region {
                 Some(region) => {
                     grammar::region_rules(&self.grammars, region, &self.words, self.named)

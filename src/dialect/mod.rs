@@ -40,6 +40,7 @@ mod tags;
 mod template;
 mod value;
 mod watch;
+mod yaml;
 
 pub use form::{AtEnd, Body, Call, Envelope, Parameters, Raw, Untyped};
 pub use load::load;

@@ -5,12 +5,13 @@ use std::io;
 use super::{Calls, Say, warn};
 use crate::dialect::elements::Elements;
 use crate::dialect::form::{Parameters, Untyped};
-use crate::dialect::value;
-use crate::event::Reason;
+use crate::dialect::{value, yaml};
+use crate::event::{Arguments, Reason};
 use crate::json;
 use crate::tools::{Schema, Types};
 
 /// A value that is open.
+#[derive(Default)]
 pub(super) struct Value {
     key: String,
     /// What it may be; none if it's JSON wherever it can be read as that.
@@ -18,8 +19,8 @@ pub(super) struct Value {
     /// Its text, unless that is handed on as it comes.
     text: String,
     is_streaming: bool,
-    /// Whether it can't be read if it isn't a plain word of YAML.
-    is_plain: bool,
+    /// Whether it's all of the arguments, in YAML.
+    is_yaml: bool,
     /// Whether it's an element, and what it holds, if it may hold elements.
     is_nested: bool,
     elements: Option<Elements>,
@@ -79,14 +80,13 @@ impl Calls {
         let Some(call) = &mut self.open else { return Ok(()) };
         let is_double = !is_nested && call.keys.iter().any(|known| known == key);
         let types = declared.or((untyped != Untyped::Json).then_some(Types::STRING));
-        let is_plain = untyped == Untyped::Plain;
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
             call.fault.get_or_insert(Reason::Malformed);
         }
         let may_nest =
             is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
-        let is_streaming = types == Some(Types::STRING) && !is_nested && !is_plain;
+        let is_streaming = types == Some(Types::STRING) && !is_nested;
         let mut text = String::new();
         if !is_nested {
             text.push_str(if call.keys.is_empty() { "{" } else { "," });
@@ -99,7 +99,7 @@ impl Calls {
             types,
             text: String::new(),
             is_streaming,
-            is_plain,
+            is_yaml: false,
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
@@ -107,6 +107,14 @@ impl Calls {
             warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
         }
         self.fragment(&text, say)
+    }
+
+    /// The arguments begin, in YAML.
+    pub(in crate::dialect) fn open_yaml(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        let open = self.open.iter_mut();
+        open.for_each(|call| call.values.push(Value { is_yaml: true, ..Value::default() }));
+        Ok(())
     }
 
     /// A string's text is handed on as it comes; what may be of another type
@@ -133,8 +141,11 @@ impl Calls {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
         };
-        if value.is_plain && !value::is_plain(&value.text) {
-            self.fault(Reason::Malformed, say)?;
+        if value.is_yaml {
+            return match yaml::object(&value.text, self.schema()) {
+                Some(json) => self.arguments(Arguments::Value(&json), say),
+                None => self.fault(Reason::Malformed, say),
+            };
         }
         let json = match &value.elements {
             _ if value.is_streaming => "\"".to_owned(),

@@ -151,6 +151,14 @@ impl Machine {
                 self.enter(Place::Value);
             }
             None if self.body.is_some() => self.enter(Place::Body),
+            None if matches!(form.body, BodyForm::Yaml) => {
+                self.calls.open_yaml(say)?;
+                self.enter(Place::Value);
+            }
+            None if matches!(form.body, BodyForm::Empty) && form.close.is_empty() => {
+                self.calls.begin(say)?;
+                self.end_call("", say)?;
+            }
             None => {
                 self.calls.begin(say)?;
                 self.enter(Place::Call);
