@@ -134,7 +134,8 @@ impl<'t> Schema<'t> {
 
     /// The schema that another one refers to.
     fn target(&self, schema: &Value) -> Option<&'t Value> {
-        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+        let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+        self.root.pointer(&decoded(pointer)?)
     }
 
     /// The types that fit all that a schema says. What can't be found, or has
@@ -176,6 +177,19 @@ impl<'t> Schema<'t> {
 }
 
 /// The schemas of a list inside a schema.
+/// A URI's text, without the percent signs that escape bytes in it.
+fn decoded(text: &str) -> Option<String> {
+    let (first, rest) =
+        text.split_once('%').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let mut bytes = first.as_bytes().to_vec();
+    for part in rest.iter().flat_map(|rest| rest.split('%')) {
+        let (code, literal) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        bytes.extend(literal.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
 fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
@@ -322,7 +336,7 @@ mod tests {
     #[test]
     fn references_are_followed_as_far_as_they_lead() {
         let check = |schema: &str, expected| {
-            let definitions = r##"{"Count":{"type":"integer"},"Alias":{"$ref":"#/$defs/Count"},
+            let definitions = r##"{"Count":{"type":"integer"},"a/b ~cé":{"type":"integer"},"Alias":{"$ref":"#/$defs/Count"},
                 "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}}"##;
             check_types(
                 &format!(r#"{{"properties":{{"a":{schema}}},"$defs":{definitions}}}"#),
@@ -333,6 +347,8 @@ mod tests {
         check(r##"{"anyOf":[{"$ref":"#/$defs/Count"},{"type":"null"}]}"##, Some("null 1"));
         check(r##"{"anyOf":[{"$ref":"#/$defs/Missing"},{"type":"null"}]}"##, None);
         check(r##"{"$ref":"#/$defs/Loop"}"##, None);
+        check(r##"{"$ref":"#/%24defs/a~1b%20~0c%C3%A9"}"##, Some("1"));
+        check(r##"{"$ref":"#/$defs/a~1b%2"}"##, None);
         check_types(
             r##"{"$ref":"#/$defs/F","$defs":{"F":{"properties":{"a":{"type":"boolean"}}}}}"##,
             Some("true"),

@@ -15,7 +15,6 @@ mod text;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::body::BodyReader;
 use super::call::{Calls, Say};
@@ -23,7 +22,6 @@ use super::grammar::{self, BodyForm, CallForm, Go, Grammar, Rule};
 use super::guard::Guard;
 use super::{DIALECTS, Dialect, Role, StartIn};
 use crate::scan::{Captures, Lookahead};
-use crate::tools::Tools;
 use legal::Legal;
 use search::Tried;
 
@@ -98,21 +96,21 @@ fn read(rows: &[&Dialect]) -> Vec<Rc<Grammar>> {
 
 impl Machine {
     /// A machine for text of a dialect that the user chose.
-    pub(super) fn new(row: &Dialect, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
-        Machine::of(read(&[row]), None, start_in, tools)
+    pub(super) fn new(row: &Dialect, start_in: StartIn, calls: Calls) -> Self {
+        Machine::of(read(&[row]), None, start_in, calls)
     }
 
     /// A machine that finds the dialect out.
-    pub(super) fn auto(start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+    pub(super) fn auto(start_in: StartIn, calls: Calls) -> Self {
         let (grammars, text) = AUTO.with(Clone::clone);
-        Machine::of(grammars, Some(text), start_in, tools)
+        Machine::of(grammars, Some(text), start_in, calls)
     }
 
     fn of(
         grammars: Vec<Rc<Grammar>>,
         text: Option<Rc<Legal>>,
         start_in: StartIn,
-        tools: Option<Arc<Tools>>,
+        calls: Calls,
     ) -> Self {
         let mut machine = Machine {
             grammars,
@@ -124,7 +122,7 @@ impl Machine {
             attempts: Vec::new(),
             guard: Guard::default(),
             is_start: true,
-            calls: Calls::new(tools),
+            calls,
             form: (0, 0),
             body: None,
             section: None,

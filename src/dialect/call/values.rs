@@ -78,7 +78,7 @@ impl Calls {
             None => self.declared(key, item),
         };
         let Some(call) = &mut self.open else { return Ok(()) };
-        let is_double = !is_nested && call.keys.iter().any(|known| known == key);
+        let is_double = !is_nested && call.keys.contains(key);
         let types = declared.or((untyped != Untyped::Json).then_some(Types::STRING));
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
@@ -92,7 +92,9 @@ impl Calls {
             text.push_str(if call.keys.is_empty() { "{" } else { "," });
             json::quote_into(key, &mut text);
             text.push_str(if is_streaming { ":\"" } else { ":" });
-            call.keys.push(key.to_owned());
+            if !self.is_over {
+                call.keys.insert(key.to_owned());
+            }
         }
         call.values.push(Value {
             key: key.to_owned(),
@@ -124,10 +126,13 @@ impl Calls {
         text: &str,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
-        self.raw.push_str(text);
+        self.push_raw(text);
         let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
             return Ok(());
         };
+        if self.is_over {
+            return Ok(());
+        }
         if !value.is_streaming {
             value.text.push_str(text);
             return Ok(());
@@ -155,7 +160,7 @@ impl Calls {
         if !value.is_nested {
             return self.fragment(&json, say);
         }
-        if let Some(call) = &mut self.open {
+        if let Some(call) = self.open.as_mut().filter(|_| !self.is_over) {
             let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());
             outer.unwrap_or(&mut call.elements).push(value.key, json);
         }

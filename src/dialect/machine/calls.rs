@@ -224,7 +224,7 @@ impl Machine {
             self.end_call("", say)?;
             return self.text(text, say);
         }
-        self.calls.raw.push_str(text);
+        self.calls.push_raw(text);
         if text.trim_ascii().is_empty() || (is_blank && !has_closer) {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl Machine {
             self.calls.close_value(say)?;
             self.keys.pop();
         }
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
         self.calls.open_value(&Opener { key, kind, form }, say)?;
         self.keys.push(words);
@@ -259,14 +259,14 @@ impl Machine {
 
     pub(super) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.calls.close_value(say)?;
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         self.keys.pop();
         self.enter(if self.calls.has_value() { Place::Value } else { Place::Call });
         Ok(())
     }
 
     pub(super) fn end_call(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         self.calls.close(say)?;
         if self.section.is_some() {
             self.space = Some(String::new());
@@ -280,7 +280,7 @@ impl Machine {
     /// The section's closer; inside a call, that lacks its own.
     pub(super) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.place != Place::Section {
-            self.calls.raw.push_str(marker);
+            self.calls.push_raw(marker);
             self.end_unclosed(say)?;
         }
         self.section = None;
