@@ -148,7 +148,8 @@ impl<'t> Schema<'t> {
         let is_nullable = schema.get("nullable") == Some(&Value::Bool(true));
         let mut types = Types::ANY;
         if let Some(target) = self.target(schema) {
-            types = types.and(self.types_of(target, budget));
+            let target = self.types_of(target, budget);
+            types = types.and(Types { null: target.null || is_nullable, ..target });
         }
         if let Some(names) = schema.get("type") {
             let names = names.as_array().map_or(std::slice::from_ref(names), Vec::as_slice);
@@ -162,6 +163,9 @@ impl<'t> Schema<'t> {
                 any = any.or(self.types_of(alternative, budget));
             }
             types = types.and(any);
+        }
+        if let Some(not) = schema.get("not").filter(|not| says_only_type(not)) {
+            types = types.and(self.types_of(not, budget).not());
         }
         for part in list(schema, "allOf") {
             types = types.and(self.types_of(part, budget));
@@ -188,6 +192,11 @@ fn decoded(text: &str) -> Option<String> {
         bytes.extend(literal.as_bytes());
     }
     String::from_utf8(bytes).ok()
+}
+
+/// Whether a schema holds for every value of its types: its negation, for none.
+fn says_only_type(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|members| members.keys().all(|key| key == "type"))
 }
 
 fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
@@ -249,6 +258,19 @@ impl Types {
             object: self.object & other.object,
             array: self.array & other.array,
             string: self.string & other.string,
+        }
+    }
+
+    /// What is of none of these types. Integers are numbers.
+    fn not(self) -> Types {
+        Types {
+            null: !self.null,
+            boolean: !self.boolean,
+            integer: !self.integer && !self.number,
+            number: !self.number,
+            object: !self.object,
+            array: !self.array,
+            string: !self.string,
         }
     }
 
@@ -349,6 +371,9 @@ mod tests {
         check(r##"{"$ref":"#/$defs/Loop"}"##, None);
         check(r##"{"$ref":"#/%24defs/a~1b%20~0c%C3%A9"}"##, Some("1"));
         check(r##"{"$ref":"#/$defs/a~1b%2"}"##, None);
+        check(r##"{"$ref":"#/$defs/Count","nullable":true}"##, Some("null 1"));
+        check(r##"{"type":["null","integer"],"not":{"type":"null"}}"##, Some("1"));
+        check(r##"{"type":"integer","not":{"type":"integer","minimum":3}}"##, Some("1"));
         check_types(
             r##"{"$ref":"#/$defs/F","$defs":{"F":{"properties":{"a":{"type":"boolean"}}}}}"##,
             Some("true"),

@@ -67,6 +67,7 @@ pub(super) static QWEN3_CODER: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[
+        Call::empty("<tool_call>{ws}<function={name}/>", "</tool_call>"),
         function("<tool_call>{ws}<function={name}>", PARAMETER),
         Call { narrated: true, ..function("<function={name}>", PARAMETER) },
     ],

@@ -7,7 +7,7 @@ use crate::dialect::elements::Elements;
 use crate::dialect::form::{Parameters, Untyped};
 use crate::dialect::{value, yaml};
 use crate::event::{Arguments, Reason};
-use crate::json;
+use crate::json::{self, Scanner};
 use crate::tools::{Schema, Types};
 
 /// A value that is open.
@@ -19,6 +19,8 @@ pub(super) struct Value {
     /// Its text, unless that is handed on as it comes.
     text: String,
     is_streaming: bool,
+    /// Where it is as JSON, if it can be no string.
+    scanner: Option<Scanner>,
     /// Whether it's all of the arguments, in YAML.
     is_yaml: bool,
     /// Whether it's an element, and what it holds, if it may hold elements.
@@ -101,6 +103,7 @@ impl Calls {
             types,
             text: String::new(),
             is_streaming,
+            scanner: types.filter(|types| !types.string && !is_nested).map(|_| Scanner::default()),
             is_yaml: false,
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
@@ -130,6 +133,9 @@ impl Calls {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
             return Ok(());
         };
+        if let Some(scanner) = &mut value.scanner {
+            scanner.push_all(text.as_bytes());
+        }
         if self.is_over {
             return Ok(());
         }
@@ -140,6 +146,13 @@ impl Calls {
         let mut escaped = String::with_capacity(text.len());
         json::escape_into(text, &mut escaped);
         self.fragment(&escaped, say)
+    }
+
+    /// Whether the open value is JSON and here in a string of its: no closer is
+    /// one there.
+    pub(in crate::dialect) fn is_in_string(&self) -> bool {
+        let value = self.open.as_ref().and_then(|call| call.values.last());
+        value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
     }
 
     pub(in crate::dialect) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {

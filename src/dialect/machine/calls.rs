@@ -7,7 +7,7 @@ use crate::dialect::Parameters;
 use crate::dialect::body::{BodyReader, Progress};
 use crate::dialect::call::{Opener, Say, warn};
 use crate::event::Reason;
-use crate::scan::{Attempt, Match, Pattern};
+use crate::scan::{self, Attempt, Match, Pattern};
 
 impl Machine {
     /// The markers that are legal in some part of the open call.
@@ -29,8 +29,14 @@ impl Machine {
                     return vec![open, close];
                 }
                 // Where nothing is escaped, the closer closes the value only
-                // if what may follow a value follows.
-                let next = [open].into_iter().chain(ends).map(|rule| rule.pattern).collect();
+                // if what may follow a value follows, or what ends the call.
+                let mut beyond = self.beyond();
+                beyond.retain(|rule| {
+                    let is_plain = !rule.known && rule.pattern.place() == scan::Place::Any;
+                    is_plain && rule.go != Go::Nothing
+                });
+                let next = [open].into_iter().chain(ends).chain(beyond);
+                let next = next.map(|rule| rule.pattern).collect();
                 return vec![Rule { next, ..close }];
             }
             (Place::Value, BodyForm::Parameters { open, close: None, .. })
@@ -258,6 +264,9 @@ impl Machine {
     }
 
     pub(super) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+        if self.calls.is_in_string() {
+            return self.calls.feed_value(marker, say);
+        }
         self.calls.close_value(say)?;
         self.calls.push_raw(marker);
         self.keys.pop();
