@@ -358,7 +358,8 @@ mod tests {
     #[test]
     fn references_are_followed_as_far_as_they_lead() {
         let check = |schema: &str, expected| {
-            let definitions = r##"{"Count":{"type":"integer"},"a/b ~cé":{"type":"integer"},"Alias":{"$ref":"#/$defs/Count"},
+            let definitions = r##"{"Count":{"type":"integer"},"a/b ~cé":{"type":"integer"},
+                "Alias":{"$ref":"#/$defs/Count"},
                 "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}}"##;
             check_types(
                 &format!(r#"{{"properties":{{"a":{schema}}},"$defs":{definitions}}}"#),

@@ -117,6 +117,8 @@ pub static DIALECTS: &[&Dialect] = &[
     &llama::PYTHONIC,
     &llama::LLAMA4,
     &others::LFM2,
+    &others::MINICPM3,
+    &others::NEXUSRAVEN,
     &others::OLMO3,
     &llama::BUILTIN,
     &google::TOOL_CODE,

@@ -242,6 +242,25 @@ pub(super) static LFM2: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+pub(super) static MINICPM3: Dialect = Dialect {
+    name: "minicpm3",
+    aliases: &["minicpm"],
+    models: &["MiniCPM3"],
+    auto: true,
+    regions: &[Region::reasoning("<|thought_start|>{nl}", "{nl}<|thought_end|>{nl}")],
+    calls: &[Call::python("<|tool_call_start|>{ws}```python{nl}", "```{ws}<|tool_call_end|>")],
+    ..Dialect::EMPTY
+};
+
+/// The call stands first, and the model explains it.
+pub(super) static NEXUSRAVEN: Dialect = Dialect {
+    name: "nexusraven",
+    models: &["NexusRaven V2"],
+    regions: &[Region::reasoning("{nl}Thought:{sp}", "")],
+    calls: &[Call::python("{line}Call:{sp}", "<bot_end>{sp}")],
+    ..Dialect::EMPTY
+};
+
 pub(super) static OLMO3: Dialect = Dialect {
     name: "olmo3",
     models: &["Olmo 3"],

@@ -109,8 +109,8 @@ pub struct Region {
     /// The pattern of its opener.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
-    /// The pattern of its closer.
-    #[serde(deserialize_with = "load::text")]
+    /// The pattern of its closer; empty if only what `ends` names ends it.
+    #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
     /// What it holds.
     pub role: Role,

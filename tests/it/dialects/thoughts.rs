@@ -89,8 +89,8 @@ impl Said {
     }
 }
 
-/// A region that has no closer, but ends at the next label.
-const LABELLED: &str = "react";
+/// Rows whose thoughts have no closer, and end at the next label.
+const LABELLED: &[&str] = &["react", "nexusraven"];
 
 #[track_caller]
 fn check(
@@ -100,7 +100,7 @@ fn check(
 ) {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for thought in Thought::all().iter().filter(|thought| thought.row.name != LABELLED) {
+    for thought in Thought::all().iter().filter(|thought| !LABELLED.contains(&thought.row.name)) {
         let Some(input) = input(thought) else { continue };
         let said = thought.said(start_in, &input);
         count += 1;
