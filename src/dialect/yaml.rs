@@ -113,6 +113,7 @@ impl<'s> Reader<'_, 's> {
         let key = self.block_key()?;
         self.lines.blanks();
         self.lines.take(':')?;
+        self.lines.rest.starts_with([' ', '\t', '\n']).then_some(())?;
         Some(Slot { least, is_item: false, schema: self.member(&key)? })
     }
 

@@ -162,9 +162,11 @@ impl<'t> Lines<'t> {
         for line in self.rest.lines() {
             let column = line.len() - line.trim_start_matches(' ').len();
             if column < line.len() {
-                let is_over = column < least;
+                if column < least {
+                    break;
+                }
                 let is_tab = line.trim_start_matches(' ').starts_with('\t');
-                return (is_over || (column >= widest && !is_tab)).then_some(column.max(least));
+                return (column >= widest && !is_tab).then_some(column);
             }
             widest = widest.max(column);
         }

@@ -98,6 +98,7 @@ fn blocks() {
     );
     check("a: |2\n    one\n  two", r#"{"a":"  one\ntwo\n"}"#);
     check("a: >-\n\n  one", r#"{"a":"\none"}"#);
+    check("a: |\n    \nb: 1", r#"{"a":"","b":1}"#);
     check("a: >\n     ", r#"{"a":""}"#);
     check("a: |\nb: >+\n\n", r#"{"a":"","b":"\n\n"}"#);
     check("a:\n- |\n  x\n- >-\n  y", r#"{"a":["x\n","y"]}"#);
@@ -119,6 +120,7 @@ fn lists_and_maps() {
     check("  a: 1\n  b: 2", r#"{"a":1,"b":2}"#);
     check("a:\n  - b:\n    - 1\n    c: 2\nd: 3", r#"{"a":[{"b":[1],"c":2}],"d":3}"#);
     check_none("- a");
+    check_none("'a':b");
     check_none("a");
     check_none("a:1");
     check_none("a: b: c");
