@@ -51,9 +51,12 @@
 //!
 //! # Adding a dialect
 //!
-//! A dialect is a [`dialect::Dialect`] row of a family's file in `src/dialect`
-//! and a line in its table; [`dialect`] documents the fields. The same fields,
-//! in a TOML file, make a dialect of a user's own.
+//! 1. Write a TOML file with the fields of [`dialect::Dialect`], its markers in
+//!    the pattern language of [`scan`], and try it with `-d FILE`.
+//! 2. The same fields are a row of a family's file in `src/dialect`, and a line
+//!    in the table of `src/dialect/mod.rs`.
+//! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in`
+//!    beside it, each with its `.args`: the tests ask for them.
 
 pub mod assemble;
 pub mod cli;

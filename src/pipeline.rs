@@ -54,7 +54,12 @@ impl Pipeline {
             framer: AutoFramer::new(framing, config.settings),
             decoder: Templates::new(AutoDecoder::new(config.format), !config.decode_all),
             halves: Halves::default(),
-            markup: Markup::new(&config.dialect, config.start_in, config.tools.clone()),
+            markup: Markup::new(
+                &config.dialect,
+                config.start_in,
+                config.tools.clone(),
+                config.assembly.max_args,
+            ),
             assembler: Assembler::new(config.assembly.clone()),
             length: 0,
         }

@@ -134,7 +134,8 @@ impl<'t> Schema<'t> {
 
     /// The schema that another one refers to.
     fn target(&self, schema: &Value) -> Option<&'t Value> {
-        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+        let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
+        self.root.pointer(&decoded(pointer)?)
     }
 
     /// The types that fit all that a schema says. What can't be found, or has
@@ -147,7 +148,8 @@ impl<'t> Schema<'t> {
         let is_nullable = schema.get("nullable") == Some(&Value::Bool(true));
         let mut types = Types::ANY;
         if let Some(target) = self.target(schema) {
-            types = types.and(self.types_of(target, budget));
+            let target = self.types_of(target, budget);
+            types = types.and(Types { null: target.null || is_nullable, ..target });
         }
         if let Some(names) = schema.get("type") {
             let names = names.as_array().map_or(std::slice::from_ref(names), Vec::as_slice);
@@ -161,6 +163,9 @@ impl<'t> Schema<'t> {
                 any = any.or(self.types_of(alternative, budget));
             }
             types = types.and(any);
+        }
+        if let Some(not) = schema.get("not").filter(|not| says_only_type(not)) {
+            types = types.and(self.types_of(not, budget).not());
         }
         for part in list(schema, "allOf") {
             types = types.and(self.types_of(part, budget));
@@ -176,6 +181,24 @@ impl<'t> Schema<'t> {
 }
 
 /// The schemas of a list inside a schema.
+/// A URI's text, without the percent signs that escape bytes in it.
+fn decoded(text: &str) -> Option<String> {
+    let (first, rest) =
+        text.split_once('%').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let mut bytes = first.as_bytes().to_vec();
+    for part in rest.iter().flat_map(|rest| rest.split('%')) {
+        let (code, literal) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        bytes.extend(literal.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Whether a schema holds for every value of its types: its negation, for none.
+fn says_only_type(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|members| members.keys().all(|key| key == "type"))
+}
+
 fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
@@ -235,6 +258,19 @@ impl Types {
             object: self.object & other.object,
             array: self.array & other.array,
             string: self.string & other.string,
+        }
+    }
+
+    /// What is of none of these types. Integers are numbers.
+    fn not(self) -> Types {
+        Types {
+            null: !self.null,
+            boolean: !self.boolean,
+            integer: !self.integer && !self.number,
+            number: !self.number,
+            object: !self.object,
+            array: !self.array,
+            string: !self.string,
         }
     }
 
@@ -322,7 +358,8 @@ mod tests {
     #[test]
     fn references_are_followed_as_far_as_they_lead() {
         let check = |schema: &str, expected| {
-            let definitions = r##"{"Count":{"type":"integer"},"Alias":{"$ref":"#/$defs/Count"},
+            let definitions = r##"{"Count":{"type":"integer"},"a/b ~cé":{"type":"integer"},
+                "Alias":{"$ref":"#/$defs/Count"},
                 "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}}"##;
             check_types(
                 &format!(r#"{{"properties":{{"a":{schema}}},"$defs":{definitions}}}"#),
@@ -333,6 +370,11 @@ mod tests {
         check(r##"{"anyOf":[{"$ref":"#/$defs/Count"},{"type":"null"}]}"##, Some("null 1"));
         check(r##"{"anyOf":[{"$ref":"#/$defs/Missing"},{"type":"null"}]}"##, None);
         check(r##"{"$ref":"#/$defs/Loop"}"##, None);
+        check(r##"{"$ref":"#/%24defs/a~1b%20~0c%C3%A9"}"##, Some("1"));
+        check(r##"{"$ref":"#/$defs/a~1b%2"}"##, None);
+        check(r##"{"$ref":"#/$defs/Count","nullable":true}"##, Some("null 1"));
+        check(r##"{"type":["null","integer"],"not":{"type":"null"}}"##, Some("1"));
+        check(r##"{"type":"integer","not":{"type":"integer","minimum":3}}"##, Some("1"));
         check_types(
             r##"{"$ref":"#/$defs/F","$defs":{"F":{"properties":{"a":{"type":"boolean"}}}}}"##,
             Some("true"),

@@ -1,6 +1,6 @@
 //! What agents prompt for: code, a tag for each tool, labelled lines.
 
-use super::{AtEnd, Body, Call, Dialect, Ends, Parameters, Region, Role, Untyped};
+use super::{AtEnd, Body, Call, Dialect, Ends, Region, Role};
 
 pub(super) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -21,6 +21,7 @@ pub(super) static CLINE: Dialect = Dialect {
     regions: &[Region::reasoning("<thinking>{nl}", "{nl}</thinking>{nl}{nl}")],
     calls: &[Call {
         known: true,
+        narrated: true,
         ..Call::parameters("<{name}>", "</{name}>", "<{key}>{nl}", "{nl}</{key}>")
     }],
     ..Dialect::EMPTY
@@ -29,16 +30,15 @@ pub(super) static CLINE: Dialect = Dialect {
 pub(super) static YAML: Dialect = Dialect {
     name: "yaml_xml",
     models: &["models prompted for YAML in tags"],
-    calls: &[Call {
-        known: true,
-        next: &["{start}{_}:"],
-        body: Body::Parameters(Parameters {
-            open: "\n{key}:{sp}",
-            untyped: Untyped::Plain,
-            ..Parameters::TEXT
-        }),
-        ..Call::arguments("<{name}>", "{nl}</{name}>")
-    }],
+    calls: &[
+        Call { known: true, ..Call::empty("<{name}{sp}/>", "") },
+        Call { known: true, ..Call::empty("<{name}>", "</{name}>") },
+        Call {
+            known: true,
+            body: Body::Yaml,
+            ..Call::arguments("<{name}>{sp}{[}\r{]}\n", "\n</{name}>")
+        },
+    ],
     ..Dialect::EMPTY
 };
 

@@ -11,7 +11,8 @@ const THINKING: Region = Region {
     ends: Ends::Closer,
 };
 
-const SECTION: Section = Section::new("<{ns}function_calls>", "</{ns}function_calls>");
+const SECTION: Section =
+    Section { narrated: true, ..Section::new("<{ns}function_calls>", "</{ns}function_calls>") };
 
 pub(super) static XML: Dialect = Dialect {
     name: "anthropic_xml",

@@ -67,7 +67,9 @@ impl BodyReader {
                 brackets: Brackets::new(delimiter),
                 text: String::new(),
             },
-            BodyForm::Parameters { .. } | BodyForm::Raw(_) => return None,
+            BodyForm::Parameters { .. } | BodyForm::Raw(_) | BodyForm::Yaml | BodyForm::Empty => {
+                return None;
+            }
         })
     }
 
@@ -86,17 +88,20 @@ impl BodyReader {
                 calls.begin(say)?;
                 let taken = scanner.push(text.as_bytes());
                 let piece = text.get(..taken).unwrap_or_default();
-                calls.raw.push_str(piece);
+                calls.push_raw(piece);
                 calls.arguments(Arguments::Fragment(piece), say)?;
                 Ok((taken, progress(scanner.status())))
             }
             BodyReader::Literal { envelope, brackets, text: body } => {
                 let (taken, ended) = brackets.push(text);
                 let piece = text.get(..taken).unwrap_or_default();
-                calls.raw.push_str(piece);
-                body.push_str(piece);
+                calls.push_raw(piece);
+                body.push_str(if calls.is_over() { "" } else { piece });
                 if !ended {
                     return Ok((taken, Progress::Open));
+                }
+                if calls.is_over() {
+                    return calls.begin(say).map(|()| (taken, Progress::Whole));
                 }
                 // From here on, it's what JSON would have been; its text stays
                 // what the model wrote.
@@ -105,17 +110,15 @@ impl BodyReader {
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, Progress::Bad));
                 };
-                let raw = std::mem::take(&mut calls.raw);
-                reader.feed_all(&json, calls, say)?;
-                calls.raw = raw;
+                calls.aside(|calls| reader.feed_all(&json, calls, say))?;
                 Ok((taken, Progress::Whole))
             }
             BodyReader::Braces { delimiter, brackets, text: body } => {
                 calls.begin(say)?;
                 let (taken, ended) = brackets.push(text);
                 let piece = text.get(..taken).unwrap_or_default();
-                calls.raw.push_str(piece);
-                body.push_str(piece);
+                calls.push_raw(piece);
+                body.push_str(if calls.is_over() { "" } else { piece });
                 if !ended {
                     return Ok((taken, Progress::Open));
                 }
@@ -157,7 +160,7 @@ impl BodyReader {
         };
         let Some(element) = slot else {
             let (taken, begins) = between(text, is_list, '{');
-            calls.raw.push_str(text.get(..taken).unwrap_or_default());
+            calls.push_raw(text.get(..taken).unwrap_or_default());
             if begins == Between::Next {
                 *slot = Some(Element::new(*envelope));
             }
@@ -187,7 +190,7 @@ impl BodyReader {
         };
         let Some((brackets, expression)) = slot else {
             let (taken, begins) = between(text, is_list, 'a');
-            calls.raw.push_str(text.get(..taken).unwrap_or_default());
+            calls.push_raw(text.get(..taken).unwrap_or_default());
             if begins == Between::Next {
                 *slot = Some((Brackets::new(""), String::new()));
             }
@@ -198,8 +201,8 @@ impl BodyReader {
         calls.begin(say)?;
         let (taken, ended) = brackets.push(text);
         let piece = text.get(..taken).unwrap_or_default();
-        calls.raw.push_str(piece);
-        expression.push_str(piece);
+        calls.push_raw(piece);
+        expression.push_str(if calls.is_over() { "" } else { piece });
         if !ended {
             return Ok((taken, Progress::Open));
         }

@@ -3,6 +3,7 @@
 
 mod values;
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
@@ -14,6 +15,9 @@ use crate::tools::Tools;
 
 pub(super) use values::Opener;
 use values::Value;
+
+/// How much of a call's text may be markup around its arguments, in bytes.
+const MAX_MARKUP: usize = 64 << 10;
 
 /// Where the machine says what it found.
 pub(super) type Say<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
@@ -28,8 +32,11 @@ pub(super) struct Calls {
     /// The name and id that the opener has.
     name: Option<String>,
     id: Option<String>,
-    /// The open call's text as the model wrote it, markup and all.
-    pub(super) raw: String,
+    /// The open call's text as the model wrote it, markup and all, up to
+    /// `max_raw` bytes, if that isn't 0; and whether there was more.
+    raw: String,
+    max_raw: usize,
+    is_over: bool,
     open: Option<OpenCall>,
     /// Whether the markup that is open has given a call.
     has_closed: bool,
@@ -42,7 +49,7 @@ struct OpenCall {
     /// Why it can't be run.
     fault: Option<Reason>,
     /// The keys of its arguments so far.
-    keys: Vec<String>,
+    keys: HashSet<String>,
     /// The values that are open, the outermost first.
     values: Vec<Value>,
     /// The arguments that are elements, whole.
@@ -50,8 +57,36 @@ struct OpenCall {
 }
 
 impl Calls {
-    pub(super) fn new(tools: Option<Arc<Tools>>) -> Self {
-        Calls { tools, ..Calls::default() }
+    /// Calls whose arguments may be of so many bytes; 0 is no limit.
+    pub(super) fn new(tools: Option<Arc<Tools>>, max_args: usize) -> Self {
+        let max_raw = if max_args == 0 { 0 } else { max_args.saturating_add(MAX_MARKUP) };
+        Calls { tools, max_raw, ..Calls::default() }
+    }
+
+    /// Adds to the open call's text what there is room for.
+    pub(super) fn push_raw(&mut self, text: &str) {
+        let room = match self.max_raw {
+            0 => text.len(),
+            max => max.saturating_sub(self.raw.len()),
+        };
+        self.is_over |= text.len() > room;
+        self.raw.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+    }
+
+    /// Whether the open call is too large: no more of it is kept.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Lets something be said of the open call that leaves its text as it is.
+    pub(super) fn aside(
+        &mut self,
+        said: impl FnOnce(&mut Calls) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let raw = std::mem::take(&mut self.raw);
+        said(self)?;
+        self.raw = raw;
+        Ok(())
     }
 
     /// The opener of a call, or of several, has been read.
@@ -67,7 +102,8 @@ impl Calls {
             words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
         self.id = words.get("id").map(str::to_owned);
         self.raw.clear();
-        self.raw.push_str(marker);
+        self.is_over = false;
+        self.push_raw(marker);
         self.has_closed = false;
     }
 
@@ -161,7 +197,8 @@ impl Calls {
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
         let raw = std::mem::take(&mut self.raw);
-        let fault = call.fault.map(|reason| (reason, raw.as_str()));
+        let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
+        let fault = too_large.or(call.fault).map(|reason| (reason, raw.as_str()));
         say(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
@@ -173,7 +210,8 @@ impl Calls {
         }
         self.begin(say)?;
         let Some(call) = self.open.take() else { return Ok(()) };
-        let fault = Some((Reason::Truncated, self.raw.as_str()));
+        let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
+        let fault = Some((reason, self.raw.as_str()));
         say(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 

@@ -134,7 +134,8 @@ const fn muse(role: Role, open: &'static str) -> Region {
 }
 
 const fn muse_calls(open: &'static str) -> Section {
-    Section { open, close: "</atem:function_calls>{|}<|eom|>{|}<|eot|>", required: true }
+    let close = "</atem:function_calls>{|}<|eom|>{|}<|eot|>";
+    Section { required: true, ..Section::new(open, close) }
 }
 
 const INKLING_END: &str = "<|end_message|>{|}<|content_model_end_sampling|>";
@@ -147,7 +148,11 @@ pub(super) static INKLING: Dialect = Dialect {
     models: &["Inkling"],
     auto: true,
     regions: &[
-        Region::reasoning("<|content_thinking|>", "<|end_message|>"),
+        Region {
+            ends: Ends::Anything,
+            ..Region::reasoning("<|content_thinking|>", "<|end_message|>")
+        },
+        Region::answer("{[}<|message_model|>{]}<|content_text|>", INKLING_END),
         Region {
             open: "<|content_audio_input|>",
             close: "<|end_message|>",
@@ -170,7 +175,6 @@ pub(super) static INKLING: Dialect = Dialect {
     ],
     drops: &[
         "<|message_model|>",
-        "<|content_text|>",
         "<|content_invoke_tool_text|>",
         "<|content_tool_error|>",
         "<|end_message|>",

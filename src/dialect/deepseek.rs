@@ -31,6 +31,7 @@ pub(super) static V31: Dialect = Dialect {
 };
 
 const DSML: &[Call] = &[
+    Call::empty("<｜DSML｜invoke{@name}/>", ""),
     Call::arguments("<｜DSML｜invoke{@name}>", "</｜DSML｜invoke>"),
     Call::parameters(
         "<｜DSML｜invoke{@name}>",

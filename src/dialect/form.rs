@@ -27,6 +27,10 @@ pub struct Call {
     /// Whether it's a call only if `--tools` names the tool.
     #[serde(default)]
     pub known: bool,
+    /// Whether it's narration in a thought: its opener is plain text, which a
+    /// model may think about, and no token that it only writes to call.
+    #[serde(default)]
+    pub narrated: bool,
 }
 
 impl Call {
@@ -38,6 +42,7 @@ impl Call {
         next: &[],
         at_end: AtEnd::Never,
         known: false,
+        narrated: false,
     };
 
     /// A call whose body is JSON with the name.
@@ -66,6 +71,11 @@ impl Call {
             at_end: AtEnd::Stopped,
             ..Call::NEW
         }
+    }
+
+    /// A call without arguments.
+    pub const fn empty(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Empty, ..Call::NEW }
     }
 
     /// Calls in Python's syntax.
@@ -107,6 +117,10 @@ pub enum Body {
     Braces(#[serde(deserialize_with = "load::text")] Word),
     /// Text as it is: the one argument of one tool.
     Raw(Raw),
+    /// YAML: a mapping of the arguments. The opener has the name.
+    Yaml,
+    /// Nothing: a call without arguments. The opener has the name.
+    Empty,
 }
 
 /// Where an object has a call's parts: the first key that is there.
@@ -185,9 +199,6 @@ pub enum Untyped {
     Text,
     /// JSON, if it can be read as that, or else a string.
     Json,
-    /// A string, on one line and without any of YAML's marks: what has them is
-    /// not read, and never run.
-    Plain,
 }
 
 /// One tool that takes text.

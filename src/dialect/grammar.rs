@@ -2,7 +2,7 @@
 
 mod rules;
 
-pub(super) use rules::{beyond_call, bound, region_rules, section_rules, text_rules};
+pub(super) use rules::{beyond_call, bound, region_rules, section_rules, strays, text_rules};
 
 use super::{AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};
@@ -28,6 +28,7 @@ pub(super) struct SectionForm {
     open: Pattern,
     pub(super) close: Vec<Pattern>,
     required: bool,
+    narrated: bool,
 }
 
 pub(super) struct CallForm {
@@ -37,6 +38,7 @@ pub(super) struct CallForm {
     next: Vec<Pattern>,
     pub(super) at_end: AtEnd,
     known: bool,
+    narrated: bool,
 }
 
 pub(super) enum BodyForm {
@@ -47,6 +49,8 @@ pub(super) enum BodyForm {
     Python,
     Braces(&'static str),
     Raw(Raw),
+    Yaml,
+    Empty,
 }
 
 /// A marker that is legal in a place, and where it leads.
@@ -109,6 +113,7 @@ impl Grammar {
                 open: Pattern::parse(section.open)?,
                 close: Pattern::parse_any(section.close)?,
                 required: section.required,
+                narrated: section.narrated,
             };
             grammar.sections.push(form);
         }
@@ -142,6 +147,8 @@ impl Grammar {
             Body::Python => BodyForm::Python,
             Body::Braces(delimiter) => BodyForm::Braces(delimiter),
             Body::Raw(raw) => BodyForm::Raw(raw),
+            Body::Yaml => BodyForm::Yaml,
+            Body::Empty => BodyForm::Empty,
             Body::Parameters(form) => {
                 let (open, close) = (Pattern::parse(form.open)?, optional(form.close)?);
                 BodyForm::Parameters { open, close, form }
@@ -156,6 +163,7 @@ impl Grammar {
             next,
             at_end: call.at_end,
             known: call.known,
+            narrated: call.narrated,
         });
         Ok(())
     }
@@ -200,6 +208,7 @@ impl Grammar {
                 next,
                 at_end: AtEnd::Never,
                 known: false,
+                narrated: false,
             });
         }
         Ok(())
@@ -231,6 +240,8 @@ impl CallForm {
             BodyForm::Parameters { open, .. } => {
                 [open.clone()].into_iter().chain(self.close.clone()).collect()
             }
+            BodyForm::Yaml => parse(&["{start}{_}{sp}:", "\"", "'", "{{}", "#"]),
+            BodyForm::Empty => self.close.clone(),
             BodyForm::Raw(_) => Vec::new(),
         }
     }

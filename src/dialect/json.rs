@@ -66,7 +66,7 @@ impl Element {
             Member::End => self.end(calls, say),
         })?;
         self.reader = reader;
-        calls.raw.push_str(text.get(..taken).unwrap_or_default());
+        calls.push_raw(text.get(..taken).unwrap_or_default());
         Ok((taken, self.reader.status()))
     }
 
@@ -87,6 +87,7 @@ impl Element {
 
     fn piece(&mut self, piece: &str, calls: &Calls, say: &mut Say<'_>) -> io::Result<()> {
         match self.part {
+            _ if calls.is_over() => {}
             Part::Other => {}
             Part::Name | Part::Id => self.value.push_str(piece),
             Part::Inner => {

@@ -61,7 +61,7 @@ pub(super) static FUNCTION_EQ: Dialect = Dialect {
     aliases: &["functionary_v31"],
     models: &["Functionary 3.1", "Llama 3.1 with custom functions"],
     auto: true,
-    calls: &[Call::arguments("<function={name}>", "</function>")],
+    calls: &[Call { narrated: true, ..Call::arguments("<function={name}>", "</function>") }],
     drops: &["<|eom_id|>"],
     ..Dialect::EMPTY
 };

@@ -15,7 +15,6 @@ mod text;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::body::BodyReader;
 use super::call::{Calls, Say};
@@ -23,7 +22,6 @@ use super::grammar::{self, BodyForm, CallForm, Go, Grammar, Rule};
 use super::guard::Guard;
 use super::{DIALECTS, Dialect, Role, StartIn};
 use crate::scan::{Captures, Lookahead};
-use crate::tools::Tools;
 use legal::Legal;
 use search::Tried;
 
@@ -64,6 +62,9 @@ pub(super) struct Machine {
     body: Option<BodyReader>,
     section: Option<(usize, usize, Captures)>,
     region: Option<(usize, usize)>,
+    /// The closers of thoughts, once one was seen where the dialect is to be
+    /// found out: another one means nothing.
+    strays: Vec<Rule>,
     /// The open section's opener, and how many calls there were before it.
     group: (String, u64),
     /// The words of the opener of the open region or call.
@@ -95,21 +96,21 @@ fn read(rows: &[&Dialect]) -> Vec<Rc<Grammar>> {
 
 impl Machine {
     /// A machine for text of a dialect that the user chose.
-    pub(super) fn new(row: &Dialect, start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
-        Machine::of(read(&[row]), None, start_in, tools)
+    pub(super) fn new(row: &Dialect, start_in: StartIn, calls: Calls) -> Self {
+        Machine::of(read(&[row]), None, start_in, calls)
     }
 
     /// A machine that finds the dialect out.
-    pub(super) fn auto(start_in: StartIn, tools: Option<Arc<Tools>>) -> Self {
+    pub(super) fn auto(start_in: StartIn, calls: Calls) -> Self {
         let (grammars, text) = AUTO.with(Clone::clone);
-        Machine::of(grammars, Some(text), start_in, tools)
+        Machine::of(grammars, Some(text), start_in, calls)
     }
 
     fn of(
         grammars: Vec<Rc<Grammar>>,
         text: Option<Rc<Legal>>,
         start_in: StartIn,
-        tools: Option<Arc<Tools>>,
+        calls: Calls,
     ) -> Self {
         let mut machine = Machine {
             grammars,
@@ -121,12 +122,13 @@ impl Machine {
             attempts: Vec::new(),
             guard: Guard::default(),
             is_start: true,
-            calls: Calls::new(tools),
+            calls,
             form: (0, 0),
             body: None,
             section: None,
             group: (String::new(), 0),
             region: None,
+            strays: Vec::new(),
             words: Captures::default(),
             keys: Vec::new(),
             block: String::new(),
@@ -268,7 +270,11 @@ impl Machine {
 
     fn place_rules(&self, place: Place) -> Vec<Rule> {
         match place {
-            Place::Text => grammar::text_rules(&self.grammars, self.named),
+            Place::Text => {
+                let mut rules = grammar::text_rules(&self.grammars, self.named);
+                rules.extend_from_slice(&self.strays);
+                rules
+            }
             Place::Region => match self.region {
                 Some(region) => {
                     grammar::region_rules(&self.grammars, region, &self.words, self.named)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::call::warn;
+use super::call::{Calls, warn};
 use super::machine::Machine;
 use super::watch::Watch;
 use super::{Choice, StartIn};
@@ -17,6 +17,7 @@ pub struct Markup {
     choice: Choice,
     start_in: Option<StartIn>,
     tools: Option<Arc<Tools>>,
+    max_args: usize,
     /// The machines of the open message; none if its text is text.
     machines: Option<BTreeMap<u64, Machine>>,
     /// Who looks out for markup where the user asked for no dialect; none after
@@ -27,9 +28,23 @@ pub struct Markup {
 }
 
 impl Markup {
-    /// A layer for one input.
-    pub fn new(choice: &Choice, start_in: Option<StartIn>, tools: Option<Arc<Tools>>) -> Self {
-        Markup { choice: *choice, start_in, tools, machines: None, watches: None, is_cut: false }
+    /// A layer for one input, in which a call's arguments may be of so many
+    /// bytes; 0 is no limit.
+    pub fn new(
+        choice: &Choice,
+        start_in: Option<StartIn>,
+        tools: Option<Arc<Tools>>,
+        max_args: usize,
+    ) -> Self {
+        Markup {
+            choice: *choice,
+            start_in,
+            tools,
+            max_args,
+            machines: None,
+            watches: None,
+            is_cut: false,
+        }
     }
 
     /// Takes the next event of a decoder.
@@ -92,8 +107,13 @@ impl Markup {
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(machines) = &mut self.machines else { return Ok(()) };
-        let (dialect, start_in, tools) = (self.choice, self.start_in, &self.tools);
-        let machine = machines.entry(choice).or_insert_with(|| machine(dialect, start_in, tools));
+        let machine = machines.entry(choice).or_insert_with(|| {
+            let calls = Calls::new(self.tools.clone(), self.max_args);
+            match self.choice {
+                Choice::Row(row) => Machine::new(row, self.start_in.unwrap_or(row.start_in), calls),
+                _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
+            }
+        });
         machine.feed(text, &mut |kind| emit(Event { choice, kind }))
     }
 
@@ -108,12 +128,5 @@ impl Markup {
             Some(machine) => machine.finish(stopped, &mut |kind| emit(Event { choice, kind })),
             None => Ok(false),
         }
-    }
-}
-
-fn machine(choice: Choice, start_in: Option<StartIn>, tools: &Option<Arc<Tools>>) -> Machine {
-    match choice {
-        Choice::Row(row) => Machine::new(row, start_in.unwrap_or(row.start_in), tools.clone()),
-        _ => Machine::auto(start_in.unwrap_or_default(), tools.clone()),
     }
 }

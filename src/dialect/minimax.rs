@@ -22,12 +22,10 @@ pub(super) static M2: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     sections: &[Section::new("<minimax:tool_call>", "</minimax:tool_call>")],
-    calls: &[Call::parameters(
-        "<invoke{@name}>",
-        "</invoke>",
-        "<parameter{@key=name}>",
-        "</parameter>",
-    )],
+    calls: &[Call {
+        narrated: true,
+        ..Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>")
+    }],
     ..Dialect::EMPTY
 };
 

@@ -40,6 +40,7 @@ mod tags;
 mod template;
 mod value;
 mod watch;
+mod yaml;
 
 pub use form::{AtEnd, Body, Call, Envelope, Parameters, Raw, Untyped};
 pub use load::load;
@@ -116,6 +117,8 @@ pub static DIALECTS: &[&Dialect] = &[
     &llama::PYTHONIC,
     &llama::LLAMA4,
     &others::LFM2,
+    &others::MINICPM3,
+    &others::NEXUSRAVEN,
     &others::OLMO3,
     &llama::BUILTIN,
     &google::TOOL_CODE,

@@ -63,8 +63,13 @@ pub(super) static TOOL_CALLS: Dialect = Dialect {
     aliases: &["jamba", "apriel"],
     models: &["Jamba 1.5 and 1.6", "Apriel 1.5 and 1.6"],
     auto: true,
+    // Apriel's opener is in the prompt.
+    regions: &[Region::reasoning(
+        "{start}Here are my reasoning steps:{nl}",
+        "{nl}[BEGIN FINAL RESPONSE]{nl}",
+    )],
     calls: &[ARRAY],
-    drops: &["[BEGIN FINAL RESPONSE]", "[END FINAL RESPONSE]"],
+    drops: &["{nl}[END FINAL RESPONSE]"],
     ..Dialect::EMPTY
 };
 
@@ -72,7 +77,7 @@ pub(super) static HUNYUAN: Dialect = Dialect {
     name: "hunyuan_a13b",
     models: &["Hunyuan-A13B"],
     regions: &[Region::reasoning("<think>{nl}", "{nl}</think>{nl}{[}<answer>{nl}{]}")],
-    calls: &[ARRAY],
+    calls: &[Call { narrated: true, ..ARRAY }],
     drops: &["<answer>{nl}", "{nl}</answer>"],
     ..Dialect::EMPTY
 };
@@ -87,7 +92,7 @@ pub(super) static NEMOTRON: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-const FUNCTOOLS: Call = Call { next: &["["], ..Call::json("functools", "") };
+const FUNCTOOLS: Call = Call { next: &["["], narrated: true, ..Call::json("functools", "") };
 
 pub(super) static PHI4: Dialect = Dialect {
     name: "phi4_mini",
@@ -147,7 +152,7 @@ pub(super) static XLAM: Dialect = Dialect {
     models: &["xLAM 1 and 2"],
     calls: &[
         Call { next: &["[{ws}{{}"], ..Call::json("{start}{ws}", "") },
-        Call { body: PARTS, ..Call::json("```json", "```") },
+        Call { body: PARTS, narrated: true, ..Call::json("```json", "```") },
         Call::json("[TOOL_CALLS]", ""),
         Call::json("<tool_call>", "</tool_call>"),
     ],
@@ -215,10 +220,13 @@ pub(super) static MIROTHINKER: Dialect = Dialect {
     models: &["MiroThinker 1"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::arguments(
-        "<use_mcp_tool>{ws}<server_name>{_}</server_name>{ws}<tool_name>{name}</tool_name>{ws}<arguments>",
-        "</arguments>{ws}</use_mcp_tool>",
-    )],
+    calls: &[Call {
+        narrated: true,
+        ..Call::arguments(
+            "<use_mcp_tool>{ws}<server_name>{_}</server_name>{ws}<tool_name>{name}</tool_name>{ws}<arguments>",
+            "</arguments>{ws}</use_mcp_tool>",
+        )
+    }],
     ..Dialect::EMPTY
 };
 
@@ -231,6 +239,25 @@ pub(super) static LFM2: Dialect = Dialect {
         Call::python("<|tool_call_start|>", "<|tool_call_end|>"),
         Call::json("<|tool_call_start|>", "<|tool_call_end|>"),
     ],
+    ..Dialect::EMPTY
+};
+
+pub(super) static MINICPM3: Dialect = Dialect {
+    name: "minicpm3",
+    aliases: &["minicpm"],
+    models: &["MiniCPM3"],
+    auto: true,
+    regions: &[Region::reasoning("<|thought_start|>{nl}", "{nl}<|thought_end|>{nl}")],
+    calls: &[Call::python("<|tool_call_start|>{ws}```python{nl}", "```{ws}<|tool_call_end|>")],
+    ..Dialect::EMPTY
+};
+
+/// The call stands first, and the model explains it.
+pub(super) static NEXUSRAVEN: Dialect = Dialect {
+    name: "nexusraven",
+    models: &["NexusRaven V2"],
+    regions: &[Region::reasoning("{nl}Thought:{sp}", "")],
+    calls: &[Call::python("{line}Call:{sp}", "<bot_end>{sp}")],
     ..Dialect::EMPTY
 };
 

@@ -5,6 +5,12 @@
 use super::{AtEnd, Call, Dialect, Region, tags};
 
 const PARAMETER: (&str, &str) = ("<parameter={key}>{nl}", "{nl}</parameter>");
+const VERBATIM: (&str, &str) = ("<parameter={key}>", "</parameter>");
+
+/// A call whose wrapper may be missing at either end.
+const fn function(open: &'static str, (key, end): (&'static str, &'static str)) -> Call {
+    Call::parameters(open, "</function>{[}{ws}</tool_call>{]}{|}</tool_call>", key, end)
+}
 
 pub(super) static HERMES: Dialect = Dialect {
     name: "hermes",
@@ -60,12 +66,11 @@ pub(super) static QWEN3_CODER: Dialect = Dialect {
     models: &["Qwen3-Coder", "Qwen 3.5 to 3.8", "Nemotron 3", "Granite 4.2"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::parameters(
-        "{[}<tool_call>{ws}{]}<function={name}>",
-        "</function>{[}{ws}</tool_call>{]}{|}</tool_call>",
-        PARAMETER.0,
-        PARAMETER.1,
-    )],
+    calls: &[
+        Call::empty("<tool_call>{ws}<function={name}/>", "</tool_call>"),
+        function("<tool_call>{ws}<function={name}>", PARAMETER),
+        Call { narrated: true, ..function("<function={name}>", PARAMETER) },
+    ],
     ..Dialect::EMPTY
 };
 
@@ -73,12 +78,10 @@ pub(super) static MIMO: Dialect = Dialect {
     name: "mimo",
     models: &["Xiaomi MiMo-V2"],
     regions: &[tags::REASONING],
-    calls: &[Call::parameters(
-        "{[}<tool_call>{ws}{]}<function={name}>",
-        "</function>{[}{ws}</tool_call>{]}{|}</tool_call>",
-        "<parameter={key}>",
-        "</parameter>",
-    )],
+    calls: &[
+        function("<tool_call>{ws}<function={name}>", VERBATIM),
+        Call { narrated: true, ..function("<function={name}>", VERBATIM) },
+    ],
     ..Dialect::EMPTY
 };
 
@@ -117,12 +120,15 @@ pub(super) static MINICPM5: Dialect = Dialect {
     models: &["MiniCPM5"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::parameters(
-        "<function{@name}>",
-        "</function>",
-        "<param{@key=name}>{[}<![CDATA[{]}",
-        "{[}]]>{]}</param>",
-    )],
+    calls: &[Call {
+        narrated: true,
+        ..Call::parameters(
+            "<function{@name}>",
+            "</function>",
+            "<param{@key=name}>{[}<![CDATA[{]}",
+            "{[}]]>{]}</param>",
+        )
+    }],
     ..Dialect::EMPTY
 };
 

@@ -109,8 +109,8 @@ pub struct Region {
     /// The pattern of its opener.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
-    /// The pattern of its closer.
-    #[serde(deserialize_with = "load::text")]
+    /// The pattern of its closer; empty if only what `ends` names ends it.
+    #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
     /// What it holds.
     pub role: Role,
@@ -141,7 +141,8 @@ pub enum Ends {
     /// Nothing.
     #[default]
     Closer,
-    /// The opener of a call, or of a section of calls.
+    /// The opener of a call, or of a section of calls. A thought it ends only
+    /// where that is no narration.
     Calls,
     /// Any opener of the dialect.
     Anything,
@@ -175,12 +176,15 @@ pub struct Section {
     /// Whether it's never missing: the same markup elsewhere is text.
     #[serde(default)]
     pub required: bool,
+    /// Whether it's narration in a thought, as a call may be.
+    #[serde(default)]
+    pub narrated: bool,
 }
 
 impl Section {
     /// A section that a model may forget.
     pub const fn new(open: Word, close: Word) -> Section {
-        Section { open, close, required: false }
+        Section { open, close, required: false, narrated: false }
     }
 }
 

@@ -70,18 +70,6 @@ fn is_json(text: &str) -> bool {
     scanner.status() == Status::Whole
 }
 
-/// Whether a text means the same in YAML as here: a plain scalar on one line,
-/// without a comment, or JSON's lists and maps.
-pub(super) fn is_plain(text: &str) -> bool {
-    let text = text.trim_ascii();
-    if text.starts_with(['[', '{']) {
-        return serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    }
-    let marks = ['|', '>', '"', '\'', ']', '}', '&', '*', '!', '%', '@', '`', '#'];
-    let is_marked = text.starts_with(marks) || text.starts_with("- ") || text.contains(" #");
-    !is_marked && !text.contains('\n')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

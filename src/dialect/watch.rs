@@ -2,6 +2,7 @@
 //! calls and what must follow them count: other text is left alone.
 
 use super::StartIn;
+use super::call::Calls;
 use super::machine::Machine;
 use crate::event::Kind;
 
@@ -12,7 +13,7 @@ pub(super) struct Watch {
 
 impl Default for Watch {
     fn default() -> Self {
-        Watch { machine: Machine::auto(StartIn::Text, None) }
+        Watch { machine: Machine::auto(StartIn::Text, Calls::new(None, 1)) }
     }
 }
 

@@ -71,6 +71,11 @@ impl Scanner {
         Scanner { state: State::Empty, open: Vec::new(), max_depth }
     }
 
+    /// Whether what comes next is a string's.
+    pub fn is_in_string(&self) -> bool {
+        matches!(self.state, State::Text(_) | State::Escape(_) | State::Hex(..))
+    }
+
     /// Reads on to the end of the value, of the bytes, or to the first byte
     /// that can't be right. Gives the number of bytes that were taken: white
     /// space after a value that closes itself is not.

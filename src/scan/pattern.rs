@@ -120,11 +120,14 @@ impl Pattern {
         None
     }
 
-    /// The literal that comes next behind a token.
+    /// The literal that comes next behind a token, white space aside.
     fn literal_behind(&self, at: usize) -> Option<String> {
         let behind = self.tokens.iter().skip(at + 1);
-        let mut behind =
-            behind.filter(|token| !matches!(token, Token::CaptureEnd | Token::OptionalEnd));
+        let is_seen = |token: &&Token| {
+            use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
+            !matches!(token, CaptureEnd | OptionalEnd | Space | Blank | Newline)
+        };
+        let mut behind = behind.filter(is_seen);
         match behind.next() {
             Some(Token::Literal(literal)) => Some(literal.clone()),
             _ => None,

@@ -35,7 +35,7 @@ impl Case {
         paths.into_iter().map(|path| Case::read(root, path)).collect()
     }
 
-    fn read(root: &Path, path: PathBuf) -> Case {
+    pub(crate) fn read(root: &Path, path: PathBuf) -> Case {
         let name = path.strip_prefix(root).unwrap().with_extension("").display().to_string();
         let args = fs::read_to_string(path.with_extension("args")).unwrap_or_default();
         let args = args.lines().map(str::to_owned).collect();

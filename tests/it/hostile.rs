@@ -127,3 +127,55 @@ fn text_that_is_nested_deeply_in_every_dialect() {
         }
     }
 }
+
+/// A call's text is kept only as far as its arguments may reach, with some
+/// markup around; what is behind the call is the answer again.
+#[test]
+fn a_call_in_text_is_no_larger_than_its_arguments_may_be() {
+    let long = "x".repeat(1 << 20);
+    let spaces = " ".repeat(1 << 20);
+    let many: String = (0..1 << 16).map(|n| format!("<parameter=k{n}>v</parameter>")).collect();
+    let key = "]<]minimax[>[";
+    for (dialect, input) in [
+        (
+            "hermes",
+            format!("<tool_call>{{\"name\":\"f\",\"arguments\":{{\"a\":\"{long}\"}}}}</tool_call>"),
+        ),
+        (
+            "hermes",
+            format!("<tool_call>{{\"arguments\":{{\"a\":\"{long}\"}},\"name\":\"f\"}}</tool_call>"),
+        ),
+        ("hermes", format!("<tool_call>{{\"name\":\"f\",{spaces}\"arguments\":{{}}}}</tool_call>")),
+        (
+            "qwen3_coder",
+            format!(
+                "<tool_call><function=f><parameter=a>{long}</parameter></function></tool_call>"
+            ),
+        ),
+        ("qwen3_coder", format!("<tool_call><function=f>{many}</function></tool_call>")),
+        (
+            "minimax_m3",
+            format!(
+                "{key}<tool_call>{key}<invoke name=\"f\">{key}<a>{long}{key}</a>{key}</invoke>{key}</tool_call>"
+            ),
+        ),
+        ("lfm2", format!("<|tool_call_start|>[f(a='{long}')]<|tool_call_end|>")),
+        ("sarashina", format!("<|tool_calls|>[{{'name': 'f', 'arguments': {{'a': '{long}'}}}}]")),
+        ("gemma4", format!("<|tool_call>call:f{{a:<|\"|>{long}<|\"|>}}<tool_call|>")),
+        ("code_block_agent", format!("<code>{long}</code>")),
+    ] {
+        let mut config = Config {
+            format: wire::find("text"),
+            dialect: choose(dialect).unwrap(),
+            ..Config::default()
+        };
+        config.assembly.max_args = 1000;
+        let input = input + "done";
+        let run = run(&config, Print::Joined, input.as_bytes().chunks(4096));
+        let lines: Vec<&str> = run.out.lines().collect();
+        let kinds: Vec<&str> = lines.iter().map(|line| crate::case::kind(line)).collect();
+        assert_eq!(kinds, ["start", "invalid_tool_call", "text", "finish_reason"], "{dialect}");
+        assert!(lines[1].contains("too_large") && lines[1].len() < 80_000, "{dialect}");
+        assert!(lines[2].contains("done") && run.status == 6, "{dialect}");
+    }
+}

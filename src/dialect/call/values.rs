@@ -5,12 +5,13 @@ use std::io;
 use super::{Calls, Say, warn};
 use crate::dialect::elements::Elements;
 use crate::dialect::form::{Parameters, Untyped};
-use crate::dialect::value;
-use crate::event::Reason;
-use crate::json;
+use crate::dialect::{value, yaml};
+use crate::event::{Arguments, Reason};
+use crate::json::{self, Scanner};
 use crate::tools::{Schema, Types};
 
 /// A value that is open.
+#[derive(Default)]
 pub(super) struct Value {
     key: String,
     /// What it may be; none if it's JSON wherever it can be read as that.
@@ -18,8 +19,10 @@ pub(super) struct Value {
     /// Its text, unless that is handed on as it comes.
     text: String,
     is_streaming: bool,
-    /// Whether it can't be read if it isn't a plain word of YAML.
-    is_plain: bool,
+    /// Where it is as JSON, if it can be no string.
+    scanner: Option<Scanner>,
+    /// Whether it's all of the arguments, in YAML.
+    is_yaml: bool,
     /// Whether it's an element, and what it holds, if it may hold elements.
     is_nested: bool,
     elements: Option<Elements>,
@@ -77,29 +80,31 @@ impl Calls {
             None => self.declared(key, item),
         };
         let Some(call) = &mut self.open else { return Ok(()) };
-        let is_double = !is_nested && call.keys.iter().any(|known| known == key);
+        let is_double = !is_nested && call.keys.contains(key);
         let types = declared.or((untyped != Untyped::Json).then_some(Types::STRING));
-        let is_plain = untyped == Untyped::Plain;
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
             call.fault.get_or_insert(Reason::Malformed);
         }
         let may_nest =
             is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
-        let is_streaming = types == Some(Types::STRING) && !is_nested && !is_plain;
+        let is_streaming = types == Some(Types::STRING) && !is_nested;
         let mut text = String::new();
         if !is_nested {
             text.push_str(if call.keys.is_empty() { "{" } else { "," });
             json::quote_into(key, &mut text);
             text.push_str(if is_streaming { ":\"" } else { ":" });
-            call.keys.push(key.to_owned());
+            if !self.is_over {
+                call.keys.insert(key.to_owned());
+            }
         }
         call.values.push(Value {
             key: key.to_owned(),
             types,
             text: String::new(),
             is_streaming,
-            is_plain,
+            scanner: types.filter(|types| !types.string && !is_nested).map(|_| Scanner::default()),
+            is_yaml: false,
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
@@ -109,6 +114,14 @@ impl Calls {
         self.fragment(&text, say)
     }
 
+    /// The arguments begin, in YAML.
+    pub(in crate::dialect) fn open_yaml(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        let open = self.open.iter_mut();
+        open.for_each(|call| call.values.push(Value { is_yaml: true, ..Value::default() }));
+        Ok(())
+    }
+
     /// A string's text is handed on as it comes; what may be of another type
     /// waits for its end.
     pub(in crate::dialect) fn feed_value(
@@ -116,10 +129,16 @@ impl Calls {
         text: &str,
         say: &mut Say<'_>,
     ) -> io::Result<()> {
-        self.raw.push_str(text);
+        self.push_raw(text);
         let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
             return Ok(());
         };
+        if let Some(scanner) = &mut value.scanner {
+            scanner.push_all(text.as_bytes());
+        }
+        if self.is_over {
+            return Ok(());
+        }
         if !value.is_streaming {
             value.text.push_str(text);
             return Ok(());
@@ -129,12 +148,22 @@ impl Calls {
         self.fragment(&escaped, say)
     }
 
+    /// Whether the open value is JSON and here in a string of its: no closer is
+    /// one there.
+    pub(in crate::dialect) fn is_in_string(&self) -> bool {
+        let value = self.open.as_ref().and_then(|call| call.values.last());
+        value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
+    }
+
     pub(in crate::dialect) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
         };
-        if value.is_plain && !value::is_plain(&value.text) {
-            self.fault(Reason::Malformed, say)?;
+        if value.is_yaml {
+            return match yaml::object(&value.text, self.schema()) {
+                Some(json) => self.arguments(Arguments::Value(&json), say),
+                None => self.fault(Reason::Malformed, say),
+            };
         }
         let json = match &value.elements {
             _ if value.is_streaming => "\"".to_owned(),
@@ -144,7 +173,7 @@ impl Calls {
         if !value.is_nested {
             return self.fragment(&json, say);
         }
-        if let Some(call) = &mut self.open {
+        if let Some(call) = self.open.as_mut().filter(|_| !self.is_over) {
             let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());
             outer.unwrap_or(&mut call.elements).push(value.key, json);
         }

@@ -49,7 +49,7 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
 
 /// The closers of a region that isn't open: of thoughts, the opener may have
 /// been in the prompt, and of the answer it makes no difference.
-fn strays(region: &RegionForm) -> Vec<Rule> {
+pub(in crate::dialect) fn strays(region: &RegionForm) -> Vec<Rule> {
     let go = match region.role {
         Role::Reasoning => Go::Stray,
         Role::Text => Go::Nothing,
@@ -74,15 +74,29 @@ pub(in crate::dialect) fn region_rules(
     if region.ends == Ends::Closer {
         return rules;
     }
+    let is_thought = region.role == Role::Reasoning;
     let others = grammars.iter().enumerate().flat_map(|(g, grammar)| openers(g, grammar, named));
-    rules.extend(others.filter(|rule| match rule.go {
-        Go::Section(..) | Go::Call(..) => true,
+    let others = others.filter(|rule| match rule.go {
+        Go::Section(..) | Go::Call(..) => !(is_thought && is_narrated(grammars, rule.go)),
         _ => region.ends == Ends::Anything,
-    }));
+    });
+    rules.extend(others.map(|rule| Rule { guarded: !named, ..rule }));
     if region.role == Role::Text && region.ends == Ends::Anything {
         rules.extend(grammar.drops());
     }
     rules
+}
+
+/// Whether the opener of a call, or of a section, is narration in a thought.
+fn is_narrated(grammars: &[Rc<Grammar>], go: Go) -> bool {
+    let narrated = match go {
+        Go::Call(g, c) => grammars.get(g).and_then(|grammar| grammar.calls.get(c)?.narrated.into()),
+        Go::Section(g, s) => {
+            grammars.get(g).and_then(|grammar| grammar.sections.get(s)?.narrated.into())
+        }
+        _ => None,
+    };
+    narrated == Some(true)
 }
 
 /// The markers that are legal between the calls of a section.

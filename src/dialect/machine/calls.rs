@@ -7,7 +7,7 @@ use crate::dialect::Parameters;
 use crate::dialect::body::{BodyReader, Progress};
 use crate::dialect::call::{Opener, Say, warn};
 use crate::event::Reason;
-use crate::scan::{Attempt, Match, Pattern};
+use crate::scan::{self, Attempt, Match, Pattern};
 
 impl Machine {
     /// The markers that are legal in some part of the open call.
@@ -29,8 +29,14 @@ impl Machine {
                     return vec![open, close];
                 }
                 // Where nothing is escaped, the closer closes the value only
-                // if what may follow a value follows.
-                let next = [open].into_iter().chain(ends).map(|rule| rule.pattern).collect();
+                // if what may follow a value follows, or what ends the call.
+                let mut beyond = self.beyond();
+                beyond.retain(|rule| {
+                    let is_plain = !rule.known && rule.pattern.place() == scan::Place::Any;
+                    is_plain && rule.go != Go::Nothing
+                });
+                let next = [open].into_iter().chain(ends).chain(beyond);
+                let next = next.map(|rule| rule.pattern).collect();
                 return vec![Rule { next, ..close }];
             }
             (Place::Value, BodyForm::Parameters { open, close: None, .. })
@@ -151,6 +157,14 @@ impl Machine {
                 self.enter(Place::Value);
             }
             None if self.body.is_some() => self.enter(Place::Body),
+            None if matches!(form.body, BodyForm::Yaml) => {
+                self.calls.open_yaml(say)?;
+                self.enter(Place::Value);
+            }
+            None if matches!(form.body, BodyForm::Empty) && form.close.is_empty() => {
+                self.calls.begin(say)?;
+                self.end_call("", say)?;
+            }
             None => {
                 self.calls.begin(say)?;
                 self.enter(Place::Call);
@@ -216,7 +230,7 @@ impl Machine {
             self.end_call("", say)?;
             return self.text(text, say);
         }
-        self.calls.raw.push_str(text);
+        self.calls.push_raw(text);
         if text.trim_ascii().is_empty() || (is_blank && !has_closer) {
             return Ok(());
         }
@@ -241,7 +255,7 @@ impl Machine {
             self.calls.close_value(say)?;
             self.keys.pop();
         }
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
         self.calls.open_value(&Opener { key, kind, form }, say)?;
         self.keys.push(words);
@@ -250,15 +264,18 @@ impl Machine {
     }
 
     pub(super) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+        if self.calls.is_in_string() {
+            return self.calls.feed_value(marker, say);
+        }
         self.calls.close_value(say)?;
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         self.keys.pop();
         self.enter(if self.calls.has_value() { Place::Value } else { Place::Call });
         Ok(())
     }
 
     pub(super) fn end_call(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.calls.raw.push_str(marker);
+        self.calls.push_raw(marker);
         self.calls.close(say)?;
         if self.section.is_some() {
             self.space = Some(String::new());
@@ -272,7 +289,7 @@ impl Machine {
     /// The section's closer; inside a call, that lacks its own.
     pub(super) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.place != Place::Section {
-            self.calls.raw.push_str(marker);
+            self.calls.push_raw(marker);
             self.end_unclosed(say)?;
         }
         self.section = None;

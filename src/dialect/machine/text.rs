@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Machine, Place};
+use super::{Guard, Machine, Place, Rule, grammar};
 use crate::dialect::Role;
 use crate::dialect::call::{Say, warn};
 use crate::event::{Block, Kind, Reasoning, Text};
@@ -114,12 +114,24 @@ impl Machine {
         if let Some((g, r)) = self.region.take() {
             match self.role(g, r) {
                 Role::Block => self.say_block(g, r, say)?,
-                Role::Reasoning => self.is_start = true,
+                Role::Reasoning => self.end_thought(g, r),
                 Role::Text | Role::Drop => {}
             }
         }
         self.enter(Place::Text);
         Ok(())
+    }
+
+    /// Behind a thought the answer begins, whatever code was open in it.
+    fn end_thought(&mut self, g: usize, r: usize) {
+        self.is_start = true;
+        self.guard = Guard::default();
+        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
+        if let Some(region) = region.filter(|_| !self.named && self.strays.is_empty()) {
+            let strays = grammar::strays(region).into_iter();
+            self.strays = strays.map(|rule| Rule { guarded: true, ..rule }).collect();
+            self.known.remove(&None);
+        }
     }
 
     fn say_block(&mut self, g: usize, r: usize, say: &mut Say<'_>) -> io::Result<()> {

@@ -1,0 +1,187 @@
+//! What is read, and what isn't.
+
+use super::*;
+use crate::tools::Tools;
+
+#[track_caller]
+fn check(yaml: &str, expected: &str) {
+    assert_eq!(object(yaml, None).as_deref(), Some(expected), "{yaml}");
+    let windows = yaml.replace('\n', "\r\n");
+    assert_eq!(object(&windows, None).as_deref(), Some(expected), "{windows}");
+}
+
+#[track_caller]
+fn check_none(yaml: &str) {
+    assert_eq!(object(yaml, None), None, "{yaml}");
+}
+
+#[test]
+fn scalars_are_of_the_core_schema() {
+    check("", "{}");
+    check("# nothing\n\n", "{}");
+    check("a:\nb: ~\nc: null", r#"{"a":null,"b":null,"c":null}"#);
+    check("a: true\nb: FALSE\nc: yes", r#"{"a":true,"b":false,"c":"yes"}"#);
+    check("a: 12\nb: -0\nc: +007\nd: 0x1F\ne: 0o17", r#"{"a":12,"b":-0,"c":7,"d":31,"e":15}"#);
+    check("a: 1.50\nb: .5\nc: 5.\nd: -1E+3", r#"{"a":1.50,"b":0.5,"c":5.0,"d":-1e+3}"#);
+    check("a: 1_000\nb: 12:30\nc: 1.2.3", r#"{"a":"1_000","b":"12:30","c":"1.2.3"}"#);
+    check_none("a: .inf");
+    check_none("a: .NaN");
+    check_none("a: 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF");
+}
+
+#[test]
+fn a_schema_says_what_a_plain_scalar_is() {
+    let check = |name: &str, text: &str, expected: &str| {
+        let schema = format!(r#"{{"f":{{"properties":{{"a":{{"type":{name:?}}}}}}}}}"#);
+        let tools = Tools::parse(&schema).unwrap();
+        let json = object(&format!("a: {text}"), tools.schema("f"));
+        assert_eq!(json, Some(format!(r#"{{"a":{expected}}}"#)));
+    };
+    check("string", "02134", r#""02134""#);
+    check("string", "null", r#""null""#);
+    check("string", ".inf", r#"".inf""#);
+    check("string", "", r#""""#);
+    check("integer", "", "null");
+    check("integer", "5.0", "5");
+    check("number", "5", "5");
+    check("integer", "\"5\"", r#""5""#);
+    check("boolean", "yes", r#""yes""#);
+}
+
+#[test]
+fn plain_scalars() {
+    check("a: Bad Saulgau # by train", r#"{"a":"Bad Saulgau"}"#);
+    check("a: x#y :z\nb: -1x\nc: ?x", r#"{"a":"x#y :z","b":"-1x","c":"?x"}"#);
+    check_none("a: 'x': y");
+    check_none("a: [x");
+}
+
+#[test]
+fn plain_scalars_on_several_lines() {
+    check("a: one\n  two\n\n\n  three\nb: 4", r#"{"a":"one two\n\nthree","b":4}"#);
+    check("a:\n  one\n  - two", r#"{"a":"one - two"}"#);
+    check_none("a: one\ntwo");
+    check_none("a: one # end\n  two");
+    check_none("a: one\n  b: two");
+}
+
+#[test]
+fn quoted_scalars() {
+    check(r#"a: 'it''s "x": #1'"#, r#"{"a":"it's \"x\": #1"}"#);
+    check(
+        r#"a: "\x41\u00e9\U0001F600\ud83d\ude00\/\t\e\N""#,
+        "{\"a\":\"Aé😀😀/\\t\\u001b\\u0085\"}",
+    );
+    check(
+        "a: \"one  \n   two\\n\n\n  three \\\n   four\\ \n  five\"",
+        r#"{"a":"one two\n\nthree four  five"}"#,
+    );
+    check("'a b': 1\n\"c: d\" : 2", r#"{"a b":1,"c: d":2}"#);
+    check("12: a\ntrue: b", r#"{"12":"a","true":"b"}"#);
+    check_none("~: a");
+    check_none("a: {0x1F: b}");
+    check_none("a: 'open");
+    check_none(r#"a: "\q""#);
+    check_none(r#"a: "\ud83d""#);
+    check_none("a: 'x' y");
+    check_none("a: 'x\ny'");
+}
+
+#[test]
+fn blocks() {
+    check("a: |\n  one\n    two\n\n  # three\n\nb: 1", r#"{"a":"one\n  two\n\n# three\n","b":1}"#);
+    check("a: |-\n one\n\n", r#"{"a":"one"}"#);
+    check("a: |+ # keep\n one\n\n", r#"{"a":"one\n\n\n"}"#);
+    check(
+        "a: >\n  one\n  two\n\n\n  three\n    four\n  five",
+        r#"{"a":"one two\n\nthree\n  four\nfive\n"}"#,
+    );
+    check("a: |2\n    one\n  two", r#"{"a":"  one\ntwo\n"}"#);
+    check("a: >-\n\n  one", r#"{"a":"\none"}"#);
+    check("a: |\n    \nb: 1", r#"{"a":"","b":1}"#);
+    check("a: >\n     ", r#"{"a":""}"#);
+    check("a: |\nb: >+\n\n", r#"{"a":"","b":"\n\n"}"#);
+    check("a:\n- |\n  x\n- >-\n  y", r#"{"a":["x\n","y"]}"#);
+    check("a: |\n  </f>\n  ---", r#"{"a":"</f>\n---\n"}"#);
+    check_none("a: |\n    one\n  two");
+    check_none("a: |\n    \n  one");
+    check_none("a: |x\n  one");
+    check_none("a: | one");
+    check_none("a: |\n\tone");
+}
+
+#[test]
+fn lists_and_maps() {
+    check("a:\n  b: 1\n  c:\n    d: 2\ne: 3", r#"{"a":{"b":1,"c":{"d":2}},"e":3}"#);
+    check(
+        "a:\n- 1\n- 2\nb:\n  - x\n  - y: 1\n    z: 2\n  -\n    - 3\n  - - 4\n    - 5\n  -\n",
+        r#"{"a":[1,2],"b":["x",{"y":1,"z":2},[3],[4,5],null]}"#,
+    );
+    check("  a: 1\n  b: 2", r#"{"a":1,"b":2}"#);
+    check("a:\n  - b:\n    - 1\n    c: 2\nd: 3", r#"{"a":[{"b":[1],"c":2}],"d":3}"#);
+    check_none("- a");
+    check_none("'a':b");
+    check_none("a");
+    check_none("a:1");
+    check_none("a: b: c");
+    check_none("a: - b");
+    check_none("a:\n   b: 1\n  c: 2");
+    check_none("a: 1\n  b: 2");
+    check_none("a:\n\tb: 1");
+    check_none("a:\n  -\tb: 1");
+}
+
+#[test]
+fn brackets() {
+    check(
+        "a: [1, x y, 'z', [], {}, {b: [2], \"c\":3,}, ]",
+        r#"{"a":[1,"x y","z",[],{},{"b":[2],"c":3}]}"#,
+    );
+    check(
+        "a: [ # all\n  one\n    two,\n  http://x:80/a#b\n]\nb: {\n  c: 1 }",
+        r#"{"a":["one two","http://x:80/a#b"],"b":{"c":1}}"#,
+    );
+    check("{\"a\": 1, \"b\": [true]}\n# end", r#"{"a":1,"b":[true]}"#);
+    check_none("a: [1, 2");
+    check_none("a: [1 2: 3]");
+    check_none("a: [1,, 2]");
+    check_none("a: {b}");
+    check_none("a: {b: }");
+    check_none("a: [1]]");
+    check_none("a: [1\n2]");
+    check_none("{a: 1}\nb: 2");
+}
+
+#[test]
+fn what_takes_more_than_the_text_is_not_read() {
+    for yaml in [
+        "a: &x 1\nb: *x",
+        "a: !!str 1",
+        "a: !t x",
+        "<<: {b: 1}",
+        "a: 1\na: 2",
+        "a: {b: 1, b: 2}",
+        "? a\n: b",
+        "{a: b}: c",
+        "---\na: 1",
+        "a: 1\n...\nb: 2",
+        "%YAML 1.2\na: 1",
+        "a: @x",
+        "a: `x`",
+        "a: %x",
+    ] {
+        check_none(yaml);
+    }
+}
+
+#[test]
+fn depth_is_bounded_and_time_is_linear() {
+    let lists = |count: usize| format!("a:\n  {}1", "- ".repeat(count));
+    assert!(object(&lists(json::MAX_DEPTH - 1), None).is_some());
+    assert_eq!(object(&lists(json::MAX_DEPTH), None), None);
+    check_none(&format!("a: {}", "[".repeat(1 << 20)));
+    let long = "a: |\n".to_owned() + &"  x\n\n".repeat(1 << 18);
+    assert!(object(&long, None).is_some());
+    let long = "a: \"".to_owned() + &"x \n\n ".repeat(1 << 18) + "\"";
+    assert!(object(&long, None).is_some());
+}
