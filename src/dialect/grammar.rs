@@ -35,6 +35,7 @@ pub(super) struct CallForm {
     open: Pattern,
     pub(super) close: Vec<Pattern>,
     pub(super) body: BodyForm,
+    /// What must follow its opener; nothing, if that doesn't matter.
     next: Vec<Pattern>,
     pub(super) at_end: AtEnd,
     known: bool,
@@ -156,15 +157,8 @@ impl Grammar {
         };
         let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
         let next = call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
-        self.calls.push(CallForm {
-            open,
-            close,
-            body,
-            next,
-            at_end: call.at_end,
-            known: call.known,
-            narrated: call.narrated,
-        });
+        let Call { at_end, known, narrated, .. } = *call;
+        self.push_call(CallForm { open, close, body, next, at_end, known, narrated });
         Ok(())
     }
 
@@ -186,6 +180,10 @@ impl Grammar {
         Ok(())
     }
 
+    fn push_call(&mut self, form: CallForm) {
+        self.calls.push(CallForm { next: form.lookahead(), ..form });
+    }
+
     fn tool_tag(&mut self, name: &str) -> Result<(), String> {
         let word = name.replace('*', "{name}");
         if word == name {
@@ -201,7 +199,7 @@ impl Grammar {
         ] {
             let (open, close) = (open.clone(), vec![close.clone()]);
             let next = Vec::new();
-            self.calls.push(CallForm {
+            self.push_call(CallForm {
                 open,
                 close,
                 body,
@@ -226,7 +224,8 @@ impl CallForm {
         may_close && (!is_value || matches!(self.body, BodyForm::Raw(_)))
     }
 
-    /// What must follow the call's opener: nothing else is a call.
+    /// What must follow the call's opener, if its row doesn't say: nothing else is
+    /// a call.
     fn lookahead(&self) -> Vec<Pattern> {
         let parse =
             |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
@@ -250,7 +249,7 @@ impl CallForm {
     pub(super) fn rule(&self, words: Option<&Captures>, go: Go) -> Rule {
         let bind =
             |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
-        let next = self.lookahead().iter().map(bind).collect();
+        let next = self.next.iter().map(bind).collect();
         Rule { next, known: self.known, ..Rule::new(bind(&self.open), go) }
     }
 }

@@ -67,9 +67,11 @@ pub(super) static QWEN3_CODER: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[
-        Call::empty("<tool_call>{ws}<function={name}/>", "</tool_call>"),
+        Call::empty("<tool_call>{ws}<function={name}{sp}/>", "</tool_call>"),
         function("<tool_call>{ws}<function={name}>", PARAMETER),
         Call { narrated: true, ..function("<function={name}>", PARAMETER) },
+        // At times they fall back to what their ancestors wrote.
+        Call::json("<tool_call>", "</tool_call>"),
     ],
     ..Dialect::EMPTY
 };

@@ -1,11 +1,13 @@
 //! A marker's form, read from its text.
 
+use std::sync::Arc;
+
 use super::Captures;
 
-/// A marker's form.
+/// A marker's form. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Arc<[Token]>,
     place: Place,
 }
 
@@ -72,8 +74,8 @@ impl Pattern {
         if !rest.is_empty() {
             tokens.push(Token::Literal(rest.to_owned()));
         }
-        let mut pattern = Pattern { tokens, place };
-        pattern.link()?;
+        link(&mut tokens)?;
+        let pattern = Pattern { tokens: tokens.into(), place };
         if place != Place::Start && pattern.first_bytes().is_empty() {
             return Err(format!(
                 "the pattern {text:?} must begin with text that tells it from other text"
@@ -86,52 +88,6 @@ impl Pattern {
     /// the text is empty.
     pub fn parse_any(text: &str) -> Result<Vec<Self>, String> {
         text.split("{|}").filter(|text| !text.is_empty()).map(Self::parse).collect()
-    }
-
-    /// Tells each token what it has to know of those behind it.
-    fn link(&mut self) -> Result<(), String> {
-        let literals: Vec<Option<String>> =
-            (0..self.tokens.len()).map(|at| self.literal_behind(at)).collect();
-        let ends: Vec<Option<usize>> = (0..self.tokens.len()).map(|at| self.end_of(at)).collect();
-        for ((token, behind), end_of) in self.tokens.iter_mut().zip(literals).zip(ends) {
-            match token {
-                Token::Word(_, stop) => *stop = behind.and_then(|literal| literal.bytes().next()),
-                Token::Any(until) => *until = behind.ok_or("{*} needs text behind it")?,
-                Token::Optional(end) => {
-                    *end = end_of.ok_or("{[} needs its {]}")?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The end of what may be missing and begins with a token.
-    fn end_of(&self, at: usize) -> Option<usize> {
-        let mut depth = 0;
-        for (end, token) in self.tokens.iter().enumerate().skip(at) {
-            match token {
-                Token::Optional(_) => depth += 1,
-                Token::OptionalEnd if depth == 1 => return Some(end),
-                Token::OptionalEnd => depth -= 1,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// The literal that comes next behind a token, white space aside.
-    fn literal_behind(&self, at: usize) -> Option<String> {
-        let behind = self.tokens.iter().skip(at + 1);
-        let is_seen = |token: &&Token| {
-            use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
-            !matches!(token, CaptureEnd | OptionalEnd | Space | Blank | Newline)
-        };
-        let mut behind = behind.filter(is_seen);
-        match behind.next() {
-            Some(Token::Literal(literal)) => Some(literal.clone()),
-            _ => None,
-        }
     }
 
     /// Where the marker may stand.
@@ -156,6 +112,10 @@ impl Pattern {
     /// The pattern with words replaced by what an opener remembered. Words that
     /// it doesn't know stay words.
     pub fn bind(&self, captures: &Captures) -> Pattern {
+        let varies = |token: &Token| matches!(token, Token::Word(..) | Token::Namespace);
+        if !self.tokens.iter().any(varies) {
+            return self.clone();
+        }
         let bound = self.tokens.iter().map(|token| match token {
             Token::Word(name, _) => captures.get(name).map_or_else(|| token.clone(), literal),
             Token::Namespace => literal(captures.get("ns").unwrap_or_default()),
@@ -167,7 +127,7 @@ impl Pattern {
     /// Whether a match can begin as this text does, as far as the literal at the
     /// pattern's beginning tells.
     pub fn may_begin(&self, text: &str) -> bool {
-        let (tokens, text) = match self.tokens.as_slice() {
+        let (tokens, text) = match &*self.tokens {
             [Token::Newline, tokens @ ..] => (tokens, text.strip_prefix('\n').unwrap_or(text)),
             tokens => (tokens, text),
         };
@@ -193,7 +153,7 @@ impl Pattern {
                 Token::Space => bytes.extend(*b" \t\r\n"),
                 Token::Optional(end) => {
                     let inner = Pattern {
-                        tokens: self.tokens.get(at + 1..*end).unwrap_or_default().to_vec(),
+                        tokens: self.tokens.get(at + 1..*end).unwrap_or_default().into(),
                         place: Place::Any,
                     };
                     bytes.extend(inner.first_bytes());
@@ -205,6 +165,52 @@ impl Pattern {
             at += 1;
         }
         Vec::new()
+    }
+}
+
+/// Tells each token what it has to know of those behind it.
+fn link(tokens: &mut [Token]) -> Result<(), String> {
+    let literals: Vec<Option<String>> =
+        (0..tokens.len()).map(|at| literal_behind(tokens, at)).collect();
+    let ends: Vec<Option<usize>> = (0..tokens.len()).map(|at| end_of(tokens, at)).collect();
+    for ((token, behind), end_of) in tokens.iter_mut().zip(literals).zip(ends) {
+        match token {
+            Token::Word(_, stop) => *stop = behind.and_then(|literal| literal.bytes().next()),
+            Token::Any(until) => *until = behind.ok_or("{*} needs text behind it")?,
+            Token::Optional(end) => {
+                *end = end_of.ok_or("{[} needs its {]}")?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The end of what may be missing and begins with a token.
+fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (end, token) in tokens.iter().enumerate().skip(at) {
+        match token {
+            Token::Optional(_) => depth += 1,
+            Token::OptionalEnd if depth == 1 => return Some(end),
+            Token::OptionalEnd => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The literal that comes next behind a token, white space aside.
+fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
+    let behind = tokens.iter().skip(at + 1);
+    let is_seen = |token: &&Token| {
+        use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
+        !matches!(token, CaptureEnd | OptionalEnd | Space | Blank | Newline)
+    };
+    let mut behind = behind.filter(is_seen);
+    match behind.next() {
+        Some(Token::Literal(literal)) => Some(literal.clone()),
+        _ => None,
     }
 }
 
