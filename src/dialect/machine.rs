@@ -83,7 +83,7 @@ thread_local! {
     /// Every dialect that `auto` knows, read once, and what is legal in its text.
     static AUTO: (Vec<Rc<Grammar>>, Rc<Legal>) = {
         let grammars = read(&DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<_>>());
-        let legal = Rc::new(Legal::new(grammar::text_rules(&grammars, false)));
+        let legal = Rc::new(Legal::new(grammar::text_rules(&grammars, false, false)));
         (grammars, legal)
     };
 }
@@ -271,7 +271,8 @@ impl Machine {
     fn place_rules(&self, place: Place) -> Vec<Rule> {
         match place {
             Place::Text => {
-                let mut rules = grammar::text_rules(&self.grammars, self.named);
+                let mut rules =
+                    grammar::text_rules(&self.grammars, self.named, self.calls.count() > 0);
                 rules.extend_from_slice(&self.strays);
                 rules
             }

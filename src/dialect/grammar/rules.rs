@@ -23,10 +23,14 @@ fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
 }
 
 /// The markers that are legal in the answer's text. `named` if the user chose
-/// the dialect: then closers that close nothing are dropped, and no context is
-/// asked for. In any text, a marker that begins with a space would have every
+/// the dialect: then closers that close nothing are dropped, those of sections
+/// if there was a call, and no context is asked for. In any text, a marker that begins with a space would have every
 /// space looked at.
-pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> Vec<Rule> {
+pub(in crate::dialect) fn text_rules(
+    grammars: &[Rc<Grammar>],
+    named: bool,
+    has_calls: bool,
+) -> Vec<Rule> {
     let mut rules = Vec::new();
     for (g, grammar) in grammars.iter().enumerate() {
         rules.extend(openers(g, grammar, named));
@@ -34,7 +38,7 @@ pub(in crate::dialect) fn text_rules(grammars: &[Rc<Grammar>], named: bool) -> V
         if named {
             rules.extend(grammar.regions.iter().flat_map(strays));
         }
-        if named && !grammar.requires_sections() {
+        if named && has_calls && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
             rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
         }

@@ -139,33 +139,33 @@ impl Machine {
         self.leave_text(say)?;
         self.region = None;
         let g = self.settle_on(g);
+        if self.calls.count() == 0 {
+            self.known.remove(&None);
+        }
         self.form = (g, c);
         self.keys.clear();
         let Some(grammar) = self.grammars.get(g).cloned() else { return Ok(()) };
         let Some(form) = grammar.calls.get(c) else { return Ok(()) };
-        let raw = match &form.body {
-            BodyForm::Raw(raw) => Some(raw),
-            _ => None,
-        };
-        self.calls.open_markup(grammar.name, marker, &words, raw.map_or("", |raw| raw.name));
+        let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
+        self.calls.open_markup(grammar.name, marker, &words, name);
         self.words = self.with_section(words);
         self.body = BodyReader::new(&form.body);
-        match raw {
-            Some(raw) => {
+        match &form.body {
+            _ if self.body.is_some() => self.enter(Place::Body),
+            BodyForm::Raw(raw) => {
                 let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
                 self.calls.open_value(&opener, say)?;
                 self.enter(Place::Value);
             }
-            None if self.body.is_some() => self.enter(Place::Body),
-            None if matches!(form.body, BodyForm::Yaml) => {
+            BodyForm::Yaml => {
                 self.calls.open_yaml(say)?;
                 self.enter(Place::Value);
             }
-            None if matches!(form.body, BodyForm::Empty) && form.close.is_empty() => {
+            BodyForm::Empty if form.close.is_empty() => {
                 self.calls.begin(say)?;
                 self.end_call("", say)?;
             }
-            None => {
+            _ => {
                 self.calls.begin(say)?;
                 self.enter(Place::Call);
             }
