@@ -73,6 +73,11 @@ impl BodyReader {
         })
     }
 
+    /// Whether it's between the calls of a body that may end behind any of them.
+    pub(super) fn is_between(&self) -> bool {
+        matches!(self, BodyReader::Python { expression: None, is_list: false })
+    }
+
     /// Takes what belongs to the body; gives how many bytes, and how far it
     /// has come.
     pub(super) fn feed(

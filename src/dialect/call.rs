@@ -205,7 +205,7 @@ impl Calls {
     /// The text ended inside the markup of a call; if no call had come of it,
     /// what is there is one that can't be run.
     pub(super) fn cut(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        if self.open.is_none() && self.has_closed {
+        if self.has_closed() {
             return Ok(());
         }
         self.begin(say)?;
@@ -213,6 +213,11 @@ impl Calls {
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));
         say(Kind::CallEnd(CallEnd { key: call.key, fault }))
+    }
+
+    /// Whether a call has come of the markup, and is closed.
+    pub(super) fn has_closed(&self) -> bool {
+        self.open.is_none() && self.has_closed
     }
 
     /// Whether the open call can't be run.

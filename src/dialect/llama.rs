@@ -45,6 +45,8 @@ pub(super) static BUILTIN: Dialect = Dialect {
     models: &["Llama 3.1 with its built-in tools"],
     auto: true,
     calls: &[
+        // Tools that are not built in are called as in the dialect above.
+        Call { body: MANY, ..Call::json("<|python_tag|>", "") },
         Call {
             next: &["{start}{_}.call("],
             at_end: AtEnd::Always,

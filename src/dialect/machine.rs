@@ -73,7 +73,8 @@ pub(super) struct Machine {
     keys: Vec<Captures>,
     /// The text of the open block.
     block: String,
-    /// White space behind a call: markup, if another call or the end follows.
+    /// White space behind a call, or what parts it from the next one: markup, if
+    /// another call or the end follows.
     space: Option<String>,
     /// Text that may turn out to be reasoning.
     undecided: Option<String>,
@@ -188,6 +189,7 @@ impl Machine {
         self.end_text(say)?;
         match self.place {
             Place::Text | Place::Region | Place::Section => Ok(false),
+            Place::Body | Place::Call if self.is_between_calls() => Ok(false),
             Place::Body | Place::Broken => self.calls.cut(say).map(|()| true),
             Place::Value | Place::Call if self.closes_at_end(stopped) => {
                 self.calls.close(say).map(|()| false)
@@ -247,6 +249,17 @@ impl Machine {
     fn closes_at_end(&self, stopped: bool) -> bool {
         let is_value = self.place == Place::Value;
         self.call_form().is_some_and(|form| form.closes_at_end(is_value, stopped))
+    }
+
+    /// Whether calls have come that need no closer, and none is open.
+    fn is_between_calls(&self) -> bool {
+        let is_between =
+            self.place == Place::Call || self.body.as_ref().is_some_and(BodyReader::is_between);
+        is_between && self.calls.has_closed() && !self.has_closer()
+    }
+
+    fn has_closer(&self) -> bool {
+        self.call_form().is_some_and(|form| !form.close.is_empty())
     }
 
     fn call_form(&self) -> Option<&CallForm> {

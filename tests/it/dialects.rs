@@ -99,6 +99,15 @@ fn arguments(calls: &[Value]) -> Vec<&Value> {
     calls.iter().map(|call| &call["arguments"]).collect()
 }
 
+/// What a model says in its dialect is a message that ends well.
+#[test]
+fn every_example_ends_well() {
+    for example in Example::every() {
+        let ran = run(&example.config, Print::Events, [example.input.as_bytes()]);
+        assert_eq!(ran.status, 0, "{}: {}", example.row.name, ran.out);
+    }
+}
+
 /// No two rows look the same: each one's fixture is read as its own.
 #[test]
 fn auto_tells_every_row_from_the_others() {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{BodyForm, Captures, Go, Machine, Place, Rule, grammar};
+use super::{BodyForm, CallForm, Captures, Go, Machine, Place, Rule, grammar};
 use crate::dialect::Parameters;
 use crate::dialect::body::{BodyReader, Progress};
 use crate::dialect::call::{Opener, Say, warn};
@@ -74,10 +74,9 @@ impl Machine {
     /// The open call is over and has no closer. It's whole if its body shows
     /// that; of several arguments, more may have been to come.
     fn end_unclosed(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        let has_closer = self.call_form().is_some_and(|form| !form.close.is_empty());
         if self.body.is_none() || self.place != Place::Call {
             self.calls.fault(Reason::Malformed, say)?;
-        } else if has_closer && !self.calls.is_faulty() {
+        } else if self.has_closer() && !self.calls.is_faulty() {
             warn("missing_closer", "a call without its closer was ended by what follows it", say)?;
         }
         self.calls.close(say)
@@ -200,11 +199,9 @@ impl Machine {
 
     /// Where the body shows where the call ends, it ends here.
     fn body_is_whole(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        let form = self.call_form();
-        let has_closer = form.is_some_and(|form| !form.close.is_empty());
-        let has_more = form
-            .is_some_and(|form| matches!(&form.body, BodyForm::Json(envelope) if envelope.many));
-        if has_closer || has_more {
+        let may_repeat =
+            |form: &CallForm| matches!(&form.body, BodyForm::Json(envelope) if envelope.many);
+        if self.has_closer() || self.call_form().is_some_and(may_repeat) {
             self.enter(Place::Call);
             return Ok(());
         }
@@ -212,6 +209,7 @@ impl Machine {
     }
 
     pub(super) fn next_object(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+        self.space = None;
         self.body = self.call_form().and_then(|form| BodyReader::new(&form.body));
         self.enter(Place::Body);
         match &mut self.body {
@@ -222,19 +220,20 @@ impl Machine {
 
     /// Text inside a call that is neither marker nor value.
     pub(super) fn call_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        let is_blank =
-            text.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b','));
-        let has_closer = self.call_form().is_some_and(|form| !form.close.is_empty());
-        if self.place == Place::Call && !has_closer && !is_blank {
+        if self.place == Place::Call && !self.has_closer() {
+            let space = self.space.get_or_insert_default();
+            if text.chars().all(|c| c.is_ascii_whitespace() || matches!(c, ';' | ',')) {
+                space.push_str(text);
+                return Ok(());
+            }
             // What is no further object of the call is the answer's.
+            let space = std::mem::take(space);
             self.end_call("", say)?;
+            self.text(&space, say)?;
             return self.text(text, say);
         }
         self.calls.push_raw(text);
-        if text.trim_ascii().is_empty() || (is_blank && !has_closer) {
-            return Ok(());
-        }
-        self.calls.fault(Reason::Malformed, say)
+        if text.trim_ascii().is_empty() { Ok(()) } else { self.calls.fault(Reason::Malformed, say) }
     }
 
     pub(super) fn open_value(
