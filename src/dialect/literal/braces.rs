@@ -58,7 +58,9 @@ impl Reader<'_> {
                         out.push(',');
                     }
                     self.brace_value(out, items.as_ref())?;
-                    self.separator()?;
+                    if !self.separator()? && self.peek() != Some(']') {
+                        return None;
+                    }
                 }
                 out.push(']');
                 self.depth -= 1;
