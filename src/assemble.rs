@@ -15,7 +15,7 @@ mod out;
 use std::io;
 use std::sync::Arc;
 
-use crate::event::{Code, Emit, Event, Failure, Kind, Start, Usage};
+use crate::event::{CallPart, Code, Emit, Event, Failure, Kind, Start, Usage};
 use crate::tools::Tools;
 use early::Early;
 use message::Message;
@@ -121,6 +121,9 @@ impl Assembler {
             Kind::End => self.end(emit),
             Kind::ProviderEvent(_) if !self.options.raw => Ok(()),
             _ if is_of_choice(&event.kind) && self.is_other_choice(event.choice) => Ok(()),
+            Kind::CallPart(part) if !event.cuts.is_empty() && !self.joins(event.choice, &part) => {
+                event.pieces().try_for_each(|piece| self.feed(piece, emit))
+            }
             kind => {
                 let choice = event.choice;
                 if self.message.is_none()
@@ -132,7 +135,7 @@ impl Assembler {
                 self.open(emit)?;
                 let mut out = Out::new(choice, &self.options, &mut self.warned, emit);
                 let stop = match &mut self.message {
-                    Some(message) => message.feed(kind, &mut out)?,
+                    Some(message) => message.feed(event, &mut out)?,
                     None => false,
                 };
                 if stop { self.stop(emit) } else { Ok(()) }
@@ -162,6 +165,12 @@ impl Assembler {
             .try_for_each(|early| emit(early.afterthought().into()))
     }
 
+    /// Whether fragments of a call may come as one.
+    fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
+        let message = self.message.as_ref().filter(|_| !self.options.deltas);
+        message.is_some_and(|message| message.joins(choice, part))
+    }
+
     fn is_other_choice(&self, choice: u64) -> bool {
         self.options.choice.is_some_and(|wanted| wanted != choice)
     }
@@ -176,7 +185,7 @@ impl Assembler {
         self.warned = None;
         let mut out = Out::new(0, &self.options, &mut self.warned, emit);
         for early in std::mem::take(&mut self.early) {
-            self.stopped |= message.feed(early.kind(), &mut out)?;
+            self.stopped |= message.feed(early.kind().into(), &mut out)?;
         }
         self.message = Some(message);
         if self.stopped { self.close(None, emit) } else { Ok(()) }

@@ -6,13 +6,14 @@
 //! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
 //! calls and passes everything else on.
 
-use std::io;
+use std::{io, iter};
 
 /// Where a layer hands on what it has completed. The only errors are those of
 /// writing: bad input is an event.
 pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
 
-/// One thing that happened in one choice of a message.
+/// One thing that happened in one choice of a message; or several pieces of one
+/// text that came right after one another.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     /// Which of several alternative answers this belongs to; 0 where a
@@ -20,11 +21,38 @@ pub struct Event<'a> {
     pub choice: u64,
     /// What happened.
     pub kind: Kind<'a>,
+    /// Where its text is cut into pieces.
+    pub cuts: &'a [usize],
+}
+
+impl<'a> Event<'a> {
+    /// One thing, in one piece.
+    pub fn new(choice: u64, kind: Kind<'a>) -> Self {
+        Event { choice, kind, cuts: &[] }
+    }
+
+    /// The texts of its pieces.
+    pub fn texts(self) -> impl Iterator<Item = &'a str> {
+        let (mut rest, mut cuts, mut begin) = (self.kind.text(), self.cuts.iter(), 0);
+        iter::from_fn(move || {
+            let (piece, behind) = match cuts.next() {
+                Some(&cut) => rest?.split_at_checked(cut - std::mem::replace(&mut begin, cut))?,
+                None => return rest.take(),
+            };
+            rest = Some(behind);
+            Some(piece)
+        })
+    }
+
+    /// Its pieces, each by itself.
+    pub fn pieces(self) -> impl Iterator<Item = Event<'a>> {
+        self.texts().map(move |text| Event::new(self.choice, self.kind.with_text(text)))
+    }
 }
 
 impl<'a> From<Kind<'a>> for Event<'a> {
     fn from(kind: Kind<'a>) -> Self {
-        Event { choice: 0, kind }
+        Event::new(0, kind)
     }
 }
 
@@ -69,6 +97,32 @@ pub enum Kind<'a> {
     Error(Failure<'a>),
     /// Decoders only: the format's own end of the message was seen.
     End,
+}
+
+impl<'a> Kind<'a> {
+    /// The text of a delta, which may come in pieces of any length.
+    pub fn text(&self) -> Option<&'a str> {
+        match self {
+            Kind::Text(Text { text, .. })
+            | Kind::Reasoning(Reasoning { text, .. })
+            | Kind::Refusal(text)
+            | Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The same delta, with another text.
+    pub fn with_text(self, text: &'a str) -> Self {
+        match self {
+            Kind::Text(piece) => Kind::Text(Text { text, ..piece }),
+            Kind::Reasoning(piece) => Kind::Reasoning(Reasoning { text, ..piece }),
+            Kind::Refusal(_) => Kind::Refusal(text),
+            Kind::CallPart(part) if self.text().is_some() => {
+                Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), ..part })
+            }
+            kind => kind,
+        }
+    }
 }
 
 /// The first line of a message.

@@ -8,15 +8,17 @@
 
 mod mend;
 mod object;
+mod plain;
 mod scanner;
 mod string;
 mod write;
 
 pub use mend::{Mended, member, members, mend};
 pub use object::{Member, ObjectReader};
+pub use plain::{plain_length, push_short};
 pub use scanner::{Scanner, Status};
 pub use string::Str;
-pub use write::{Minifier, escape_into, make_safe, minify, quote, quote_into};
+pub use write::{Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into};
 
 /// How deeply JSON may be nested, unless `--max-depth` says otherwise.
 pub const MAX_DEPTH: usize = 128;

@@ -7,7 +7,7 @@ use crate::assemble::{self, Assembler};
 use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect::{self, Markup, StartIn};
 use crate::event::{Code, Event, Failure, Kind, Output, Warning};
-use crate::frame::{self, Fault, FaultKind, Frame, Framer};
+use crate::frame::{self, Fault, FaultKind, FrameResult, Framer, Next, TakeFrames};
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
 use crate::wire::{self, Decoder, EventOut, Halves, Templates};
@@ -74,18 +74,17 @@ impl Pipeline {
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
         let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
         *length += bytes.len() as u64;
-        framer.feed(bytes, &mut |frame| {
-            let mut layers = Layers { decoder, halves, markup, assembler };
-            layers.feed(frame, sink)
-        })
+        let mut layers = Layers { decoder, halves, markup, assembler, sink };
+        framer.feed(bytes, &mut layers)?;
+        layers.settle(*length)
     }
 
     /// The input has ended.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
-        let mut layers = Layers { decoder, halves, markup, assembler };
-        framer.finish(&mut |frame| layers.feed(frame, sink))?;
-        layers.finish(*length, sink)?;
+        let mut layers = Layers { decoder, halves, markup, assembler, sink };
+        framer.finish(&mut layers)?;
+        layers.finish(*length)?;
         assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
@@ -96,7 +95,7 @@ impl Pipeline {
         let Pipeline { decoder, halves, markup, assembler, length, .. } = self;
         let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
         assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
-        Layers { decoder, halves, markup, assembler }.finish(*length, sink)?;
+        Layers { decoder, halves, markup, assembler, sink }.finish(*length)?;
         assembler.finish(*length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
@@ -108,40 +107,54 @@ struct Layers<'p> {
     halves: &'p mut Halves,
     markup: &'p mut Markup,
     assembler: &'p mut Assembler,
+    sink: &'p mut dyn Sink,
 }
 
 impl Layers<'_> {
-    fn feed(&mut self, frame: Result<Frame<'_>, Fault<'_>>, sink: &mut dyn Sink) -> io::Result<()> {
-        let Layers { decoder, halves, markup, assembler } = self;
-        match frame {
-            Ok(frame) => {
-                assembler.set_framing(frame.framing);
-                decoder.feed(
-                    frame,
-                    &mut EventOut::new(
-                        &mut |event| {
-                            markup.feed(event, &mut |event| {
-                                assembler.feed(event, &mut |event| sink.feed(event))
-                            })
-                        },
-                        halves,
-                        frame.offset,
-                    ),
-                )
-            }
-            Err(fault) => report(&fault, assembler, sink),
-        }
-    }
-
-    fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
-        let Layers { decoder, halves, markup, assembler } = self;
+    /// Lets the decoder speak of the frame at `offset`, through all layers.
+    fn speak<R>(
+        &mut self,
+        offset: u64,
+        speak: impl FnOnce(&mut Templates<AutoDecoder>, &mut EventOut<'_>) -> io::Result<R>,
+    ) -> io::Result<R> {
+        let Layers { decoder, halves, markup, assembler, sink } = self;
         let mut emit = |event: Event<'_>| {
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
-        let mut out = EventOut::new(&mut emit, halves, length);
-        decoder.finish(&mut out)?;
-        out.flush()?;
+        speak(decoder, &mut EventOut::new(&mut emit, halves, offset))
+    }
+
+    /// Lets the decoder say what it has put off.
+    fn settle(&mut self, offset: u64) -> io::Result<()> {
+        self.speak(offset, |decoder, out| decoder.settle(out))
+    }
+
+    fn finish(&mut self, length: u64) -> io::Result<()> {
+        self.speak(length, |decoder, out| {
+            decoder.finish(out)?;
+            out.flush()
+        })?;
+        let Layers { markup, assembler, sink, .. } = self;
         markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+    }
+}
+
+impl TakeFrames for Layers<'_> {
+    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()> {
+        match frame {
+            Ok(frame) => {
+                self.assembler.set_framing(frame.framing);
+                self.speak(frame.offset, |decoder, out| decoder.feed(frame, out))
+            }
+            Err(fault) => {
+                self.settle(fault.offset)?;
+                report(&fault, self.assembler, self.sink)
+            }
+        }
+    }
+
+    fn alike(&mut self, next: &Next<'_>) -> usize {
+        self.decoder.alike(next)
     }
 }
 

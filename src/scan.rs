@@ -32,7 +32,7 @@ mod finder;
 mod pattern;
 
 pub use attempt::{Attempt, Captures, Match};
-pub use finder::{Finder, Lookahead};
+pub use finder::{Finder, Lookahead, find_any};
 pub use pattern::{Pattern, Place};
 
 /// The longest word, in bytes: tools have names, not stories.

@@ -7,8 +7,8 @@ use super::Out;
 use super::call::Call;
 use super::kept::{OwnedFailure, OwnedFinish, rank};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Failure, Finish, FinishReason, Key, Kind, Reason, Text,
-    Usage, Warning,
+    Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
+    Text, Usage, Warning,
 };
 
 #[derive(Default)]
@@ -48,8 +48,8 @@ impl Message {
     }
 
     /// Takes an event; tells whether nothing more can be read.
-    pub(super) fn feed(&mut self, kind: Kind<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
-        match kind {
+    pub(super) fn feed(&mut self, event: Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+        match event.kind {
             Kind::CallPart(part) => return self.part(&part, out),
             Kind::CallEnd(end) => self.call_end(end, out)?,
             Kind::Finish(finish) => self.choice(out).finish = Some(OwnedFinish::new(finish)),
@@ -66,10 +66,18 @@ impl Message {
                 {
                     state.to_run.remove(index);
                 }
-                out.emit(kind)?;
+                out.pass(event)?;
             }
         }
         Ok(false)
+    }
+
+    /// Whether fragments of a call may come as one: nothing is said of them.
+    pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
+        let state = self.choices.get(&choice);
+        state.is_some_and(|state| {
+            state.by_key.get(&part.key).is_some_and(|index| state.open.contains_key(index))
+        })
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut Choice {

@@ -33,7 +33,12 @@ impl<'a, 'e> Out<'a, 'e> {
         if let Kind::Warning(warning) = &kind {
             self.warned.get_or_insert_with(|| warning.message.to_owned());
         }
-        (self.emit)(Event { choice: self.choice, kind })
+        (self.emit)(Event::new(self.choice, kind))
+    }
+
+    /// Passes on what is no matter of assembly.
+    pub(super) fn pass(&mut self, event: Event<'_>) -> io::Result<()> {
+        (self.emit)(event)
     }
 
     pub(super) fn warn(&mut self, code: &str, message: &str, index: Option<u64>) -> io::Result<()> {

@@ -6,7 +6,8 @@ use std::io;
 use super::{WINDOW, reject};
 use crate::frame::http::{self, Dechunker, Found};
 use crate::frame::{
-    FRAMINGS, Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff, skip_blank,
+    FRAMINGS, Fault, FaultKind, Frame, FrameOut, FrameResult, Framer, Framing, Next, Settings,
+    Sniff, TakeFrames, skip_blank,
 };
 
 /// A framer of any framing.
@@ -103,7 +104,7 @@ impl AutoFramer {
                 self.state = State::Rejected;
                 let message = "the input ended inside an HTTP head".into();
                 let (kind, code, raw) = (FaultKind::Truncated, "truncated", self.head.as_slice());
-                out(Err(Fault { kind, code, message, offset: 0, raw }))?;
+                out.frame(Err(Fault { kind, code, message, offset: 0, raw }))?;
                 return Ok(false);
             }
             Found::More | Found::No => {}
@@ -134,7 +135,7 @@ impl AutoFramer {
 
     fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = format!("HTTP status {status}");
-        out(Err(Fault {
+        out.frame(Err(Fault {
             kind: FaultKind::Status,
             code: "http_status",
             message,
@@ -146,7 +147,7 @@ impl AutoFramer {
     fn reject(&mut self, message: String, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
         let offset = self.base;
-        out(Err(Fault {
+        out.frame(Err(Fault {
             kind: FaultKind::Unrecognised,
             code: "unrecognised",
             message,
@@ -160,7 +161,7 @@ impl AutoFramer {
         let base = self.base;
         match &mut self.state {
             State::Chosen(framer) if base == 0 => framer.feed(bytes, out),
-            State::Chosen(framer) => framer.feed(bytes, &mut |frame| out(shift(frame, base))),
+            State::Chosen(framer) => framer.feed(bytes, &mut Shifted { out, base }),
             _ => Ok(()),
         }
     }
@@ -171,11 +172,23 @@ fn is_begun_mark(head: &[u8]) -> bool {
     head.len() < 3 && b"\xEF\xBB\xBF".starts_with(head)
 }
 
-/// Moves a position in the body to one in the input.
-fn shift<'f>(frame: Result<Frame<'f>, Fault<'f>>, base: u64) -> Result<Frame<'f>, Fault<'f>> {
-    match frame {
-        Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
-        Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
+/// Moves positions in the body to those in the input.
+struct Shifted<'s, 'o> {
+    out: &'s mut FrameOut<'o>,
+    base: u64,
+}
+
+impl TakeFrames for Shifted<'_, '_> {
+    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()> {
+        let base = self.base;
+        self.out.frame(match frame {
+            Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
+            Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
+        })
+    }
+
+    fn alike(&mut self, next: &Next<'_>) -> usize {
+        self.out.alike(next)
     }
 }
 
@@ -214,7 +227,7 @@ impl Framer for AutoFramer {
         self.decide(true, out)?;
         let base = self.base;
         match &mut self.state {
-            State::Chosen(framer) => framer.finish(&mut |frame| out(shift(frame, base))),
+            State::Chosen(framer) => framer.finish(&mut Shifted { out, base }),
             _ => Ok(()),
         }
     }

@@ -1,6 +1,8 @@
 //! Where prose may speak of markup without meaning it: in code, and in the
 //! middle of a line.
 
+use crate::scan;
+
 /// Follows text and knows whether a marker may stand at its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guard {
@@ -48,11 +50,15 @@ impl Guard {
         }
     }
 
-    /// Whether this piece changes nothing, and no marker may stand in it: it is
-    /// in the middle of a line, stays there, and holds no token.
-    pub(super) fn passes(&self, text: &str) -> bool {
-        let is_special = |byte| matches!(byte, b'\n' | b'`' | b'<' | b']');
-        !self.blank && self.ticks == 0 && !text.bytes().any(is_special)
+    /// Whether text that is calm changes nothing, and holds no marker: this is the
+    /// middle of a line.
+    pub(super) fn is_in_line(&self) -> bool {
+        !self.blank && self.ticks == 0
+    }
+
+    /// The length of the text up to what ends a line, or may begin code or a token.
+    pub(super) fn calm_length(text: &str) -> usize {
+        scan::find_any(text.as_bytes(), [b'\n', b'`', b'<', b']']).unwrap_or(text.len())
     }
 
     /// A run of backticks is over: it opens or closes code.

@@ -160,13 +160,18 @@ impl Machine {
         grammars.next().filter(|_| grammars.next().is_none()).map(|grammar| grammar.name)
     }
 
+    /// Whether no marker may stand in what follows while it's calm.
+    pub(super) fn is_in_line(&self) -> bool {
+        let is_plain = self.place == Place::Text && !self.is_start && self.legal.is_guarded;
+        is_plain && self.held.is_empty() && self.guard.is_in_line()
+    }
+
     /// Takes the next piece of text.
     pub(super) fn feed(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+        if self.is_in_line() && Guard::calm_length(text) == text.len() {
+            return self.text(text, say);
+        }
         if self.held.is_empty() {
-            let is_plain = self.place == Place::Text && !self.is_start && self.legal.is_guarded;
-            if is_plain && self.guard.passes(text) {
-                return self.text(text, say);
-            }
             return self.run(text, false, say);
         }
         let mut held = std::mem::take(&mut self.held);

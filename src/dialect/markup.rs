@@ -52,11 +52,10 @@ impl Markup {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
-                self.text(event.choice, text.text, emit)
+                event.texts().try_for_each(|text| self.text(event.choice, text, emit))
             }
             Kind::Text(text) if text.channel.is_none() && self.watches.is_some() => {
-                self.watch(event.choice, text.text, emit)?;
-                emit(event)
+                self.watch(event, emit)
             }
             Kind::Finish(finish) => {
                 let stopped = !finish.inferred && finish.finish_reason == FinishReason::Stop;
@@ -95,14 +94,20 @@ impl Markup {
         emit(Kind::Start(Start { dialect, ..start }).into())
     }
 
-    /// Says which flag would read the markup that the text opens. One warning is
-    /// enough.
-    fn watch(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Some(watches) = &mut self.watches else { return Ok(()) };
-        let Some(name) = watches.entry(choice).or_default().feed(text) else { return Ok(()) };
+    /// Passes text on, and says before the piece of it that opens markup which
+    /// flag would read that. One warning is enough.
+    fn watch(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let choice = event.choice;
+        let watch = self.watches.get_or_insert_default().entry(choice).or_default();
+        let Some((opener, name)) = watch.feed(event) else { return emit(event) };
         self.watches = None;
         let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
-        warn("markup_in_text", &message, &mut |kind| emit(Event { choice, kind }))
+        event.pieces().enumerate().try_for_each(|(at, piece)| {
+            if at == opener {
+                warn("markup_in_text", &message, &mut |kind| emit(Event::new(choice, kind)))?;
+            }
+            emit(piece)
+        })
     }
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -114,7 +119,7 @@ impl Markup {
                 _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });
-        machine.feed(text, &mut |kind| emit(Event { choice, kind }))
+        machine.feed(text, &mut |kind| emit(Event::new(choice, kind)))
     }
 
     /// Ends a choice's text; tells whether it ended inside a call.
@@ -125,7 +130,7 @@ impl Markup {
         emit: &mut Emit<'_>,
     ) -> io::Result<bool> {
         match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
-            Some(machine) => machine.finish(stopped, &mut |kind| emit(Event { choice, kind })),
+            Some(machine) => machine.finish(stopped, &mut |kind| emit(Event::new(choice, kind))),
             None => Ok(false),
         }
     }

@@ -3,8 +3,9 @@
 
 use super::StartIn;
 use super::call::Calls;
+use super::guard::Guard;
 use super::machine::Machine;
-use crate::event::Kind;
+use crate::event::{Event, Kind};
 
 /// One text, up to the first call in it.
 pub(super) struct Watch {
@@ -18,9 +19,26 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Takes the next piece; gives the name of the dialect that it turns out to
-    /// be in.
-    pub(super) fn feed(&mut self, text: &str) -> Option<&'static str> {
+    /// Takes the next pieces of a text; gives the number of the one that shows
+    /// which dialect it is in, and the dialect's name.
+    pub(super) fn feed(&mut self, event: Event<'_>) -> Option<(usize, &'static str)> {
+        let text = event.kind.text().unwrap_or_default();
+        // Nothing before `calm` needs to be looked at, in the middle of a line.
+        let (mut end, mut calm) = (0, 0);
+        event.texts().enumerate().find_map(|(number, piece)| {
+            let begin = end;
+            end += piece.len();
+            if end > calm {
+                calm = begin + Guard::calm_length(text.get(begin..).unwrap_or_default());
+            }
+            match end <= calm && self.machine.is_in_line() {
+                true => None,
+                false => Some((number, self.feed_piece(piece)?)),
+            }
+        })
+    }
+
+    fn feed_piece(&mut self, text: &str) -> Option<&'static str> {
         let mut has_call = false;
         let fed = self.machine.feed(text, &mut |kind| {
             has_call |= matches!(kind, Kind::CallPart(_));

@@ -156,7 +156,7 @@ impl EventStream {
                     offset: self.offset,
                 };
                 self.offset += bytes.len() as u64;
-                out(Ok(frame))
+                out.frame(Ok(frame))
             }
             Err(fault) => self.fail(fault, out),
         }
@@ -165,7 +165,7 @@ impl EventStream {
     fn fail(&mut self, fault: Fault<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.is_broken = true;
         self.held = Vec::new();
-        out(Err(fault))
+        out.frame(Err(fault))
     }
 }
 
@@ -229,7 +229,7 @@ impl Framer for EventStream {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out(Err(Fault {
+            return out.frame(Err(Fault {
                 kind: FaultKind::Note,
                 code: "unread",
                 message,
@@ -246,12 +246,19 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw: &[] }))
+        out.frame(Err(Fault {
+            kind: FaultKind::Truncated,
+            code: "truncated",
+            message,
+            offset,
+            raw: &[],
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::FrameResult;
     use super::super::tests::check;
     use super::*;
 
@@ -365,12 +372,14 @@ mod tests {
         let mut bad = sealed(u32::MAX, 0, b"");
         bad[8] ^= 1;
         let mut framer = EventStream::default();
-        framer.feed(&bad[..PRELUDE], &mut |_| Ok(())).unwrap();
+        framer.feed(&bad[..PRELUDE], &mut |_: FrameResult<'_>| Ok(())).unwrap();
         assert!(framer.is_broken && framer.held.capacity() == 0);
         let mut framer =
             EventStream { settings: Settings { max_event: 0, ..Settings::default() }, ..framer };
         framer.is_broken = false;
-        framer.feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_| Ok(())).unwrap();
+        framer
+            .feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: FrameResult<'_>| Ok(()))
+            .unwrap();
         assert!(!framer.is_broken && framer.held.capacity() < 64, "{framer:?}");
     }
 

@@ -7,7 +7,9 @@ use std::io;
 
 use memchr::memchr;
 
-use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff, skip_blank};
+use super::{
+    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, Sniff, skip_blank,
+};
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
@@ -92,7 +94,7 @@ impl Lines {
         let offset = self.offset;
         if self.settings.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {
             self.stopped = true;
-            return out(Err(self.settings.limit_fault(offset)));
+            return out.frame(Err(self.settings.limit_fault(offset)));
         }
         self.offset += size as u64;
         let line =
@@ -100,7 +102,7 @@ impl Lines {
         let line = line.trim_ascii();
         match (self.split)(line) {
             _ if line.is_empty() => Ok(()),
-            Some((event_type, data)) => out(Ok(Frame {
+            Some((event_type, data)) => out.frame(Ok(Frame {
                 framing: self.name,
                 event_type,
                 headers: &[],
@@ -108,7 +110,7 @@ impl Lines {
                 id: "",
                 offset,
             })),
-            None => out(Err(Fault {
+            None => out.frame(Err(Fault {
                 kind: FaultKind::Note,
                 code: "not_json",
                 message: "a line that isn't JSON was passed over".into(),
@@ -122,7 +124,17 @@ impl Lines {
 impl Framer for Lines {
     fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         let mut rest = bytes;
-        while let Some(end) = memchr(b'\n', rest).filter(|_| !self.stopped) {
+        while !self.stopped {
+            if self.held.is_empty() {
+                let bytes = self.settings.within(rest);
+                let length = out.alike(&Next { event_type: "", bytes, end: b"\n" });
+                if length > 0 {
+                    self.offset += length as u64 + 1;
+                    rest = rest.get(length + 1..).unwrap_or_default();
+                    continue;
+                }
+            }
+            let Some(end) = memchr(b'\n', rest) else { break };
             let (line, tail) = rest.split_at(end + 1);
             rest = tail;
             if self.held.is_empty() {
@@ -137,7 +149,7 @@ impl Framer for Lines {
         }
         if self.settings.is_over(self.held.len() + rest.len()) && !self.stopped {
             self.stopped = true;
-            return out(Err(self.settings.limit_fault(self.offset)));
+            return out.frame(Err(self.settings.limit_fault(self.offset)));
         }
         if !self.stopped {
             self.held.extend_from_slice(rest);
@@ -162,7 +174,7 @@ impl Framer for Lines {
         if !is_cut {
             return self.line(&line, line.len(), out);
         }
-        out(Err(Fault {
+        out.frame(Err(Fault {
             kind: FaultKind::Truncated,
             code: "truncated",
             message: "the input ended inside a line".into(),

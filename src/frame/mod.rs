@@ -90,8 +90,40 @@ pub enum FaultKind {
     Status,
 }
 
+/// What a framer gives out.
+pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
+
 /// Where a framer hands on what it has completed.
-pub type FrameOut<'o> = dyn FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o;
+pub type FrameOut<'o> = dyn TakeFrames + 'o;
+
+/// Who takes frames. Fails only if writing does.
+pub trait TakeFrames {
+    /// Takes a frame, or what is wrong with the bytes.
+    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()>;
+    /// Takes the data of the next frame if it looks like that of the last one,
+    /// whatever that means, and tells how long it is. Else it is 0, and the frame
+    /// has to be told apart first.
+    fn alike(&mut self, _next: &Next<'_>) -> usize {
+        0
+    }
+}
+
+impl<F: FnMut(FrameResult<'_>) -> io::Result<()>> TakeFrames for F {
+    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()> {
+        self(frame)
+    }
+}
+
+/// What a frame is if its data is one JSON object on one line.
+#[derive(Clone, Copy, Debug)]
+pub struct Next<'a> {
+    /// Its name.
+    pub event_type: &'a str,
+    /// Its data, and what follows.
+    pub bytes: &'a [u8],
+    /// What has to follow right behind its data.
+    pub end: &'static [u8],
+}
 
 /// Turns bytes into frames.
 pub trait Framer {
@@ -122,6 +154,14 @@ impl Settings {
     /// Whether a frame of this size is too large.
     fn is_over(&self, size: usize) -> bool {
         self.max_event != 0 && size > self.max_event
+    }
+
+    /// The bytes that a frame may take of these.
+    fn within<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        match self.max_event {
+            0 => bytes,
+            max => bytes.get(..max).unwrap_or(bytes),
+        }
     }
 
     fn limit_fault(&self, offset: u64) -> Fault<'static> {

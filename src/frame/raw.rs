@@ -19,7 +19,7 @@ impl Framer for Raw {
     fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        out(Ok(Frame {
+        out.frame(Ok(Frame {
             framing: FRAMING.name,
             event_type: "",
             headers: &[],

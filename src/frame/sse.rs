@@ -13,7 +13,7 @@ use std::io;
 
 use memchr::memchr2;
 
-use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings};
+use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings};
 use crate::json::{Scanner, Status};
 use block::Block;
 use sniff::{FIELDS, sniff};
@@ -209,20 +209,25 @@ impl Sse {
 
     fn note(&self, code: &'static str, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
-        out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
+        out.frame(Err(Fault {
+            kind: FaultKind::Note,
+            code,
+            message: message.into(),
+            offset,
+            raw: &[],
+        }))
     }
 
-    /// The data of the event that these bytes begin with, if it looks like the
-    /// last one and is not too large, and what is behind it.
-    fn like_last<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
-        let size = |data: &[u8]| self.last.head.len() + data.len();
-        self.last.split(bytes).filter(|(data, _)| !self.settings.is_over(size(data)))
-    }
-
-    /// Hands on an event that looks like the last one.
-    fn pass(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let (event_type, id, offset) = (&*self.last.event_type, &*self.id, self.offset);
-        out(Ok(Frame { framing: FRAMING.name, event_type, headers: &[], data, id, offset }))
+    /// The length of the event that these bytes begin with, if it looks like the
+    /// last one in all and was taken so; or else 0.
+    fn alike(&self, bytes: &[u8], out: &mut FrameOut<'_>) -> usize {
+        let Block { head, tail, event_type } = &self.last;
+        let behind = self.settings.within(bytes).strip_prefix(head.as_slice());
+        let Some(bytes) = behind.filter(|_| !head.is_empty()) else { return 0 };
+        match out.alike(&Next { event_type, bytes, end: tail }) {
+            0 => 0,
+            length => head.len() + length + tail.len(),
+        }
     }
 
     /// The blank line: hands on the event, if it has data.
@@ -231,7 +236,14 @@ impl Sse {
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
             let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out(Ok(Frame { framing: FRAMING.name, event_type, headers: &[], data, id, offset }))?;
+            out.frame(Ok(Frame {
+                framing: FRAMING.name,
+                event_type,
+                headers: &[],
+                data,
+                id,
+                offset,
+            }))?;
         }
         self.data.clear();
         self.scanner = None;
@@ -243,7 +255,7 @@ impl Sse {
     /// A line, or an event's data, is larger than allowed.
     fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.stopped = true;
-        out(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))))
+        out.frame(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))))
     }
 
     /// Interprets the line that came in several reads.
@@ -279,10 +291,10 @@ impl Framer for Sse {
                 continue;
             }
             if self.begun.is_none() && self.line.is_empty() {
-                if let Some((data, tail)) = self.like_last(rest) {
-                    self.pass(data, out)?;
-                    self.offset += (rest.len() - tail.len()) as u64;
-                    rest = tail;
+                let taken = self.alike(rest, out);
+                if taken > 0 {
+                    self.offset += taken as u64;
+                    rest = rest.get(taken..).unwrap_or_default();
                     continue;
                 }
                 block = Some(rest);
@@ -336,7 +348,13 @@ impl Framer for Sse {
         }
         let raw = if self.data.is_empty() { line.as_slice() } else { self.data.as_slice() };
         let message = "the input ended inside an event".into();
-        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw }))
+        out.frame(Err(Fault {
+            kind: FaultKind::Truncated,
+            code: "truncated",
+            message,
+            offset,
+            raw,
+        }))
     }
 }
 

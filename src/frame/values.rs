@@ -151,7 +151,7 @@ impl Values {
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        out(Ok(Frame {
+        out.frame(Ok(Frame {
             framing: self.name,
             event_type: "",
             headers: &[],
@@ -163,7 +163,7 @@ impl Values {
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let raw = &self.held;
-        out(Err(Fault {
+        out.frame(Err(Fault {
             kind,
             code: kind_code(kind),
             message: message.into(),
@@ -175,7 +175,7 @@ impl Values {
     fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = "the elements of the array are not separated by one comma each".into();
         let (kind, code) = (FaultKind::Note, "array_comma");
-        out(Err(Fault { kind, code, message, offset, raw: &[] }))
+        out.frame(Err(Fault { kind, code, message, offset, raw: &[] }))
     }
 
     /// Takes what belongs to the value, and hands it on if that completes it.
@@ -246,7 +246,7 @@ impl Framer for Values {
             if self.is_over() {
                 self.state = State::Stopped;
                 self.held = Vec::new();
-                out(Err(self.settings.limit_fault(self.begun)))?;
+                out.frame(Err(self.settings.limit_fault(self.begun)))?;
             }
         }
         Ok(())

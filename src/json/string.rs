@@ -39,12 +39,6 @@ impl<'a> Str<'a> {
         !self.text.is_empty() && self.low.is_none() && self.high.is_none() && !self.replaced
     }
 
-    /// The same, with its own memory.
-    pub fn into_owned(self) -> Str<'static> {
-        let Str { text, low, high, replaced } = self;
-        Str { text: Cow::Owned(text.into_owned()), low, high, replaced }
-    }
-
     /// A string from the bytes that serde_json gives, in generalised UTF-8.
     pub fn from_borrowed(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {

@@ -1,6 +1,8 @@
 //! JSON on its way out: no white space between tokens, and no character in a
 //! string that could harm a terminal.
 
+use super::plain_length;
+
 /// Drops the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Minifier {
@@ -63,8 +65,8 @@ pub fn make_safe(json: &str, out: &mut String) {
 
 fn escape(text: &str, is_content: bool, out: &mut String) {
     let mut rest = text;
-    let suspects = if is_content { &IN_TEXT } else { &IN_JSON };
-    while let Some(at) = find(rest.as_bytes(), suspects) {
+    let find = if is_content { find_escape } else { find_in_json };
+    while let Some(at) = find(rest) {
         let (clean, suspect) = rest.split_at(at);
         out.push_str(clean);
         let Some(c) = suspect.chars().next() else { break };
@@ -85,32 +87,40 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
     out.push_str(rest);
 }
 
-/// Where the first of these bytes is. Most text has none for long.
-fn find(bytes: &[u8], table: &[bool; 256]) -> Option<usize> {
-    let is_clean = |chunk: &&[u8]| !chunk.iter().fold(false, |any, &b| any | table[usize::from(b)]);
-    let clean = bytes.chunks_exact(8).take_while(is_clean).count() * 8;
-    let rest = bytes.get(clean..).unwrap_or_default();
-    rest.iter().position(|&byte| table[usize::from(byte)]).map(|at| clean + at)
+/// Where the first character of a text is that may need an escape.
+pub fn find_escape(text: &str) -> Option<usize> {
+    let (bytes, mut at) = (text.as_bytes(), 0);
+    loop {
+        at += plain_length(bytes.get(at..)?);
+        let is_letter = |&&byte: &&u8| !byte.is_ascii() && !SUSPECTS[usize::from(byte)];
+        match bytes.get(at..)?.iter().take_while(is_letter).count() {
+            0 => return Some(at).filter(|&at| at < bytes.len()),
+            letters => at += letters,
+        }
+    }
 }
 
-/// The bytes that are, or begin, a character that may need an escape: in text,
-/// and in JSON.
-static IN_TEXT: [bool; 256] = suspects(true);
-static IN_JSON: [bool; 256] = suspects(false);
+/// The same in JSON, whose quotes and backslashes stay as they are. Most of it
+/// has none for long.
+fn find_in_json(json: &str) -> Option<usize> {
+    let bytes = json.as_bytes();
+    let is_suspect = |&byte: &u8| SUSPECTS[usize::from(byte)];
+    let is_clean = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | is_suspect(byte));
+    let clean = bytes.chunks_exact(8).take_while(is_clean).count() * 8;
+    let rest = bytes.get(clean..).unwrap_or_default();
+    rest.iter().position(is_suspect).map(|at| clean + at)
+}
 
-const fn suspects(is_content: bool) -> [bool; 256] {
+/// The bytes that are, or begin, a character that may be harmful.
+static SUSPECTS: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < table.len() {
-        table[byte] = match byte {
-            0x22 | 0x5C => is_content,
-            0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
-            _ => false,
-        };
+        table[byte] = matches!(byte, 0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3);
         byte += 1;
     }
     table
-}
+};
 
 /// Control characters, line separators, bidirectional controls, zero-width and
 /// tag characters: what can move a cursor, hide text or change its order.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use toolstream::cli::Frames;
 use toolstream::detect::AutoFramer;
 use toolstream::event::Code;
-use toolstream::frame::{FaultKind, Framer, Settings};
+use toolstream::frame::{FaultKind, FrameResult, Framer, Settings};
 use toolstream::rim::{self, Output, Progress, Task, pump};
 use toolstream::sink::{self, error_code};
 use toolstream::status::Status;
@@ -58,7 +58,7 @@ struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    fn feed(&mut self, frame: &sink::FrameResult<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
         if let Err(fault) = frame {
             self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
             rim::say_of(self.stderr, self.name, &fault.message, Some(fault.offset));
@@ -81,7 +81,7 @@ impl Task for Printer<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Printer { framer, voice, offset } = self;
         *offset += bytes.len() as u64;
-        framer.feed(bytes, &mut |frame| voice.feed(&frame))
+        framer.feed(bytes, &mut |frame: FrameResult<'_>| voice.feed(&frame))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -90,7 +90,7 @@ impl Task for Printer<'_> {
 
     fn finish(&mut self) -> io::Result<()> {
         let Printer { framer, voice, offset } = self;
-        framer.finish(&mut |frame| voice.feed(&frame))?;
+        framer.finish(&mut |frame: FrameResult<'_>| voice.feed(&frame))?;
         if *offset == 0 { voice.error(Code::Truncated, "the input is empty", 0) } else { Ok(()) }
     }
 

@@ -80,6 +80,24 @@ impl Lookahead {
     }
 }
 
+/// The first of these ASCII characters, looked for in eight bytes at a time.
+pub fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHEST: u64 = ONES << 7;
+    let (chunks, rest) = bytes.as_chunks();
+    for (number, chunk) in chunks.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk);
+        // The highest bit of each byte that is one, of which the lowest is right.
+        let is = |needle: &u8| (word ^ (ONES * u64::from(*needle))).wrapping_sub(ONES);
+        let found = needles.iter().fold(0, |found, needle| found | is(needle)) & !word & HIGHEST;
+        if found != 0 {
+            return Some(number * 8 + (found.trailing_zeros() / 8) as usize);
+        }
+    }
+    let last = rest.iter().position(|byte| needles.contains(byte))?;
+    Some(chunks.len() * 8 + last)
+}
+
 /// Finds the bytes that markers can begin with.
 #[derive(Clone, Debug, Default)]
 pub struct Finder {
@@ -114,5 +132,23 @@ impl Finder {
             _ => None,
         };
         found.map(|at| from + at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_byte_among_any() {
+        for byte in 0..=u8::MAX {
+            for (at, other) in (0..20).flat_map(|at| [b'a', 0xBC, b'=', 0].map(|other| (at, other)))
+            {
+                let mut bytes = [other; 20];
+                bytes[at] = byte;
+                let expected = matches!(byte, b'<' | b'\n').then_some(at);
+                assert_eq!(find_any(&bytes, [b'<', b'\n']), expected, "{byte:#x} at {at}");
+            }
+        }
     }
 }

@@ -127,10 +127,10 @@ impl Pattern {
     /// Whether a match can begin as this text does, as far as the literal at the
     /// pattern's beginning tells.
     pub fn may_begin(&self, text: &str) -> bool {
-        let (tokens, text) = match &*self.tokens {
-            [Token::Newline, tokens @ ..] => (tokens, text.strip_prefix('\n').unwrap_or(text)),
-            tokens => (tokens, text),
-        };
+        let (mut tokens, mut text) = (&*self.tokens, text);
+        while let [Token::Newline, behind @ ..] = tokens {
+            (tokens, text) = (behind, text.strip_prefix('\n').unwrap_or(text));
+        }
         let Some(Token::Literal(literal)) = tokens.first() else { return true };
         let (literal, text) = (literal.as_bytes(), text.as_bytes());
         let known = literal.len().min(text.len());

@@ -41,7 +41,7 @@ impl<S: Sink> Capped<S> {
             }
             _ => return Ok(()),
         };
-        self.inner.feed(Event { kind, ..event })
+        self.inner.feed(Event::new(event.choice, kind))
     }
 }
 

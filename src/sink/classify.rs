@@ -48,7 +48,8 @@ impl<W: Write> Classify<W> {
     fn print(&mut self, ending: &Ending<'_>) -> io::Result<()> {
         let message = std::mem::take(&mut self.message);
         message.write(ending, &mut self.line);
-        self.out.write_all(self.line.end(self.choice, &self.label))
+        self.line.end(self.choice, &self.label);
+        self.line.write_to(&mut self.out)
     }
 }
 

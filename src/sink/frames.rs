@@ -8,11 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use super::Label;
 use super::line::Line;
 use crate::event::Code;
-use crate::frame::{EVENT_STREAM, Fault, FaultKind, Frame, Header, HeaderValue};
+use crate::frame::{EVENT_STREAM, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use crate::json;
-
-/// What a framer gives out.
-pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
 
 /// Prints frames, and the faults that are more than notes.
 pub struct Frames<W> {
@@ -44,7 +41,8 @@ impl<W: Write> Frames<W> {
         self.line.word("code", code.name());
         self.line.text("message", message);
         self.line.number("offset", offset);
-        self.out.write_all(self.line.end(0, &self.label))
+        self.line.end(0, &self.label);
+        self.line.write_to(&mut self.out)
     }
 
     /// Writes out what is complete: the next read may block.
@@ -58,7 +56,6 @@ impl<W: Write> Frames<W> {
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let is_binary = frame.framing == EVENT_STREAM;
         let line = &mut self.line;
-        line.clear();
         line.open();
         if is_binary {
             headers(frame.headers, line);
@@ -73,7 +70,8 @@ impl<W: Write> Frames<W> {
             line.text("id", frame.id);
         }
         line.number("offset", frame.offset);
-        self.out.write_all(line.end(0, &self.label))
+        line.end(0, &self.label);
+        line.write_to(&mut self.out)
     }
 }
 

@@ -65,7 +65,7 @@ impl<S: Sink> Join<S> {
                 Kind::ToolCallDelta(ToolCallDelta { index: *index, arguments: text })
             }
         };
-        self.inner.feed(Event { choice, kind })?;
+        self.inner.feed(Event::new(choice, kind))?;
         self.text.clear();
         Ok(())
     }

@@ -2,19 +2,21 @@
 //! line: the common path allocates nothing.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use super::Label;
 use crate::event::Output;
-use crate::json::{Minifier, make_safe, quote_into};
+use crate::json::{Minifier, escape_into, find_escape, make_safe, quote_into};
 
-/// JSON text that grows. Keys are words of the schema and need no escapes.
+/// JSON text that grows, one line or several. Keys are words of the schema and
+/// need no escapes.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     text: String,
-    /// What the last line began as, and how long that beginning is: the next one
-    /// is mostly of the same type.
+    /// The type of the last line, and what it began with: the next one is mostly
+    /// of the same type.
     kind: &'static str,
-    head: usize,
+    head: String,
     /// Where JSON loses its white space.
     scratch: String,
 }
@@ -23,23 +25,27 @@ impl Line {
     /// Forgets the text and keeps its buffer.
     pub(super) fn clear(&mut self) {
         self.text.clear();
-        self.kind = "";
+    }
+
+    /// Writes out the text.
+    pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let written = out.write_all(self.text.as_bytes());
+        self.clear();
+        written
     }
 
     /// Begins a line of this type.
     pub(super) fn begin(&mut self, kind: &'static str) {
-        if self.kind == kind {
-            return self.text.truncate(self.head);
+        if self.kind != kind {
+            self.kind = kind;
+            self.head = format!("{{\"type\":\"{kind}\"");
         }
-        self.clear();
-        self.open();
-        self.word("type", kind);
-        (self.kind, self.head) = (kind, self.text.len());
+        self.text.push_str(&self.head);
     }
 
-    /// Ends the line with what every line of the input has, and gives it out.
-    /// The choice is named unless it is the first one.
-    pub(super) fn end(&mut self, choice: u64, label: &Label) -> &[u8] {
+    /// Ends the line with what every line of the input has. The choice is named
+    /// unless it is the first one.
+    pub(super) fn end(&mut self, choice: u64, label: &Label) {
         if choice != 0 {
             self.number("choice", choice);
         }
@@ -47,7 +53,38 @@ impl Line {
         self.maybe_number("t_ms", label.clock.as_ref().map(|clock| clock.milliseconds()));
         self.close();
         self.text.push('\n');
-        self.text.as_bytes()
+    }
+
+    /// Repeats the line that begins here, with each of these pieces of a text in
+    /// its first string, which is empty.
+    pub(super) fn repeat<'t>(
+        &mut self,
+        begin: usize,
+        pieces: impl Iterator<Item = &'t str>,
+        text: &str,
+    ) {
+        let line = self.text.split_off(begin);
+        let Some((head, tail)) = line.split_once("\"\"") else { return };
+        let between = [tail, head, "\""].concat();
+        let out = &mut self.text;
+        out.push_str(head);
+        out.push('"');
+        // Up to `clean`, nothing needs an escape.
+        let (mut begin, mut clean) = (0, 0);
+        for piece in pieces {
+            let end = begin + piece.len();
+            if end > clean {
+                let rest = text.get(begin..).unwrap_or_default();
+                clean = begin + find_escape(rest).unwrap_or(rest.len());
+            }
+            match end <= clean {
+                true => out.push_str(piece),
+                false => escape_into(piece, out),
+            }
+            out.push('"');
+            out.push_str(if end < text.len() { &between } else { tail });
+            begin = end;
+        }
     }
 
     /// Opens an object that stands alone or in a list.
@@ -167,9 +204,13 @@ impl Line {
         self.text.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// A comma unless the object has just been opened, and the key.
     fn key(&mut self, key: &str) {
-        if !self.text.ends_with('{') {
+        if self.text.as_bytes().last() != Some(&b'{') {
             self.text.push(',');
         }
         self.text.push('"');

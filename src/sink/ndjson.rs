@@ -6,6 +6,9 @@ use super::line::Line;
 use super::{Label, Sink, members};
 use crate::event::{Event, Kind};
 
+/// How many bytes of lines are written at once, unless there are fewer.
+const PIECE: usize = 32 << 10;
+
 /// Prints events as they come. What decoders alone speak is not printed.
 pub struct Ndjson<W> {
     out: W,
@@ -20,9 +23,9 @@ impl<W: Write> Ndjson<W> {
     }
 }
 
-impl<W: Write> Sink for Ndjson<W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
-        let Some(name) = name(&event.kind) else { return Ok(()) };
+impl<W: Write> Ndjson<W> {
+    fn line(&mut self, event: Event<'_>) {
+        let Some(name) = name(&event.kind) else { return };
         let line = &mut self.line;
         line.begin(name);
         match &event.kind {
@@ -43,10 +46,24 @@ impl<W: Write> Sink for Ndjson<W> {
             Kind::Error(failure) => members::failure(line, failure),
             Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => {}
         }
-        self.out.write_all(self.line.end(event.choice, &self.label))
+        line.end(event.choice, &self.label);
+    }
+}
+
+impl<W: Write> Sink for Ndjson<W> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if event.cuts.is_empty() {
+            self.line(event);
+        } else {
+            let begin = self.line.len();
+            self.line(Event::new(event.choice, event.kind.with_text("")));
+            self.line.repeat(begin, event.texts(), event.kind.text().unwrap_or_default());
+        }
+        if self.line.len() < PIECE { Ok(()) } else { self.line.write_to(&mut self.out) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.line.write_to(&mut self.out)?;
         self.out.flush()
     }
 

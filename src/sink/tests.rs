@@ -8,7 +8,7 @@ use crate::event::{
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
     ToolResult, Usage, Warning,
 };
-use crate::frame::{Fault, FaultKind, Frame, Header, HeaderValue};
+use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
 
 const START: Start<'_> =
     Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None };
@@ -123,7 +123,7 @@ fn lines_of_a_message() {
 fn lines_of_text() {
     check_event(text("a\u{1b}\u{202e}\""), r#"{"type":"text","text":"a\u001b\u202e\""}"#);
     check_event(
-        Event { choice: 2, kind: Kind::Text(Text { text: "a", channel: Some("c") }) },
+        Event::new(2, Kind::Text(Text { text: "a", channel: Some("c") })),
         r#"{"type":"text","text":"a","channel":"c","choice":2}"#,
     );
     check_event(Kind::Reasoning(THOUGHT), r#"{"type":"reasoning","text":"t"}"#);

@@ -75,7 +75,8 @@ pub trait Decoder {
     fn varying(&self) -> Option<&'static Varying> {
         None
     }
-    /// A record came that looks like the last one, but for this piece of text.
+    /// Records came that look like the last one, but for pieces of text, which
+    /// joined are this one.
     fn again(&mut self, _piece: &json::Str<'_>) {}
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use super::finish;
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, Output, ProviderEvent, Reasoning, Start, Text, Warning,
+    Kind, Output, ProviderEvent, Reasoning, Start, Warning,
 };
 use crate::frame::Frame;
 use crate::json::{self, Str};
@@ -49,17 +49,12 @@ impl<'o> EventOut<'o> {
     /// Says anything that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
         self.spoken = Spoken::More;
-        (self.emit)(Event { choice, kind })
+        (self.emit)(Event::new(choice, kind))
     }
 
-    /// Says a piece that continues what an earlier one did.
-    pub(super) fn go_on(&mut self, with: Continued, piece: &Str<'_>) -> io::Result<()> {
-        match with.slot {
-            Slot::Call(key) => {
-                self.call_fragment(with.choice, CallPart { key, ..CallPart::default() }, piece)
-            }
-            slot => self.piece(with.choice, slot, piece),
-        }
+    /// Says pieces that continue what an earlier one did.
+    pub(super) fn go_on(&mut self, with: Continued, text: &str, cuts: &[usize]) -> io::Result<()> {
+        (self.emit)(Event { choice: with.choice, kind: with.slot.kind(text), cuts })
     }
 
     /// A record that looks like this one, right behind it, would do what this one
@@ -88,7 +83,7 @@ impl<'o> EventOut<'o> {
             }
             _ => Spoken::More,
         };
-        (self.emit)(Event { choice, kind })
+        (self.emit)(Event::new(choice, kind))
     }
 
     /// A message begins.
@@ -132,18 +127,10 @@ impl<'o> EventOut<'o> {
     }
 
     fn say(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
-        let kind = match slot {
-            _ if text.is_empty() => return Ok(()),
-            Slot::Text(channel) => Kind::Text(Text { text, channel }),
-            Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
-            Slot::Refusal => Kind::Refusal(text),
-            Slot::Call(key) => Kind::CallPart(CallPart {
-                key,
-                arguments: Arguments::Fragment(text),
-                ..CallPart::default()
-            }),
-        };
-        self.emit_piece((choice, slot), kind, text)
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.emit_piece((choice, slot), slot.kind(text), text)
     }
 
     fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {

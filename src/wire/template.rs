@@ -16,14 +16,21 @@
 //!   is of the same kind and as simple as it gets. The text is read as the
 //!   decoder would have read it, and never empty;
 //! - the template is forgotten at the first record that doesn't fit.
+//!
+//! A record that fits needn't be framed: it is compared where it stands
+//! ([`Next`]). And the pieces that come right after one another go through the
+//! other layers as one [`crate::event::Event`] with its cuts.
+
+mod inside;
 
 use std::io;
 use std::ops::Range;
 
 use super::out::{Continued, Spoken};
 use super::{Decoder, EventOut, Halves};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::frame::{Frame, Next};
+use crate::json::{Str, plain_length};
+use inside::Inside;
 
 /// What may differ in a record that looks like the last one: members of the
 /// record itself, by their keys.
@@ -42,12 +49,55 @@ pub struct Templates<D> {
     template: Option<Template>,
     /// The last record, if it hasn't been decoded and its counts may matter.
     late: Vec<u8>,
+    /// What the records have said that were not decoded, and where it is cut into
+    /// pieces.
+    text: Vec<u8>,
+    cuts: Vec<usize>,
 }
 
 impl<D: Decoder> Templates<D> {
     /// Compares records, if it's on, and lets `inner` decode the others.
     pub fn new(inner: D, is_on: bool) -> Self {
-        Templates { inner, is_on, template: None, late: Vec::new() }
+        let (late, text, cuts) = Default::default();
+        Templates { inner, is_on, template: None, late, text, cuts }
+    }
+
+    /// Takes the record that these bytes begin with, if it looks like the last
+    /// one, and tells its length, or 0. What it says is said by [`Self::settle`].
+    pub fn alike(&mut self, next: &Next<'_>) -> usize {
+        self.take(next.event_type, next.bytes, |behind| behind.starts_with(next.end))
+    }
+
+    fn take(&mut self, name: &str, bytes: &[u8], is_end: impl Fn(&[u8]) -> bool) -> usize {
+        let fit = self.template.as_ref().and_then(|template| template.fit(name, bytes));
+        let Some((text, behind)) = fit.filter(|(_, behind)| is_end(behind)) else { return 0 };
+        let (begin, length) = (self.text.len(), bytes.len() - behind.len());
+        if text.append_to(&mut self.text).is_none() {
+            return 0;
+        }
+        if begin > 0 {
+            self.cuts.push(begin);
+        }
+        if self.template.as_ref().is_some_and(|template| template.has_counts) {
+            self.late.clear();
+            self.late.extend_from_slice(bytes.get(..length).unwrap_or_default());
+        }
+        length
+    }
+
+    /// Says what the records have said that were not decoded: at the latest when
+    /// a read is used up.
+    pub fn settle(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(template) = self.template.as_ref().filter(|_| !self.text.is_empty()) else {
+            return Ok(());
+        };
+        // Each piece of it is text.
+        let text = std::str::from_utf8(&self.text).unwrap_or_default();
+        self.inner.again(&Str::from(text));
+        out.go_on(template.continued, text, &self.cuts)?;
+        self.text.clear();
+        self.cuts.clear();
+        Ok(())
     }
 
     /// Decodes the record that may still matter; what it says has been said.
@@ -73,16 +123,12 @@ impl<D: Decoder> Templates<D> {
 
 impl<D: Decoder> Decoder for Templates<D> {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        if let Some(template) = &self.template
-            && let Some(piece) = template.fit(&frame)
-        {
-            if template.has_counts {
-                self.late.clear();
-                self.late.extend_from_slice(frame.data);
-            }
-            self.inner.again(&piece);
-            return out.go_on(template.continued, &piece);
+        let is_taken = frame.headers.is_empty()
+            && self.take(frame.event_type, frame.data, <[u8]>::is_empty) > 0;
+        if is_taken {
+            return Ok(());
         }
+        self.settle(out)?;
         self.catch_up(out)?;
         self.inner.feed(frame, out)?;
         if self.is_on
@@ -96,6 +142,7 @@ impl<D: Decoder> Decoder for Templates<D> {
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.settle(out)?;
         self.catch_up(out)?;
         self.inner.finish(out)
     }
@@ -106,11 +153,18 @@ impl<D: Decoder> Decoder for Templates<D> {
 struct Template {
     framing: &'static str,
     event_type: String,
-    /// The bytes before each hole, and what may be in it.
-    parts: Vec<(Vec<u8>, Hole)>,
+    parts: Vec<Part>,
     tail: Vec<u8>,
     continued: Continued,
     has_counts: bool,
+}
+
+/// The bytes before a hole, what may be in it, and what was.
+#[derive(Debug)]
+struct Part {
+    literal: Vec<u8>,
+    hole: Hole,
+    inside: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,9 +195,10 @@ impl Template {
         let holes = holes(data, &text, varying)?;
         let mut parts = Vec::with_capacity(holes.len());
         let mut from = 0;
-        for (hole, kind) in &holes {
-            parts.push((data.get(from..hole.start)?.to_vec(), *kind));
-            from = hole.end;
+        for (range, hole) in &holes {
+            let literal = data.get(from..range.start)?.to_vec();
+            parts.push(Part { literal, hole: *hole, inside: data.get(range.clone())?.to_vec() });
+            from = range.end;
         }
         let is_there = holes.iter().filter(|(_, kind)| *kind == Hole::Text).count() == 1;
         is_there.then_some(Template {
@@ -156,67 +211,40 @@ impl Template {
         })
     }
 
-    /// The piece of text that a record says, if it looks like this one.
-    fn fit<'f>(&self, frame: &Frame<'f>) -> Option<Str<'f>> {
-        let mut rest = frame.data;
+    /// The text that a record of this name says, and what is behind the record, if
+    /// these bytes begin with one that looks like this one.
+    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Inside<'b>, &'b [u8])> {
+        let mut rest = bytes;
         let mut text = None;
-        for (literal, hole) in &self.parts {
+        for Part { literal, hole, inside } in &self.parts {
             rest = rest.strip_prefix(literal.as_slice())?;
-            let (inside, behind) = rest.split_at_checked(hole.length(rest))?;
-            match hole {
-                Hole::Text => text = Some(inside),
-                Hole::Plain => {}
-                Hole::Digits | Hole::Count => is_count(inside).then_some(())?,
-            }
-            rest = behind;
+            let length = match hole {
+                Hole::Text => {
+                    let inside = Inside::new(bytes, bytes.len() - rest.len());
+                    text.insert(inside).length
+                }
+                Hole::Plain
+                    if rest.starts_with(inside) && rest.get(inside.len()) == Some(&b'"') =>
+                {
+                    inside.len()
+                }
+                Hole::Plain => plain_length(rest),
+                Hole::Digits | Hole::Count => count_length(rest)?,
+            };
+            rest = rest.get(length..)?;
         }
-        let is_alike = rest == self.tail
-            && frame.event_type == self.event_type
-            && std::ptr::eq(frame.framing, self.framing)
-            && frame.headers.is_empty();
-        let text = text.filter(|text| is_alike && !text.is_empty())?;
-        if !text.contains(&b'\\') {
-            return std::str::from_utf8(text).ok().map(Str::from);
-        }
-        let quoted = [b"\"", text, b"\""].concat();
-        let text: Str<'_> = serde_json::from_slice(&quoted).ok()?;
-        text.is_plain().then(|| text.into_owned())
+        let rest = rest.strip_prefix(self.tail.as_slice())?;
+        let text = text.filter(|text| text.length > 0 && name == self.event_type)?;
+        Some((text, rest))
     }
 }
 
-impl Hole {
-    /// How long what is in the hole is, where these bytes begin with it.
-    fn length(self, bytes: &[u8]) -> usize {
-        match self {
-            Hole::Text => text_length(bytes),
-            Hole::Plain => {
-                length(bytes, |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\')
-            }
-            Hole::Digits | Hole::Count => length(bytes, |byte| byte.is_ascii_digit()),
-        }
-    }
-}
-
-fn length(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|&byte| !is_in(byte)).unwrap_or(bytes.len())
-}
-
-/// The length of the inside of a string, escapes included.
-fn text_length(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        at += length(rest, |byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-        match bytes.get(at) {
-            Some(b'\\') => at += 2,
-            _ => return at.min(bytes.len()),
-        }
-    }
-}
-
-/// Whether these digits are a number that means the same to all who read it.
-fn is_count(digits: &[u8]) -> bool {
-    matches!(digits, [_] | [b'1'..=b'9', ..]) && digits.len() < 16
+/// The length of the digits here, if they are a number that means the same to all
+/// who read it.
+fn count_length(bytes: &[u8]) -> Option<usize> {
+    let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_count = matches!(bytes.get(..length)?, [_] | [b'1'..=b'9', ..]) && length < 16;
+    is_count.then_some(length)
 }
 
 /// The holes of a record, in order: the string at `text`, and what varies. None
@@ -231,7 +259,7 @@ fn holes(data: &[u8], text: &Range<usize>, varying: &Varying) -> Option<Vec<(Ran
         let mut end = at + 1;
         match byte {
             b'"' => {
-                let inside = end..end + text_length(data.get(end..)?);
+                let inside = end..end + Inside::new(data, end).length;
                 end = inside.end + 1;
                 let is_key = data.get(end..)?.trim_ascii_start().starts_with(b":");
                 let value = data.get(inside.clone())?;
@@ -242,17 +270,17 @@ fn holes(data: &[u8], text: &Range<usize>, varying: &Varying) -> Option<Vec<(Ran
                     }
                     _ if is_key => {}
                     _ if inside == *text => holes.push((inside, Hole::Text)),
-                    1 if is_unread && Hole::Plain.length(value) == value.len() => {
+                    1 if is_unread && plain_length(value) == value.len() => {
                         holes.push((inside, Hole::Plain));
                     }
                     _ => {}
                 }
             }
             b'-' | b'0'..=b'9' => {
-                end = at
-                    + length(rest, |byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+                let is_in = |&&byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+                end = at + rest.iter().take_while(is_in).count();
                 let number = data.get(at..end)?;
-                let is_whole = number.iter().all(u8::is_ascii_digit) && is_count(number);
+                let is_whole = count_length(number) == Some(number.len());
                 match is_whole {
                     true if has_counts => holes.push((at..end, Hole::Count)),
                     true if is_unread && depth == 1 => holes.push((at..end, Hole::Digits)),
@@ -284,9 +312,10 @@ mod tests {
         let start = first.find(text).unwrap();
         let range = start..start + text.len();
         let template = Template::new(&frame(first), Continued::default(), range, &VARYING);
-        let second = frame(second);
-        let piece = template.as_ref().and_then(|template| template.fit(&second));
-        assert_eq!(piece.as_ref().map(Str::as_str), expected);
+        let fit = template.as_ref().and_then(|template| template.fit("", second.as_bytes()));
+        let (mut text, whole) = (Vec::new(), fit.filter(|(_, behind)| behind.is_empty()));
+        let got = whole.and_then(|(inside, _)| inside.append_to(&mut text)).map(|()| text);
+        assert_eq!(got.as_deref(), expected.map(str::as_bytes));
     }
 
     #[test]
@@ -295,6 +324,9 @@ mod tests {
         let second = r#"{"pad":"","at":8,"d":{"text":"a\ntide"},"usage":{"in":60,"of":[{"n":0}]}}"#;
         check(first, "sea", second, Some("a\ntide"));
         check(first, "sea", first, Some("sea"));
+        for (inside, text) in [(r#"\"\\\/\t\r\n"#, "\"\\/\t\r\n"), (r"\u00e9\b", "\u{e9}\u{8}")] {
+            check(first, "sea", &first.replace("sea", inside), Some(text));
+        }
     }
 
     #[test]

@@ -200,7 +200,7 @@ pub fn assembly(bytes: &[u8]) {
     let mut sink = Join::new(Ndjson::new(&mut printed, Label::default()));
     for step in script.chunks(2) {
         let &[what, which] = step else { break };
-        let event = Event { choice: u64::from(which >> 7), kind: kind(what, which) };
+        let event = Event::new(u64::from(which >> 7), kind(what, which));
         ok(assembler.feed(event, &mut |event| sink.feed(event)));
     }
     ok(assembler.finish(bytes.len() as u64, &mut |event| sink.feed(event)));

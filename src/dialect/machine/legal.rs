@@ -11,6 +11,8 @@ pub(super) struct Legal {
     finder: Finder,
     /// Each first byte of each rule, with the rule's number, in order.
     firsts: Vec<(u8, usize)>,
+    /// Which rules' markers are spelled as special tokens are.
+    tokens: Vec<bool>,
     /// Whether every rule is legal only where prose is not.
     pub(super) is_guarded: bool,
 }
@@ -25,12 +27,18 @@ impl Legal {
         firsts.dedup();
         let finder = Finder::new(rules.iter().map(|rule| &rule.pattern));
         let is_guarded = rules.iter().all(|rule| rule.guarded);
-        Legal { rules, finder, firsts, is_guarded }
+        let tokens = rules.iter().map(|rule| rule.pattern.is_token()).collect();
+        Legal { rules, finder, firsts, tokens, is_guarded }
     }
 
     /// The first byte at or behind `from` that a marker may begin with.
     pub(super) fn find(&self, text: &str, from: usize) -> Option<usize> {
         self.finder.find(text, from)
+    }
+
+    /// Whether a marker may begin with this byte.
+    pub(super) fn begins_with(&self, byte: u8) -> bool {
+        self.firsts.binary_search_by(|&(first, _)| first.cmp(&byte)).is_ok()
     }
 
     /// The numbers of the rules that this text may begin with, in their order.
@@ -56,7 +64,7 @@ impl Legal {
                     scan::Place::Start => is_start,
                 };
                 // No one writes the spelling of a token but in code.
-                let is_prose = is_code || !(is_line || rule.pattern.is_token());
+                let is_prose = is_code || !(is_line || self.tokens.get(n) == Some(&true));
                 fits && !(rule.guarded && is_prose) && rule.pattern.may_begin(text)
             })
         })

@@ -32,19 +32,28 @@ impl Machine {
     /// the next line or token, and behind code.
     pub(super) fn next_place(&self, text: &str, start: usize) -> usize {
         let rest = text.get(start..).unwrap_or_default();
-        let next = rest.chars().next().map_or(1, char::len_utf8);
-        let behind = rest.as_bytes().get(next..).unwrap_or_default();
-        start
-            + match (self.guard.is_code(), self.guard.is_line()) {
-                _ if !self.legal.is_guarded => next,
-                (true, _) => {
-                    memchr::memchr2(b'\n', b'`', rest.as_bytes()).map_or(rest.len(), |end| end + 1)
-                }
-                (false, is_line) if is_line || rest.starts_with('\n') => next,
-                (false, _) => {
-                    next + memchr::memchr3(b'\n', b'<', b']', behind).unwrap_or(behind.len())
-                }
+        let next = start + rest.chars().next().map_or(1, char::len_utf8);
+        if !self.legal.is_guarded {
+            return next;
+        }
+        if self.guard.is_code() {
+            let end = memchr::memchr2(b'\n', b'`', rest.as_bytes());
+            return start + end.map_or(rest.len(), |end| end + 1);
+        }
+        let behind = text.as_bytes().get(next..).unwrap_or_default();
+        // What a line begins with, white space aside, is a marker or it's prose.
+        let is_blank = rest.starts_with(|c: char| c.is_ascii_whitespace());
+        let begins_line = rest.starts_with('\n') || (is_blank && self.guard.is_line());
+        let is_blank = |&&byte: &&u8| byte != b'\n' && byte.is_ascii_whitespace();
+        let blank = if begins_line { behind.iter().take_while(is_blank).count() } else { 0 };
+        let line = behind.get(blank..).unwrap_or_default();
+        match line.first() {
+            Some(&byte) if begins_line && self.legal.begins_with(byte) => next + blank,
+            _ => {
+                text.len() - line.len()
+                    + memchr::memchr3(b'\n', b'<', b']', line).unwrap_or(line.len())
             }
+        }
     }
 
     /// Looks on with all rules; the first one in their order that fits counts.

@@ -3,25 +3,16 @@
 use memchr::memchr2;
 
 /// What stands around the data of an event that has one line of it, and perhaps
-/// a name. In one stream, nearly all are alike: what was read of one needn't be
-/// read again.
+/// a name. In one stream, nearly all are alike.
 #[derive(Default)]
 pub(super) struct Block {
     /// The bytes before the data; none if the last event was of another kind.
     pub(super) head: Vec<u8>,
-    tail: &'static [u8],
+    pub(super) tail: &'static [u8],
     pub(super) event_type: String,
 }
 
 impl Block {
-    /// The data of an event that stands whole in these bytes, if there is one and
-    /// it stands between the same as the last one, and the bytes behind it.
-    pub(super) fn split<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
-        let rest = bytes.strip_prefix(self.head.as_slice()).filter(|_| !self.head.is_empty())?;
-        let (data, behind) = rest.split_at(memchr2(b'\n', b'\r', rest)?);
-        Some((data, behind.strip_prefix(self.tail)?)).filter(|_| !data.starts_with(b"data:"))
-    }
-
     /// Notes what stands around this data in these bytes.
     pub(super) fn note(&mut self, bytes: &[u8], data: &[u8], event_type: &str) {
         let tails: [&'static [u8]; 2] = [b"\r\n\r\n", b"\n\n"];

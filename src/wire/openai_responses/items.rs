@@ -152,7 +152,7 @@ impl Items {
         Ok(())
     }
 
-    /// The last event came again, with this piece: its text has been said.
+    /// Events like the last one came, with this piece: its text has been said.
     pub(super) fn again(&mut self, piece: &Str<'_>) {
         if let (Some(at), Some(state)) = (self.continued, self.items.get_mut(&self.latest)) {
             state.note(at, piece);

@@ -6,33 +6,55 @@ use crate::json::Str;
 
 /// The pieces of one text so far, in units of UTF-16: so cut, the halves of a
 /// character count the same in two pieces and in one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Said {
     units: u64,
     hash: u64,
 }
 
-impl Default for Said {
-    fn default() -> Self {
-        Said { units: 0, hash: 0xCBF2_9CE4_8422_2325 }
-    }
-}
+/// What the hash is multiplied by for each unit.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Its powers, from the highest on: four units needn't wait for one another.
+const POWERS: [u64; 4] = {
+    let square = FACTOR.wrapping_mul(FACTOR);
+    [square.wrapping_mul(FACTOR), square, FACTOR, 1]
+};
 
 impl Said {
     /// Takes a piece.
     pub(in super::super) fn add(&mut self, piece: &Str<'_>) {
-        piece
-            .low
-            .into_iter()
-            .chain(piece.as_str().encode_utf16())
-            .chain(piece.high)
-            .for_each(|unit| self.unit(unit));
+        piece.low.into_iter().for_each(|unit| self.unit(unit));
+        self.text(piece.as_str());
+        piece.high.into_iter().for_each(|unit| self.unit(unit));
     }
 
-    /// FNV-1a.
+    fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let length = rest.bytes().take_while(u8::is_ascii).count();
+            let (ascii, others) = rest.split_at(length);
+            let (fours, last) = ascii.as_bytes().as_chunks::<4>();
+            for four in fours {
+                let terms = four.iter().zip(POWERS);
+                let sum = terms.fold(0_u64, |sum, (&byte, power)| {
+                    sum.wrapping_add(power.wrapping_mul(byte.into()))
+                });
+                let factor = POWERS[0].wrapping_mul(FACTOR);
+                self.hash = self.hash.wrapping_mul(factor).wrapping_add(sum);
+                self.units += 4;
+            }
+            last.iter().for_each(|&byte| self.unit(byte.into()));
+            let mut others = others.chars();
+            let other = others.next().into_iter();
+            other.for_each(|c| c.encode_utf16(&mut [0; 2]).iter().for_each(|&u| self.unit(u)));
+            rest = others.as_str();
+        }
+    }
+
     fn unit(&mut self, unit: u16) {
         self.units += 1;
-        self.hash = (self.hash ^ u64::from(unit)).wrapping_mul(0x0100_0000_01B3);
+        self.hash = self.hash.wrapping_mul(FACTOR).wrapping_add(unit.into());
     }
 
     /// What the whole text has behind the pieces. Nothing, if it doesn't begin
@@ -40,19 +62,22 @@ impl Said {
     pub(in super::super) fn rest<'w>(&self, whole: &'w Str<'_>) -> Option<Str<'w>> {
         let mut walked = Said::default();
         let (mut low, mut high) = (whole.low, whole.high);
-        let mut text = whole.as_str().chars();
         if self.units > 0 {
             low.take().into_iter().for_each(|unit| walked.unit(unit));
         }
+        let (text, mut units) = (whole.as_str(), walked.units);
+        let is_behind = |&(_, c): &(usize, char)| {
+            let is_behind = units >= self.units;
+            units += c.len_utf16() as u64;
+            is_behind
+        };
+        let end = text.char_indices().find(is_behind).map_or(text.len(), |(end, _)| end);
+        let (said, rest) = text.split_at(end);
+        walked.text(said);
         while walked.units < self.units {
-            match text.next() {
-                Some(character) => {
-                    character.encode_utf16(&mut [0; 2]).iter().for_each(|&unit| walked.unit(unit));
-                }
-                None => walked.unit(high.take()?),
-            }
+            walked.unit(high.take()?);
         }
-        let mut rest = Str::from(text.as_str());
+        let mut rest = Str::from(rest);
         (rest.low, rest.high) = (low, high);
         Some(rest).filter(|_| walked == *self)
     }
@@ -76,6 +101,7 @@ mod tests {
         check(&[], r#""abc""#, Some(r#""abc""#));
         check(&[r#""a""#, r#""bc""#], r#""abc""#, Some(r#""""#));
         check(&[r#""a""#], r#""abc""#, Some(r#""bc""#));
+        check(&[r#""abcde""#, r#""f\u00e9ghijk""#], r#""abcdef\u00e9ghijklm""#, Some(r#""lm""#));
     }
 
     #[test]

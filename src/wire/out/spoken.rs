@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::event::Key;
+use crate::event::{Arguments, CallPart, Key, Kind, Reasoning, Text};
 use crate::json::Str;
 
 /// Halves of characters that wait for their other half.
@@ -19,6 +19,22 @@ pub(super) enum Slot {
     Reasoning,
     Refusal,
     Call(Key),
+}
+
+impl Slot {
+    /// A piece of it.
+    pub(super) fn kind<'t>(self, text: &'t str) -> Kind<'t> {
+        match self {
+            Slot::Text(channel) => Kind::Text(Text { text, channel }),
+            Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            Slot::Refusal => Kind::Refusal(text),
+            Slot::Call(key) => Kind::CallPart(CallPart {
+                key,
+                arguments: Arguments::Fragment(text),
+                ..CallPart::default()
+            }),
+        }
+    }
 }
 
 impl Halves {

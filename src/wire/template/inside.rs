@@ -1,0 +1,73 @@
+//! The string in a record that is passed on, or whose end has to be found.
+
+use crate::json::{Str, plain_length, push_short};
+
+/// The inside of a JSON string.
+#[derive(Clone, Copy)]
+pub(super) struct Inside<'b> {
+    bytes: &'b [u8],
+    begin: usize,
+    pub(super) length: usize,
+    /// Whether it means itself.
+    is_plain: bool,
+}
+
+impl<'b> Inside<'b> {
+    /// The one that begins here, behind a quote.
+    pub(super) fn new(bytes: &'b [u8], begin: usize) -> Self {
+        let mut inside = Inside { bytes, begin, length: 0, is_plain: true };
+        while let Some(rest) = bytes.get(begin + inside.length..) {
+            let plain = plain_length(rest);
+            inside.length += match rest.get(plain) {
+                Some(b'\\') => plain + 2,
+                Some(0x7F..) => {
+                    rest.iter().skip(plain).take_while(|&&byte| byte >= 0x7F).count() + plain
+                }
+                _ => {
+                    inside.length += plain;
+                    break;
+                }
+            };
+            inside.is_plain = false;
+        }
+        inside
+    }
+
+    /// Appends what it means, unless it's more or less than text.
+    pub(super) fn append_to(self, out: &mut Vec<u8>) -> Option<()> {
+        let bytes = self.bytes.get(self.begin..)?;
+        if self.is_plain {
+            push_short(bytes, self.length, out);
+            return Some(());
+        }
+        let begin = out.len();
+        if unescape(std::str::from_utf8(bytes.get(..self.length)?).ok()?, out).is_some() {
+            return Some(());
+        }
+        out.truncate(begin);
+        let quoted = self.bytes.get(self.begin.checked_sub(1)?..=self.begin + self.length)?;
+        let piece: Str<'_> = serde_json::from_slice(quoted).ok()?;
+        out.extend_from_slice(Some(piece).filter(Str::is_plain)?.as_str().as_bytes());
+        Some(())
+    }
+}
+
+/// Appends what the inside of a string means, if its escapes are letters and
+/// signs: those of four digits may be half a character.
+fn unescape(inside: &str, out: &mut Vec<u8>) -> Option<()> {
+    let mut rest = inside;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        out.extend_from_slice(plain.as_bytes());
+        let letter = escape.bytes().next()?;
+        out.push(match letter {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'"' | b'\\' | b'/' => letter,
+            _ => return None,
+        });
+        rest = escape.get(1..)?;
+    }
+    out.extend_from_slice(rest.as_bytes());
+    Some(())
+}
