@@ -229,6 +229,7 @@ impl Machine {
                     self.held = text.get(start..).unwrap_or_default().to_owned();
                     return Ok(());
                 }
+                Tried::Cut => break,
                 Tried::No => {
                     self.is_start = false;
                     at = self.next_place(text, start);
@@ -252,8 +253,7 @@ impl Machine {
     }
 
     fn closes_at_end(&self, stopped: bool) -> bool {
-        let is_value = self.place == Place::Value;
-        self.call_form().is_some_and(|form| form.closes_at_end(is_value, stopped))
+        self.call_form().is_some_and(|form| form.closes_at_end(self.place == Place::Value, stopped))
     }
 
     /// Whether calls have come that need no closer, and none is open.

@@ -60,9 +60,15 @@ impl Machine {
     pub(super) fn attempt(&mut self, text: &str, ended: bool) -> Tried {
         // What a section's markers may still become is looked at when it's over.
         let ended = ended && self.place != Place::Section;
+        let mut is_cut = false;
         for (number, attempt) in &mut self.attempts {
             let Some(rule) = self.legal.rules.get(*number) else { continue };
-            match attempt.advance(&rule.pattern, &rule.next, text, ended) {
+            let mut found = attempt.advance(&rule.pattern, &rule.next, text, false);
+            if found == Match::More && ended {
+                found = attempt.advance(&rule.pattern, &rule.next, text, true);
+                is_cut |= found == Match::No;
+            }
+            match found {
                 Match::No => {}
                 Match::More => return Tried::More,
                 Match::Yes(length) => {
@@ -77,7 +83,7 @@ impl Machine {
             }
         }
         self.attempts.clear();
-        Tried::No
+        if is_cut { Tried::Cut } else { Tried::No }
     }
 }
 
@@ -95,6 +101,9 @@ fn is_unknown(rule: &Rule, words: &Captures, tools: Option<&Tools>) -> bool {
 /// What came of all rules at one place.
 pub(super) enum Tried {
     No,
+    /// None has come, but the text ended too soon to tell: what is behind could
+    /// be a part of one, and no marker of its own.
+    Cut,
     More,
     /// The rule's number, the marker's length, and its words.
     Yes(usize, usize, Captures),
