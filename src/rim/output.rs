@@ -42,7 +42,8 @@ impl Output {
         if was_closed() {
             return Err(io::Error::new(
                 ErrorKind::BrokenPipe,
-                "was closed before the program began",
+                "was closed before the program began; a /dev/null that is open for reading as \
+                 well looks the same: open it for writing only",
             ));
         }
         Ok(Output::new(Standard))
@@ -102,7 +103,8 @@ fn wait() -> io::Result<()> {
 /// Rust's start-up opens /dev/null in place of a standard descriptor that is
 /// closed, and everything written would be lost in silence. A shell's
 /// `>/dev/null` is for writing only. Programs that start others may open it
-/// for both, then mostly for standard error as well.
+/// for both (as Python's and Node's libraries do), then mostly for standard error
+/// as well; nothing tells the two apart, so the message says what to do.
 fn was_closed() -> bool {
     is_null_for_both(stdout()) && !is_null_for_both(stderr())
 }
