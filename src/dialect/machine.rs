@@ -195,7 +195,6 @@ impl Machine {
         match self.place {
             Place::Text | Place::Region | Place::Section => Ok(false),
             Place::Body | Place::Call if self.is_between_calls() => Ok(false),
-            Place::Body | Place::Broken => self.calls.cut(say).map(|()| true),
             Place::Value | Place::Call if self.closes_at_end(stopped) => {
                 self.calls.close(say).map(|()| false)
             }
