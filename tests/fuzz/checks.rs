@@ -309,8 +309,8 @@ pub fn output(bytes: &[u8]) {
     for row in frame::FRAMINGS {
         let out = frames(row.name, Settings::default(), &[bytes]);
         // Faults stand behind the lines as they are in memory.
-        let lines = out.split("Fault {").next().unwrap_or_default();
-        check_lines(lines);
+        let lines = out.split_inclusive('\n').take_while(|line| !line.starts_with("Fault {"));
+        check_lines(&lines.collect::<String>());
     }
 }
 
