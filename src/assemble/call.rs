@@ -297,8 +297,7 @@ impl Call {
             Some(b'"') => {
                 let inner: json::Str<'_> =
                     serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
-                let is_exact = inner.low.is_none() && inner.high.is_none() && !inner.replaced;
-                if !is_exact || !is_object(inner.as_str(), max_depth) {
+                if !inner.is_plain() || !is_object(inner.as_str(), max_depth) {
                     return Err(Reason::NotObject);
                 }
                 let note =

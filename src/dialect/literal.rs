@@ -25,7 +25,7 @@ pub(super) fn python_call(text: &str) -> Option<(String, String)> {
         reader.demand('=')?;
         push_key(&key, &mut out);
         reader.python(&mut out)?;
-        if !reader.separator()? {
+        if !reader.separator(None)? {
             break;
         }
     }
@@ -92,13 +92,13 @@ impl<'t> Reader<'t> {
         self.take(c).then_some(())
     }
 
-    /// A comma: whether there is one. What is neither comma nor end is refused.
-    fn separator(&mut self) -> Option<bool> {
-        self.space();
+    /// A comma: whether there is one. What is neither a comma nor what closes the
+    /// elements, or the end of the text, is refused.
+    fn separator(&mut self, close: impl Into<Option<char>>) -> Option<bool> {
         if self.take(',') {
             return Some(true);
         }
-        matches!(self.peek(), None | Some('}' | ']' | ')')).then_some(false)
+        (self.peek() == close.into()).then_some(false)
     }
 
     /// A bare word: a key.
@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
                         out.push(',');
                     }
                     self.python(out)?;
-                    self.separator()?;
+                    self.separator(close)?;
                 }
                 out.push(']');
                 self.depth -= 1;
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
                 inner.push_str(if inner.len() > 1 { "," } else { "" });
                 inner.push_str(&key);
             }
-            self.separator()?;
+            self.separator('}')?;
         }
         self.depth -= 1;
         out.push_str(if is_set { "[" } else { "{" });

@@ -18,11 +18,6 @@ pub struct Lookahead {
 }
 
 impl Lookahead {
-    /// Begins at the next place, unless it isn't `allowed` there.
-    pub fn new(allowed: bool) -> Self {
-        Lookahead { is_dead: !allowed, ..Lookahead::default() }
-    }
-
     /// Looks at the bytes that are new. A match is as long as the first
     /// pattern; what follows is only looked at.
     pub fn advance(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {

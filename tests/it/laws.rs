@@ -20,7 +20,7 @@ use toolstream::wire;
 
 use crate::case::{Case, Print, for_each, kind, run};
 use crate::json::read;
-pub(crate) use random::settings;
+pub(crate) use random::{settings, words};
 use shape::Message;
 
 /// Inputs up to this size are cut at every byte; larger ones at as many, unless

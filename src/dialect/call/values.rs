@@ -81,7 +81,7 @@ impl Calls {
         };
         let Some(call) = &mut self.open else { return Ok(()) };
         let is_double = !is_nested && call.keys.contains(key);
-        let types = declared.or((untyped != Untyped::Json).then_some(Types::STRING));
+        let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
             call.fault.get_or_insert(Reason::Malformed);

@@ -24,8 +24,8 @@ fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
 
 /// The markers that are legal in the answer's text. `named` if the user chose
 /// the dialect: then closers that close nothing are dropped, those of sections
-/// if there was a call, and no context is asked for. In any text, a marker that begins with a space would have every
-/// space looked at.
+/// if there was a call, and no context is asked for. In any text, a marker that
+/// begins with a space would have every space looked at.
 pub(in crate::dialect) fn text_rules(
     grammars: &[Rc<Grammar>],
     named: bool,

@@ -34,7 +34,7 @@ impl Reader<'_> {
             }
             push_key(&key, out);
             self.brace_value(out, schema.map(|schema| schema.property(&key)).as_ref())?;
-            self.separator()?;
+            self.separator(close)?;
         }
         out.push('}');
         self.depth -= 1;
@@ -58,9 +58,7 @@ impl Reader<'_> {
                         out.push(',');
                     }
                     self.brace_value(out, items.as_ref())?;
-                    if !self.separator()? && self.peek() != Some(']') {
-                        return None;
-                    }
+                    self.separator(']')?;
                 }
                 out.push(']');
                 self.depth -= 1;

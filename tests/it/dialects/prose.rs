@@ -1,7 +1,7 @@
 //! Calls among other text: prose makes no call, and loses none.
 
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::Index;
 use serde_json::Value;
 use toolstream::dialect::Choice;
 use toolstream::pipeline::Config;
@@ -9,7 +9,7 @@ use toolstream::pipeline::Config;
 use super::{Example, spelt};
 use crate::case::{Print, kind, run};
 use crate::json::read;
-use crate::laws::settings;
+use crate::laws::{settings, words};
 
 /// Rows in which an opener by itself is a call, if they are chosen by name.
 const CALLS: &[(&str, &str)] = &[
@@ -70,41 +70,14 @@ const ALONE: &[(&str, &str)] = &[
 const ALONE_IN_AUTO: &[(&str, &str)] =
     &[("muse_atem", "its later headers begin with a space, which is no sign of anything")];
 
-/// What people write, and what begins like markers and is none.
-const WORDS: &[&str] = &[
-    "The",
-    "answer",
-    "is",
-    "42.",
-    "\n",
-    "\n\n",
-    "a < b",
-    "x<y>z",
-    "<b>bold</b>",
-    "`code`",
-    "{\"a\": 1}",
-    "[1, 2]",
-    "na\u{ef}ve",
-    "\u{65e5}\u{672c}",
-    "\u{1f600}",
-    "</",
-    "<<",
-    "<tool",
-    "<func",
-    "<|",
-    "[TOOL",
-    "f(x)",
-    "call",
-    "tool:",
-    "\u{2728}",
-    "<\u{ff5c}",
-];
+/// What begins like markers and is none.
+const BEGINNINGS: &[&str] =
+    &["<func", "<|", "[TOOL", "f(x)", "call", "tool:", "\u{2728}", "<\u{ff5c}"];
 
 /// Prose that begins and ends with a word: white space beside markup may be the
 /// template's.
 fn prose() -> impl Strategy<Value = String> {
-    prop::collection::vec(select(WORDS), 0..6)
-        .prop_map(|words| format!("So {} it is", words.join(" ")))
+    words(BEGINNINGS, 0..6).prop_map(|words| format!("So {words} it is"))
 }
 
 /// Rows of which an example has only the closer of its thought: what stands

@@ -2,6 +2,7 @@
 //! again; `PROPTEST_RNG_SEED=N` takes another one, `PROPTEST_CASES=N` more.
 
 use std::fmt;
+use std::ops::Range;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -55,17 +56,17 @@ const WORDS: &[&str] = &[
     "\u{65e5}\u{672c}\u{8a9e}",
     "\u{1f600}",
     "</",
-    "<",
     "<<",
     "<tool",
-    "</think",
-    "<function",
-    "&lt;",
 ];
 
+/// Some of these words and of others.
+pub(crate) fn words(others: &[&'static str], count: Range<usize>) -> impl Strategy<Value = String> {
+    prop::collection::vec(select([WORDS, others].concat()), count).prop_map(|words| words.join(" "))
+}
+
 fn prose() -> impl Strategy<Value = String> {
-    prop::collection::vec(select(WORDS), 1..8)
-        .prop_map(|words| format!("So {} then", words.join(" ")))
+    words(&["<", "</think", "<function", "&lt;"], 1..8).prop_map(|words| format!("So {words} then"))
 }
 
 /// A name of a tool or of an argument.
