@@ -8,6 +8,7 @@
 
 mod call;
 mod early;
+mod failures;
 mod kept;
 mod message;
 mod out;
@@ -151,7 +152,7 @@ impl Assembler {
         if self.message.is_none() && is_left && !self.stopped {
             message = if length == 0 { "the input is empty" } else { "the input holds no message" };
             self.open(emit)?;
-            if self.message.as_ref().is_some_and(Message::has_error) {
+            if self.message.as_ref().is_some_and(|open| !open.failures.is_empty()) {
                 return self.close(None, emit);
             }
         }
@@ -216,7 +217,7 @@ impl Assembler {
         let Some(mut message) = self.message.take() else { return Ok(()) };
         let mut out = Out::new(0, &self.options, &mut self.warned, emit);
         message.cut_open_calls(&mut out)?;
-        let mut failure = message.failure(cut, &mut out)?;
+        let mut failure = message.failures.finish(cut, &mut out)?;
         if failure.is_none() {
             message.check_finish(&mut out)?;
             failure = out.strict_failure();

@@ -230,7 +230,8 @@ pub struct Reading {
     #[arg(long, value_name = "N|all")]
     pub choice: Option<Choice>,
 
-    /// Also print each unrecognised provider event as provider_event [default: off]
+    /// Also print each provider event that is unrecognised or can't be read, as provider_event
+    /// [default: off]
     #[arg(long)]
     pub raw: bool,
 

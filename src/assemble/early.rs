@@ -1,7 +1,7 @@
 //! What came before the message that it belongs to: it waits for the message's
 //! first line.
 
-use super::kept::OwnedFailure;
+use super::failures::OwnedFailure;
 use crate::event::{Code, Kind, Output, ProviderEvent, Warning};
 
 /// A warning, an error or a provider's event that came too early.

@@ -1,11 +1,12 @@
 //! One message: its choices, their calls, and what its end is known to be.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
+use std::{io, mem};
 
 use super::Out;
 use super::call::Call;
-use super::kept::{OwnedFailure, OwnedFinish, rank};
+use super::failures::Failures;
+use super::kept::OwnedFinish;
 use crate::event::{
     Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
     Text, Usage, Warning,
@@ -16,10 +17,7 @@ pub(super) struct Message {
     choices: BTreeMap<u64, Choice>,
     /// The last usage, with its raw text apart.
     pub(super) usage: Option<(Usage<'static>, String)>,
-    /// What the message will end with.
-    error: Option<OwnedFailure>,
-    /// The input ended inside a frame: an error, unless the message had ended.
-    tail: Option<OwnedFailure>,
+    pub(super) failures: Failures,
     /// Types of provider events that have been warned of.
     unknown: BTreeSet<String>,
     calls: usize,
@@ -99,8 +97,7 @@ impl Message {
             let max = out.options.max_calls;
             if max != 0 && self.calls >= max {
                 let message = format!("more tool calls than --max-calls {max}");
-                self.error = Some(OwnedFailure::new(Failure::new(Code::Limit, &message, None)));
-                return Ok(true);
+                return self.error(Failure::new(Code::Limit, &message, None), out);
             }
             self.calls += 1;
             state.add(out.options.max_depth);
@@ -157,25 +154,11 @@ impl Message {
         Ok(())
     }
 
-    /// Notes what the message will end with. The first error counts, but a
-    /// provider's words are worth more than a bare status.
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if failure.code == Code::Malformed {
             self.taint();
-            let Failure { message, offset, .. } = failure;
-            out.emit(Kind::Warning(Warning { code: "malformed", message, offset, index: None }))?;
         }
-        if failure.code == Code::Truncated {
-            self.tail = Some(OwnedFailure::new(failure));
-            return Ok(false);
-        }
-        let is_final = matches!(failure.code, Code::Limit | Code::Unrecognised);
-        match &mut self.error {
-            Some(earlier) if earlier.is_bare() => earlier.complete(failure),
-            Some(earlier) if rank(earlier.code) >= rank(failure.code) => {}
-            _ => self.error = Some(OwnedFailure::new(failure)),
-        }
-        Ok(is_final)
+        self.failures.feed(failure, out)
     }
 
     /// Some bytes could not be read: they may have belonged to any open call.
@@ -188,7 +171,7 @@ impl Message {
     /// The message is over: calls that were never closed are not to be run.
     pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (&choice, state) in &mut self.choices {
-            for (_, mut call) in std::mem::take(&mut state.open) {
+            for (_, mut call) in mem::take(&mut state.open) {
                 call.fault.get_or_insert(Reason::Truncated);
                 call.close(&mut out.of(choice))?;
             }
@@ -196,41 +179,14 @@ impl Message {
         Ok(())
     }
 
-    /// What the message ends with, if it doesn't end well. `cut` is why, if it
-    /// has not come to its own end.
-    pub(super) fn failure(
-        &mut self,
-        cut: Option<Failure<'_>>,
-        out: &mut Out<'_, '_>,
-    ) -> io::Result<Option<OwnedFailure>> {
-        let cut = match (self.tail.take(), cut) {
-            (Some(tail), Some(_)) => Some(tail),
-            (Some(tail), None) => {
-                // The bytes that are missing were behind the message's end.
-                let Failure { message, offset, .. } = tail.borrow();
-                let warning = Warning { code: "truncated", message, offset, index: None };
-                out.emit(Kind::Warning(warning))?;
-                None
-            }
-            (None, cut) => cut.map(OwnedFailure::new),
-        };
-        Ok(match (self.error.take(), cut) {
-            (Some(own), Some(cut)) if rank(cut.code) > rank(own.code) => Some(cut),
-            (own, cut) => own.or(cut),
-        })
-    }
-
     /// Whether a decoder has inferred at the end of the input that the message
     /// is over, and no byte is missing there.
     pub(super) fn is_over(&self) -> bool {
         let is_inferred =
             |choice: &Choice| choice.finish.as_ref().is_some_and(|finish| finish.inferred);
-        self.tail.is_none() && !self.choices.is_empty() && self.choices.values().all(is_inferred)
-    }
-
-    /// Whether something has been said to have gone wrong.
-    pub(super) fn has_error(&self) -> bool {
-        self.error.is_some()
+        !self.failures.is_cut()
+            && !self.choices.is_empty()
+            && self.choices.values().all(is_inferred)
     }
 
     /// Warns of choices whose finish reason speaks of calls that aren't there.

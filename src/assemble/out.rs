@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Options;
-use super::kept::OwnedFailure;
+use super::failures::OwnedFailure;
 use crate::event::{Code, Emit, Event, Failure, Kind, Warning};
 
 pub(super) struct Out<'a, 'e> {
