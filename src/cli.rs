@@ -255,7 +255,7 @@ pub struct Reading {
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
     pub max_calls: usize,
 
-    /// How deeply JSON may be nested; 0 is no limit
+    /// How deeply JSON may be nested; 0 is no limit. Calls inside text go no deeper than 128
     #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
     pub max_depth: usize,
 

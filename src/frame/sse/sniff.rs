@@ -7,10 +7,19 @@ use crate::frame::Sniff;
 
 pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Yes, once a line can be nothing but a field of an event stream. Prose may
-/// begin with `data` or a colon: then the line behind it decides.
+/// begin with `data` or a colon: then the line behind it decides. A second byte
+/// order mark spoils the name of the first field, not the stream.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
-    let mut rest = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let mut rest = head;
+    while let Some(behind) = rest.strip_prefix(BYTE_ORDER_MARK) {
+        rest = behind;
+    }
+    if !rest.is_empty() && BYTE_ORDER_MARK.starts_with(rest) {
+        return Sniff::More;
+    }
     let mut fields = 0;
     while let Some(end) = memchr2(b'\n', b'\r', rest) {
         let line = rest.get(..end).unwrap_or_default();
