@@ -89,11 +89,16 @@ fn reason(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
+/// JSON text with the last of each object's members of one name. What is nested
+/// deeper than anything that is read stays as it is.
 fn last_of_each(json: &str, depth: usize) -> String {
+    if depth > super::MAX_DEPTH {
+        return json.to_owned();
+    }
     let members = members(json);
-    if members.is_empty() || depth > super::MAX_DEPTH {
+    if members.is_empty() {
         let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-        if elements.is_empty() || depth > super::MAX_DEPTH {
+        if elements.is_empty() {
             return json.to_owned();
         }
         let inner: Vec<_> = elements.iter().map(|e| last_of_each(e.get(), depth + 1)).collect();
@@ -174,6 +179,7 @@ fn skip_space(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MAX_DEPTH;
     use super::*;
 
     #[derive(serde::Deserialize, Debug)]
@@ -221,5 +227,23 @@ mod tests {
     #[test]
     fn the_last_of_two_keys_counts() {
         check(r#"{"c":1,"a":[{"b":2}],"c":3}"#, r#"{"a":[{"b":2}],"c":3}"#, "duplicate_key");
+    }
+    /// Twice the same name, inside so many arrays and objects.
+    fn doubles(levels: usize, inner: &str) -> String {
+        let open: String = (0..levels).map(|at| ["{\"x\":", "["][at % 2]).collect();
+        let close: String = (0..levels).rev().map(|at| ["}", "]"][at % 2]).collect();
+        format!("{open}{inner}{close}")
+    }
+
+    #[test]
+    fn doubles_are_looked_for_as_deep_as_json_is_read() {
+        for depth in [1, 2, MAX_DEPTH - 1, MAX_DEPTH] {
+            let twice = doubles(depth, r#"{"c":1,"c":2}"#);
+            assert_eq!(last_of_each(&twice, 0), doubles(depth, r#"{"c":2}"#), "{depth}");
+        }
+        for depth in [MAX_DEPTH + 1, 200] {
+            let twice = doubles(depth, r#"{"c":1,"c":2}"#);
+            assert_eq!(last_of_each(&twice, 0), twice, "{depth}");
+        }
     }
 }
