@@ -13,14 +13,19 @@ mod kept;
 mod message;
 mod out;
 
-use std::io;
 use std::sync::Arc;
+use std::{io, mem};
 
 use crate::event::{CallPart, Code, Emit, Event, Failure, Kind, Start, Usage};
 use crate::tools::Tools;
 use early::Early;
 use message::Message;
 use out::Out;
+
+/// The framing while no frame has come.
+const NO_FRAMING: &str = "unknown";
+/// How much may wait for the message that it belongs to.
+const MOST_EARLY: usize = 1024;
 
 /// What the user asked for, as far as whole messages are concerned.
 #[derive(Clone, Debug)]
@@ -85,7 +90,7 @@ impl Assembler {
     pub fn new(options: Options) -> Self {
         Assembler {
             options,
-            framing: "unknown",
+            framing: NO_FRAMING,
             message: None,
             early: Vec::new(),
             warned: None,
@@ -131,7 +136,11 @@ impl Assembler {
                     && let Some(early) = Early::new(&kind)
                 {
                     self.early.push(early);
-                    return Ok(());
+                    return if self.early.len() < MOST_EARLY {
+                        Ok(())
+                    } else {
+                        self.pass_early(emit)
+                    };
                 }
                 self.open(emit)?;
                 let mut out = Out::new(choice, &self.options, &mut self.warned, emit);
@@ -150,7 +159,11 @@ impl Assembler {
         let mut message = "the input ended before the message did";
         let is_left = !self.any || self.early.iter().any(Early::is_failure);
         if self.message.is_none() && is_left && !self.stopped {
-            message = if length == 0 { "the input is empty" } else { "the input holds no message" };
+            message = match self.framing {
+                NO_FRAMING if length == 0 => "the input is empty",
+                NO_FRAMING => "the input holds no data, only blank lines, comments or the like",
+                _ => "the input holds no message",
+            };
             self.open(emit)?;
             if self.message.as_ref().is_some_and(|open| !open.failures.is_empty()) {
                 return self.close(None, emit);
@@ -161,9 +174,18 @@ impl Assembler {
             let is_told = self.is_lost || open.is_over();
             return self.close(Some(failure).filter(|_| !is_told), emit);
         }
-        std::mem::take(&mut self.early)
-            .iter()
-            .try_for_each(|early| emit(early.afterthought().into()))
+        self.pass_afterthoughts(emit)
+    }
+
+    /// So much can't wait: begins the message that it may belong to, or says it
+    /// behind the last one.
+    fn pass_early(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let is_afterthought = self.any && !self.early.iter().any(Early::is_failure);
+        if is_afterthought { self.pass_afterthoughts(emit) } else { self.open(emit) }
+    }
+
+    fn pass_afterthoughts(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
     }
 
     /// Whether fragments of a call may come as one.
@@ -185,7 +207,7 @@ impl Assembler {
         emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.warned = None;
         let mut out = Out::new(0, &self.options, &mut self.warned, emit);
-        for early in std::mem::take(&mut self.early) {
+        for early in mem::take(&mut self.early) {
             self.stopped |= message.feed(early.kind().into(), &mut out)?;
         }
         self.message = Some(message);

@@ -18,7 +18,9 @@ pub use object::{Member, ObjectReader};
 pub use plain::{plain_length, push_short};
 pub use scanner::{Scanner, Status};
 pub use string::Str;
-pub use write::{Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into};
+pub use write::{
+    Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,
+};
 
 /// How deeply JSON may be nested, unless `--max-depth` says otherwise.
 pub const MAX_DEPTH: usize = 128;

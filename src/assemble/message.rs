@@ -12,6 +12,9 @@ use crate::event::{
     Text, Usage, Warning,
 };
 
+/// How many types of unknown events are remembered.
+const MOST_TYPES: usize = 256;
+
 #[derive(Default)]
 pub(super) struct Message {
     choices: BTreeMap<u64, Choice>,
@@ -82,11 +85,17 @@ impl Message {
         self.choices.entry(out.choice).or_default()
     }
 
-    /// An unknown type of event is told once.
+    /// An unknown type of event is told once, as long as there are few of them.
     fn warning(&mut self, warning: Warning<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let is_unknown = warning.code == "unknown_event";
-        let is_told = is_unknown && !self.unknown.insert(warning.message.to_owned());
-        if is_told { Ok(()) } else { out.emit(Kind::Warning(warning)) }
+        if warning.code == "unknown_event" {
+            if self.unknown.contains(warning.message) {
+                return Ok(());
+            }
+            if self.unknown.len() < MOST_TYPES {
+                self.unknown.insert(warning.message.to_owned());
+            }
+        }
+        out.emit(Kind::Warning(warning))
     }
 
     fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {

@@ -102,11 +102,10 @@ impl AutoDecoder {
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let is_told = |held: &&Held| !held.frame().is_done() && !held.data.trim_ascii().is_empty();
         let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };
-        let start: String = String::from_utf8_lossy(&first.data).chars().take(60).collect();
         let message = format!(
             "no known format; the first record begins with {}. \
              `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
-            json::quote(&mask(&start))
+            json::quote_start(&mask(&String::from_utf8_lossy(&first.data)))
         );
         let offset = first.offset;
         self.fail(&message, offset, out)

@@ -83,10 +83,23 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// What serde_json says, without the position in a text that users don't see.
+/// What serde_json says, in JSON's words, without the position in a text that
+/// users don't see and without the texts that were found.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.split(" at line ").next().unwrap_or_default().to_owned()
+    let text = text.split(" at line ").next().unwrap_or_default();
+    let Some((found, wanted)) = text.rsplit_once(", expected ") else { return text.to_owned() };
+    let found = found.split(" \"").next().unwrap_or_default();
+    let found = found.replace(": map", ": object").replace(": sequence", ": array");
+    let wanted = match wanted {
+        "a sequence" => "an array",
+        "a map" => "an object",
+        "u64" => "a whole number, 0 or more",
+        "f64" => "a number",
+        _ if wanted.starts_with("struct ") => "an object",
+        _ => wanted,
+    };
+    format!("{found}, expected {wanted}")
 }
 
 /// JSON text with the last of each object's members of one name. What is nested

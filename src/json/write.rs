@@ -45,6 +45,12 @@ pub fn quote(text: &str) -> String {
     out
 }
 
+/// The first sixty characters as a JSON string: enough to know a text by.
+pub fn quote_start(text: &str) -> String {
+    let end = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
+    quote(text.get(..end).unwrap_or_default())
+}
+
 /// Appends text as a JSON string.
 pub fn quote_into(text: &str, out: &mut String) {
     out.push('"');

@@ -174,8 +174,8 @@ impl Invoke {
                 out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out))
             }
             None => {
-                let text: String = String::from_utf8_lossy(frame.data).chars().take(60).collect();
-                stranger.get_or_insert(crate::json::quote(&text));
+                let text = String::from_utf8_lossy(frame.data);
+                stranger.get_or_insert_with(|| crate::json::quote_start(&text));
                 out.unknown(frame, CHUNK)
             }
         }

@@ -319,7 +319,7 @@ impl<'o> EventOut<'o> {
         self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
         let message = match if name.is_empty() { frame.event_type } else { name } {
             "" => "events without a type are passed over".into(),
-            name => format!("events of type {} are passed over", json::quote(name)),
+            name => format!("events of type {} are passed over", json::quote_start(name)),
         };
         self.warn("unknown_event", &message)
     }

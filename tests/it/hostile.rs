@@ -2,7 +2,8 @@
 //! what their bytes cost, and never the stack.
 
 use toolstream::dialect::{Choice, choose};
-use toolstream::pipeline::Config;
+use toolstream::pipeline::{Config, Pipeline};
+use toolstream::sink::{Label, Ndjson, Sink};
 use toolstream::wire;
 
 use crate::case::{Case, Print, run};
@@ -82,6 +83,28 @@ fn more_calls_than_anyone_makes() {
     };
     let calls: String = (0..100_000).map(|nth| call(nth * 1_000_003)).collect();
     check(&format!("{calls}{END}"), 6, "error", 1);
+}
+
+/// How many lines there are before the input ends.
+fn live_lines(config: &Config, input: &str) -> usize {
+    let mut out = Vec::new();
+    let mut sink = Ndjson::new(&mut out, Label::default());
+    Pipeline::new(config).feed(input.as_bytes(), &mut sink).unwrap();
+    sink.flush().unwrap();
+    drop(sink);
+    out.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[test]
+fn what_has_no_message_does_not_pile_up() {
+    let anthropic = Config { format: wire::find("anthropic"), ..Config::default() };
+    let unknown: String =
+        (0..10_000).map(|nth| format!("data: {{\"type\":\"x{nth}\"}}\n\n")).collect();
+    assert_eq!(live_lines(&anthropic, &unknown), 10_001, "all, and the beginning of a message");
+
+    let behind = format!("{START}\"choices\":[]}}\n\n").repeat(10_000);
+    let lines = live_lines(&Config::default(), &format!("{END}{behind}"));
+    assert!((9_000..10_002).contains(&lines), "all but the last few: {lines}");
 }
 
 /// How deep: frames of a hundred bytes each would be more than a test's stack.
