@@ -12,6 +12,11 @@ use std::{io, iter};
 /// writing: bad input is an event.
 pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
 
+/// The most choices of one message; OpenAI's `n` is at most 128.
+pub(crate) const MAX_CHOICES: usize = 1024;
+/// What is said of more.
+pub(crate) const TOO_MANY_CHOICES: &str = "more than 1024 choices in one message";
+
 /// One thing that happened in one choice of a message; or several pieces of one
 /// text that came right after one another.
 #[derive(Clone, Copy, Debug)]

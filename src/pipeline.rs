@@ -134,6 +134,11 @@ impl Layers<'_> {
             decoder.finish(out)?;
             out.flush()
         })?;
+        self.release()
+    }
+
+    /// Nothing more will come: text that was held back is out.
+    fn release(&mut self) -> io::Result<()> {
         let Layers { markup, assembler, sink, .. } = self;
         markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
     }
@@ -148,6 +153,9 @@ impl TakeFrames for Layers<'_> {
             }
             Err(fault) => {
                 self.settle(fault.offset)?;
+                if fault.kind == FaultKind::Limit {
+                    self.release()?;
+                }
                 report(&fault, self.assembler, self.sink)
             }
         }

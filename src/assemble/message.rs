@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::{io, mem};
 
-use super::Out;
 use super::call::Call;
 use super::failures::Failures;
 use super::kept::OwnedFinish;
+use super::{Out, is_of_choice};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
-    Text, Usage, Warning,
+    Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind,
+    MAX_CHOICES, Reason, TOO_MANY_CHOICES, Text, Usage, Warning,
 };
 
 /// How many types of unknown events are remembered.
@@ -50,6 +50,11 @@ impl Message {
 
     /// Takes an event; tells whether nothing more can be read.
     pub(super) fn feed(&mut self, event: Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+        let is_full =
+            self.choices.len() >= MAX_CHOICES && !self.choices.contains_key(&event.choice);
+        if is_full && is_of_choice(&event.kind) {
+            return self.error(Failure::new(Code::Limit, TOO_MANY_CHOICES, None), out);
+        }
         match event.kind {
             Kind::CallPart(part) => return self.part(&part, out),
             Kind::CallEnd(end) => self.call_end(end, out)?,

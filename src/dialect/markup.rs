@@ -9,7 +9,9 @@ use super::call::{Calls, warn};
 use super::machine::Machine;
 use super::watch::Watch;
 use super::{Choice, StartIn};
-use crate::event::{Emit, Event, FinishReason, Kind, Start};
+use crate::event::{
+    Code, Emit, Event, Failure, FinishReason, Kind, MAX_CHOICES, Start, TOO_MANY_CHOICES,
+};
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
@@ -54,7 +56,7 @@ impl Markup {
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
                 event.texts().try_for_each(|text| self.text(event.choice, text, emit))
             }
-            Kind::Text(text) if text.channel.is_none() && self.watches.is_some() => {
+            Kind::Text(text) if text.channel.is_none() && self.is_watched(event.choice) => {
                 self.watch(event, emit)
             }
             Kind::Finish(finish) => {
@@ -94,6 +96,12 @@ impl Markup {
         emit(Kind::Start(Start { dialect, ..start }).into())
     }
 
+    fn is_watched(&self, choice: u64) -> bool {
+        let is_watched =
+            |watches: &BTreeMap<_, _>| watches.len() < MAX_CHOICES || watches.contains_key(&choice);
+        self.watches.as_ref().is_some_and(is_watched)
+    }
+
     /// Passes text on, and says before the piece of it that opens markup which
     /// flag would read that. One warning is enough.
     fn watch(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -112,6 +120,11 @@ impl Markup {
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(machines) = &mut self.machines else { return Ok(()) };
+        if machines.len() >= MAX_CHOICES && !machines.contains_key(&choice) {
+            self.finish(emit)?;
+            let failure = Failure::new(Code::Limit, TOO_MANY_CHOICES, None);
+            return emit(Kind::Error(failure).into());
+        }
         let machine = machines.entry(choice).or_insert_with(|| {
             let calls = Calls::new(self.tools.clone(), self.max_args);
             match self.choice {

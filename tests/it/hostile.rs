@@ -85,6 +85,20 @@ fn more_calls_than_anyone_makes() {
     check(&format!("{calls}{END}"), 6, "error", 1);
 }
 
+#[test]
+fn more_choices_than_anyone_asks_for() {
+    let choice = |index: u64| format!("{{\"index\":{index},\"delta\":{{\"content\":\"a\"}}}}");
+    let choices: Vec<String> = (0..20_000).map(|nth| choice(nth * 1_000_003)).collect();
+    let chunks = choices.iter().map(|choice| format!("{START}\"choices\":[{choice}]}}\n\n"));
+    check(&chunks.collect::<String>(), 6, "error", 1);
+
+    let one_chunk = format!("{START}\"choices\":[{}]}}\n\n{END}", choices.join(","));
+    check(&one_chunk, 6, "text", 1024);
+    let auto = Config { dialect: Choice::Auto, ..Config::default() };
+    let run = run(&auto, Print::Joined, [one_chunk.as_bytes()]);
+    assert_eq!((run.status, run.out.matches("\"choice\"").count()), (6, 1023));
+}
+
 /// How many lines there are before the input ends.
 fn live_lines(config: &Config, input: &str) -> usize {
     let mut out = Vec::new();
