@@ -9,7 +9,7 @@ pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use serde_json::value::RawValue;
@@ -76,7 +76,7 @@ struct OpenAiChat {
     /// repeats it.
     sources: BTreeMap<&'static str, String>,
     /// The calls of the provider's whose results were said: LiteLLM repeats them.
-    answered: Vec<String>,
+    answered: BTreeSet<String>,
     /// Whether the framing promises a `[DONE]`.
     awaits_done: bool,
     /// Whether an error came: then nothing is said of what is missing.
@@ -93,7 +93,7 @@ impl Default for OpenAiChat {
             details: BTreeMap::new(),
             meter: Meter::new(USAGE),
             sources: BTreeMap::new(),
-            answered: Vec::new(),
+            answered: BTreeSet::new(),
             awaits_done: false,
             has_failed: false,
             has_ended: false,
@@ -306,10 +306,9 @@ impl OpenAiChat {
     /// What the provider's own tools gave: their calls stand among the others.
     fn result(&mut self, number: u64, given: &Given<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         let id = given.tool_use_id.as_ref().and_then(Str::non_empty).unwrap_or_default();
-        if self.answered.iter().any(|answered| answered == id) {
+        if !self.answered.insert(id.to_owned()) {
             return Ok(());
         }
-        self.answered.push(id.to_owned());
         let executor = Some(Executor::Provider);
         out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
         let output = Output::Json(given.content.map_or("null", RawValue::get));

@@ -3,6 +3,7 @@
 //! Usage is never a delta: where it comes several times, the last value of
 //! each field counts. A format names its fields in a table of [`Row`]s.
 
+use std::collections::HashMap;
 use std::io;
 
 use super::EventOut;
@@ -39,6 +40,8 @@ pub(super) type Row = (&'static str, Op, &'static [Field]);
 pub(super) struct Meter {
     rows: &'static [Row],
     members: Vec<(String, String)>,
+    /// Where in these a key stands.
+    places: HashMap<String, usize>,
     /// What was counted before, and apart.
     counted: Vec<(Usage<'static>, String)>,
     /// Where something else stood than a count.
@@ -47,16 +50,15 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn new(rows: &'static [Row]) -> Self {
-        Meter { rows, members: Vec::new(), counted: Vec::new(), strange: None }
+        let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
+        Meter { rows, members, places, counted, strange: None }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known.
     pub(super) fn feed(&mut self, json: &str) {
         for (key, value) in json::members(json) {
-            match self.members.iter_mut().find(|(known, _)| *known == key) {
-                _ if value.get() == "null" => {}
-                Some((_, known)) => *known = value.get().to_owned(),
-                None => self.members.push((key.into_owned(), value.get().to_owned())),
+            if value.get() != "null" {
+                self.set(&key, value.get());
             }
         }
     }
@@ -68,12 +70,19 @@ impl Meter {
         for (key, value) in json::members(json) {
             let mut paths = self.rows.iter().flat_map(|(paths, ..)| paths.split('|'));
             let is_named = paths.any(|path| path.split('.').next() == Some(&key));
-            let known = self.members.iter_mut().find(|(known, _)| *known == key);
-            match (known, value.get()) {
-                (_, "null") | (Some(_), "0") => {}
-                (Some((_, known)), json) => *known = json.to_owned(),
-                (None, json) if is_named => self.members.push((key.into_owned(), json.to_owned())),
-                (None, _) => {}
+            let is_again = value.get() == "0" && self.places.contains_key(key.as_ref());
+            if is_named && !is_again && value.get() != "null" {
+                self.set(&key, value.get());
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, json: &str) {
+        match self.places.get(key).and_then(|&at| self.members.get_mut(at)) {
+            Some((_, known)) => json.clone_into(known),
+            None => {
+                self.places.insert(key.to_owned(), self.members.len());
+                self.members.push((key.to_owned(), json.to_owned()));
             }
         }
     }
@@ -102,6 +111,7 @@ impl Meter {
             return;
         }
         let members = std::mem::take(&mut self.members);
+        self.places.clear();
         let inner: Vec<_> = members
             .iter()
             .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))

@@ -62,8 +62,11 @@ fn a_hundred_thousand_fragments_of_one_call() {
 #[test]
 fn a_hundred_thousand_keys() {
     let keys: Vec<String> = (0..100_000).map(|key| format!("\"k{key}\":{key}")).collect();
-    let input = format!("{START}{},\"choices\":[]}}\n\n{}{END}", keys.join(","), chunk("{}"));
-    check(&input, 0, "finish_reason", 1);
+    let keys = keys.join(",");
+    for keys in [keys.clone(), format!("\"usage\":{{{keys}}}")] {
+        let input = format!("{START}{keys},\"choices\":[]}}\n\n{}{END}", chunk("{}"));
+        check(&input, 0, "finish_reason", 1);
+    }
 }
 
 #[test]
