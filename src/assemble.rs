@@ -24,8 +24,8 @@ use out::Out;
 
 /// The framing while no frame has come.
 const NO_FRAMING: &str = "unknown";
-/// How much may wait for the message that it belongs to.
-const MOST_EARLY: usize = 1024;
+/// How much may wait for the message that it belongs to, in bytes.
+const MOST_EARLY: usize = 64 << 10;
 
 /// What the user asked for, as far as whole messages are concerned.
 #[derive(Clone, Debug)]
@@ -136,11 +136,8 @@ impl Assembler {
                     && let Some(early) = Early::new(&kind)
                 {
                     self.early.push(early);
-                    return if self.early.len() < MOST_EARLY {
-                        Ok(())
-                    } else {
-                        self.pass_early(emit)
-                    };
+                    let size: usize = self.early.iter().map(Early::size).sum();
+                    return if size < MOST_EARLY { Ok(()) } else { self.pass_early(emit) };
                 }
                 self.open(emit)?;
                 let mut out = Out::new(choice, &self.options, &mut self.warned, emit);

@@ -35,6 +35,16 @@ impl Early {
         }
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let text = match self {
+            Early::Warning { message, .. } => message.len(),
+            Early::Failure(failure) => failure.size(),
+            Early::ProviderEvent { data, .. } => data.len(),
+        };
+        size_of::<Self>() + text
+    }
+
     /// The event again.
     pub(super) fn kind(&self) -> Kind<'_> {
         match self {

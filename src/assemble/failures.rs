@@ -129,6 +129,11 @@ impl OwnedFailure {
         }
     }
 
+    /// How many bytes its texts take.
+    pub(super) fn size(&self) -> usize {
+        self.message.len() + self.raw.as_ref().map_or(0, |(_, raw)| raw.len())
+    }
+
     /// Whether it is a bare status, without the provider's words.
     fn is_bare(&self) -> bool {
         self.code == Code::Provider && self.raw.is_none()
