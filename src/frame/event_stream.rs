@@ -402,6 +402,9 @@ mod tests {
             &sealed((2 << 20) + 16, 2 << 20, b""),
             "Limit: a message has more than 1048576 bytes of headers",
         );
+        let most = sealed((1 << 20) + 16, 1 << 20, b"");
+        let prelude = Prelude::new(most.first_chunk().unwrap());
+        assert!(prelude.check(&Settings::default(), 0).is_ok());
         said(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
         said(
             &message(b"\x01a\x07\0\x04hi", b"payload"),

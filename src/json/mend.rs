@@ -235,6 +235,8 @@ mod tests {
         check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{ "c": 2}"#, "wrong_type");
         check(r#"{"c": 2, "a": [1]}"#, r#"{"c": 2, "a": []}"#, "wrong_type");
         check(r#"{"x": 1, "c": "2"}"#, r#"{"x": 1}"#, "wrong_type");
+        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{  "a" : [ ] }"#, "wrong_type");
+        check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{ "a" : [ { } , {} ] }"#, "wrong_type");
     }
 
     #[test]

@@ -66,7 +66,6 @@ impl ObjectReader {
     /// What is known so far.
     pub fn status(&self) -> Status {
         match self.stage {
-            Stage::Open => Status::Empty,
             Stage::Whole => Status::Whole,
             Stage::Bad => Status::Bad,
             _ => Status::Open,
@@ -125,10 +124,9 @@ impl ObjectReader {
         if !piece.is_empty() {
             then(Member::Value(piece))?;
         }
-        // A number ends where something else begins, not with its last digit.
-        let is_over = self.scanner.is_closed() || taken < rest.len();
         match self.scanner.status() {
-            Status::Whole if is_over => {
+            // A number ends where something else begins, not with its last digit.
+            Status::Whole if self.scanner.is_closed() => {
                 self.stage = Stage::Next;
                 then(Member::End)?;
             }

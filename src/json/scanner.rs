@@ -143,16 +143,6 @@ impl Scanner {
         self.state == State::Whole
     }
 
-    /// How many containers are open.
-    pub fn depth(&self) -> usize {
-        self.open.len()
-    }
-
-    /// Whether the next byte continues a string.
-    pub fn in_string(&self) -> bool {
-        matches!(self.state, State::Text(_) | State::Escape(_) | State::Hex(..))
-    }
-
     fn step(&mut self, state: State, byte: u8) -> State {
         use State::*;
         match (state, byte) {
@@ -310,6 +300,9 @@ mod tests {
             "'a'",
             "{a:1}",
             "[1}",
+            "{\"a\":1]",
+            "\"\\u00g0\"",
+            "\"\\u000g\"",
             "\"\\x\"",
             "NaN",
             "]",

@@ -136,14 +136,6 @@ impl<'de> Visitor<'de> for StrVisitor {
         Ok(Str::from_bytes(bytes))
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Str::from(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Str::from_bytes(text.as_bytes()))
-    }
-
     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
         Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self))
     }
@@ -177,6 +169,8 @@ mod tests {
     fn halves_elsewhere_and_invalid_bytes_are_replaced() {
         check(br#""a\ud83db""#, "a\u{FFFD}b", None, None, true);
         check(b"\"a\xFFb\"", "a\u{FFFD}b", None, None, true);
+        check(br#""a\ude00""#, "a\u{FFFD}", None, None, true);
+        check(br#""\ud83da""#, "\u{FFFD}a", None, None, true);
     }
 
     #[test]

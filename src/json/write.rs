@@ -78,9 +78,9 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
         let Some(c) = suspect.chars().next() else { break };
         match c {
             '"' | '\\' if is_content => out.extend(['\\', c]),
-            '\n' if is_content => out.push_str("\\n"),
-            '\r' if is_content => out.push_str("\\r"),
-            '\t' if is_content => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
             _ if is_harmful(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     out.push_str(&format!("\\u{unit:04x}"));

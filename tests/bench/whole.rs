@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice, missing_docs)]
 
 mod corpus;
+mod grown;
 mod hostile;
 mod live;
 mod loops;
@@ -34,12 +35,14 @@ fn main() {
             fs::write(file, corpus.bytes(size(megabytes))).unwrap();
         }
         ["hostile"] => hostile::table(),
+        ["grown"] => grown::table(),
         ["live"] => live::table(),
         rest => {
             let megabytes = rest.first().copied().unwrap_or("100");
             table(size(megabytes), rest.get(1).copied().unwrap_or(""));
             live::table();
             hostile::table();
+            grown::table();
         }
     }
 }

@@ -120,3 +120,23 @@ fn every_byte_of_every_message() {
         }
     });
 }
+
+/// A checksum notices a wrong bit wherever it is: the messages in front of it
+/// are read, and none behind.
+#[test]
+fn every_wrong_bit_of_every_message() {
+    for_each(|case| {
+        let whole = account("eventstream", &case.input);
+        if whole.pieces.is_empty() || !whole.messages.is_empty() {
+            return;
+        }
+        for bit in 0..case.input.len() * 8 {
+            let mut bytes = case.input.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let Account { pieces, is_cut, messages, .. } = account("eventstream", &bytes);
+            let frames = &pieces[..pieces.len() - messages.len()];
+            let is_rejected = is_cut && whole.pieces.starts_with(frames);
+            assert!(is_rejected && frames.len() < whole.pieces.len(), "{}, bit {bit}", case.name);
+        }
+    });
+}
