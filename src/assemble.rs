@@ -205,10 +205,10 @@ impl Assembler {
         self.warned = None;
         let mut out = Out::new(0, &self.options, &mut self.warned, emit);
         for early in mem::take(&mut self.early) {
-            self.stopped |= message.feed(early.kind().into(), &mut out)?;
+            message.feed(early.kind().into(), &mut out)?;
         }
         self.message = Some(message);
-        if self.stopped { self.close(None, emit) } else { Ok(()) }
+        Ok(())
     }
 
     /// Begins a message on account of its first event.

@@ -90,13 +90,17 @@ fn read_head(head: &[u8]) -> Option<(Head, bool)> {
     Some((Head { len: 0, status, is_chunked }, is_final))
 }
 
+/// The most digits of a chunk's size: no one has more bytes.
+const MAX_DIGITS: usize = 16;
+
 /// Whether a body begins with the size line of a chunk.
 pub fn is_chunk_size(bytes: &[u8]) -> Found {
     let digits = bytes.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let is_size = (1..=MAX_DIGITS).contains(&digits);
     match bytes.get(digits..) {
-        Some([]) if digits <= 8 => Found::More,
-        Some([b'\r'] | []) if digits > 0 => Found::More,
-        Some([b'\r', b'\n', ..] | [b'\n', ..]) if digits > 0 => {
+        Some([]) if is_size || bytes.is_empty() => Found::More,
+        Some([b'\r']) if is_size => Found::More,
+        Some([b'\r', b'\n', ..] | [b'\n', ..]) if is_size => {
             Found::Yes(Head { len: 0, status: 0, is_chunked: true })
         }
         _ => Found::No,
@@ -167,7 +171,26 @@ mod tests {
     #[test]
     fn other_texts_are_none() {
         assert_eq!(find_head(b"HTTPS is a protocol"), Found::No);
+        assert_eq!(find_head(b"HTTP/ 200 OK\n\n"), Found::No);
         assert_eq!(find_head(b"{}"), Found::No);
+    }
+
+    #[test]
+    fn sizes_of_chunks() {
+        let found = |bytes: &[u8]| match is_chunk_size(bytes) {
+            Found::No => "no",
+            Found::More => "more",
+            Found::Yes(_) => "yes",
+        };
+        for bytes in ["", "5", "5a\r", &"f".repeat(16)] {
+            assert_eq!(found(bytes.as_bytes()), "more", "{bytes:?}");
+        }
+        for bytes in ["5\r\n", "1F\n{"] {
+            assert_eq!(found(bytes.as_bytes()), "yes", "{bytes:?}");
+        }
+        for bytes in ["\r", "\r\n", "\n", "5\rx", "5 ", "g", &"f".repeat(17)] {
+            assert_eq!(found(bytes.as_bytes()), "no", "{bytes:?}");
+        }
     }
 
     #[test]

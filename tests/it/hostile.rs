@@ -102,14 +102,16 @@ fn more_choices_than_anyone_asks_for() {
     assert_eq!((run.status, run.out.matches("\"choice\"").count()), (6, 1023));
 }
 
-/// How many lines there are before the input ends.
-fn live_lines(config: &Config, input: &str) -> usize {
+/// How many lines there are before the input ends, and how many of them begin a
+/// message.
+fn live(config: &Config, input: &str) -> (usize, usize) {
     let mut out = Vec::new();
     let mut sink = Ndjson::new(&mut out, Label::default());
     Pipeline::new(config).feed(input.as_bytes(), &mut sink).unwrap();
     sink.flush().unwrap();
     drop(sink);
-    out.iter().filter(|byte| **byte == b'\n').count()
+    let out = String::from_utf8(out).unwrap();
+    (out.lines().count(), out.matches("{\"type\":\"start\"").count())
 }
 
 #[test]
@@ -117,11 +119,15 @@ fn what_has_no_message_does_not_pile_up() {
     let anthropic = Config { format: wire::find("anthropic"), ..Config::default() };
     let unknown: String =
         (0..10_000).map(|nth| format!("data: {{\"type\":\"x{nth}\"}}\n\n")).collect();
-    assert_eq!(live_lines(&anthropic, &unknown), 10_001, "all, and the beginning of a message");
+    assert_eq!(live(&anthropic, &unknown), (10_001, 1));
 
-    let behind = format!("{START}\"choices\":[]}}\n\n").repeat(10_000);
-    let lines = live_lines(&Config::default(), &format!("{END}{behind}"));
-    assert!((9_000..10_002).contains(&lines), "all but the last few: {lines}");
+    let behind = |record: &str| {
+        let (lines, starts) = live(&Config::default(), &format!("{END}{}", record.repeat(10_000)));
+        assert!((9_000..10_004).contains(&lines), "all but the last few: {lines}");
+        starts
+    };
+    assert_eq!(behind(&format!("{START}\"choices\":[]}}\n\n")), 1, "warnings need no message");
+    assert_eq!(behind(&format!("{START}\"choices\":[}}\n\n")), 2, "errors do");
 }
 
 /// How deep: frames of a hundred bytes each would be more than a test's stack.
