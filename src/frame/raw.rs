@@ -33,3 +33,23 @@ impl Framer for Raw {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{FrameResult, Settings};
+
+    #[test]
+    fn every_read_is_a_frame_with_its_place() {
+        let mut framer = (FRAMING.framer)(Settings::default());
+        let mut frames = Vec::new();
+        let mut out = |frame: FrameResult<'_>| {
+            frames.extend(frame.map(|frame| (frame.offset, frame.data.to_vec())));
+            Ok(())
+        };
+        for read in ["ab", "c", "de"] {
+            framer.feed(read.as_bytes(), &mut out).unwrap();
+        }
+        assert_eq!(frames, [(0, b"ab".to_vec()), (2, b"c".to_vec()), (3, b"de".to_vec())]);
+    }
+}

@@ -375,7 +375,7 @@ fn is_comment_or_field(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Sniff;
+    use super::super::{FrameResult, Sniff};
     use super::*;
 
     #[track_caller]
@@ -437,6 +437,23 @@ mod tests {
         check_lenient("data: data: {}\n\n", &["!Note 0", "|{}"]);
         check_lenient("error: {\"code\":400}\n\n", &["!Note 0", "error|{\"code\":400}"]);
         check("error: {\"code\":400}\n\n", &[]);
+    }
+
+    #[test]
+    fn the_data_of_an_event_counts_with_its_line_ends() {
+        for (max_event, expected) in [(17, "|abcdefgh\nijklmnop"), (16, "!Limit 0")] {
+            let mut framer = (FRAMING.framer)(Settings { max_event, ..Settings::default() });
+            let mut got = String::new();
+            let mut out = |frame: FrameResult<'_>| {
+                got = match frame {
+                    Ok(frame) => format!("|{}", String::from_utf8_lossy(frame.data)),
+                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                };
+                Ok(())
+            };
+            framer.feed(b"data:abcdefgh\ndata:ijklmnop\n\n", &mut out).unwrap();
+            assert_eq!(got, expected, "at most {max_event}");
+        }
     }
 
     #[test]
