@@ -130,6 +130,23 @@ fn what_has_no_message_does_not_pile_up() {
     assert_eq!(behind(&format!("{START}\"choices\":[}}\n\n")), 2, "errors do");
 }
 
+#[test]
+fn text_that_may_be_a_thought_is_held_back_no_longer_than_64_kib() {
+    let Ok(dialect) = choose("think_tags") else { panic!("no think_tags") };
+    let config = Config { format: wire::find("text"), dialect, ..Config::default() };
+    assert_eq!(live(&config, &"a".repeat(64 << 10)).0, 1, "it may be");
+    let mut pipeline = Pipeline::new(&config);
+    let mut out = Vec::new();
+    let mut sink = Ndjson::new(&mut out, Label::default());
+    let text = "a".repeat((64 << 10) + 2);
+    let (first, second) = text.split_at(100);
+    pipeline.feed(first.as_bytes(), &mut sink).unwrap();
+    pipeline.feed(second.as_bytes(), &mut sink).unwrap();
+    sink.flush().unwrap();
+    drop(sink);
+    assert!(out.len() > 64 << 10, "it is none");
+}
+
 /// How deep: frames of a hundred bytes each would be more than a test's stack.
 const DEPTH: usize = 30_000;
 

@@ -18,7 +18,6 @@ impl Machine {
             undecided.push_str(text);
             return if undecided.len() > MAX_UNDECIDED { self.decide_as_text(say) } else { Ok(()) };
         }
-        self.is_start &= text.is_empty();
         if let Some(space) = &mut self.space {
             if text.trim_ascii().is_empty() {
                 space.push_str(text);
