@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn names_and_messages_are_harmless() {
         check("a", "bad", Some(7), "toolstream: a: bad (offset 7)\n");
-        check("a\nb", "\u{1b}[2J\u{202e}", None, "toolstream: a\\u000ab: \\u001b[2J\\u202e\n");
+        check("a\nb", "\u{1b}[2J\u{202e}", None, "toolstream: a\\nb: \\u001b[2J\\u202e\n");
         check("a", "no key sk-abcdefgh12345678", None, "toolstream: a: no key sk-***\n");
     }
 }
