@@ -352,10 +352,10 @@ fn a_signal_inside_a_call() {
 fn a_signal_before_anything_came() {
     let live = Live::start(&["parse"]);
     thread::sleep(Duration::from_millis(200));
-    live.signal(Signal::INT);
+    live.signal(Signal::TERM);
     let rest: Vec<_> = live.lines.iter().collect();
     let (_, status, _) = live.end();
-    assert_eq!(status.signal(), Some(Signal::INT.as_raw()));
+    assert_eq!(status.signal(), Some(Signal::TERM.as_raw()));
     assert!(rest.last().is_some_and(|line| line.contains("\"interrupted\"")), "{rest:?}");
 }
 
@@ -446,7 +446,7 @@ fn a_second_signal_ends_at_once() {
     });
     let pid = Pid::from_child(&child);
     thread::sleep(Duration::from_millis(300));
-    kill_process(pid, Signal::INT).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
     thread::sleep(Duration::from_millis(100));
     assert!(child.try_wait().unwrap().is_none(), "the first signal waits for its reader");
     kill_process(pid, Signal::TERM).unwrap();
