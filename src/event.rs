@@ -6,16 +6,15 @@
 //! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
 //! calls and passes everything else on.
 
+mod choices;
+
 use std::{io, iter};
+
+pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
 
 /// Where a layer hands on what it has completed. The only errors are those of
 /// writing: bad input is an event.
 pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
-
-/// The most choices of one message; OpenAI's `n` is at most 128.
-pub(crate) const MAX_CHOICES: usize = 1024;
-/// What is said of more.
-pub(crate) const TOO_MANY_CHOICES: &str = "more than 1024 choices in one message";
 
 /// One thing that happened in one choice of a message; or several pieces of one
 /// text that came right after one another.

@@ -8,8 +8,8 @@ use super::failures::Failures;
 use super::kept::OwnedFinish;
 use super::{Out, is_of_choice};
 use crate::event::{
-    Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind,
-    MAX_CHOICES, Reason, TOO_MANY_CHOICES, Text, Usage, Warning,
+    Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
+    TOO_MANY_CHOICES, Text, Usage, Warning, is_too_many,
 };
 
 /// How many types of unknown events are remembered.
@@ -50,10 +50,8 @@ impl Message {
 
     /// Takes an event; tells whether nothing more can be read.
     pub(super) fn feed(&mut self, event: Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
-        let is_full =
-            self.choices.len() >= MAX_CHOICES && !self.choices.contains_key(&event.choice);
-        if is_full && is_of_choice(&event.kind) {
-            return self.error(Failure::new(Code::Limit, TOO_MANY_CHOICES, None), out);
+        if is_too_many(&self.choices, event.choice) && is_of_choice(&event.kind) {
+            return self.error(TOO_MANY_CHOICES, out);
         }
         match event.kind {
             Kind::CallPart(part) => return self.part(&part, out),

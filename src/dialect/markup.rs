@@ -9,9 +9,7 @@ use super::call::{Calls, warn};
 use super::machine::Machine;
 use super::watch::Watch;
 use super::{Choice, StartIn};
-use crate::event::{
-    Code, Emit, Event, Failure, FinishReason, Kind, MAX_CHOICES, Start, TOO_MANY_CHOICES,
-};
+use crate::event::{Emit, Event, FinishReason, Kind, Start, TOO_MANY_CHOICES, is_too_many};
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
@@ -97,9 +95,7 @@ impl Markup {
     }
 
     fn is_watched(&self, choice: u64) -> bool {
-        let is_watched =
-            |watches: &BTreeMap<_, _>| watches.len() < MAX_CHOICES || watches.contains_key(&choice);
-        self.watches.as_ref().is_some_and(is_watched)
+        self.watches.as_ref().is_some_and(|watches| !is_too_many(watches, choice))
     }
 
     /// Passes text on, and says before the piece of it that opens markup which
@@ -120,10 +116,9 @@ impl Markup {
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(machines) = &mut self.machines else { return Ok(()) };
-        if machines.len() >= MAX_CHOICES && !machines.contains_key(&choice) {
+        if is_too_many(machines, choice) {
             self.finish(emit)?;
-            let failure = Failure::new(Code::Limit, TOO_MANY_CHOICES, None);
-            return emit(Kind::Error(failure).into());
+            return emit(Kind::Error(TOO_MANY_CHOICES).into());
         }
         let machine = machines.entry(choice).or_insert_with(|| {
             let calls = Calls::new(self.tools.clone(), self.max_args);
