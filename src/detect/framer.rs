@@ -7,7 +7,7 @@ use super::{WINDOW, reject};
 use crate::frame::http::{self, Dechunker, Found};
 use crate::frame::{
     FRAMINGS, Fault, FaultKind, Frame, FrameOut, FrameResult, Framer, Framing, Next, Settings,
-    Sniff, TakeFrames, skip_blank,
+    Sniff, TakeFrames, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
@@ -165,11 +165,6 @@ impl AutoFramer {
             _ => Ok(()),
         }
     }
-}
-
-/// Whether this is a byte order mark that isn't whole.
-fn is_begun_mark(head: &[u8]) -> bool {
-    head.len() < 3 && b"\xEF\xBB\xBF".starts_with(head)
 }
 
 /// Moves positions in the body to those in the input.

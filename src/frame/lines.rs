@@ -9,6 +9,7 @@ use memchr::memchr;
 
 use super::{
     Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, Sniff, skip_blank,
+    without_mark,
 };
 use crate::json::{Scanner, Status};
 
@@ -97,8 +98,7 @@ impl Lines {
             return out.frame(Err(self.settings.limit_fault(offset)));
         }
         self.offset += size as u64;
-        let line =
-            if offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        let line = if offset == 0 { without_mark(line) } else { line };
         let line = line.trim_ascii();
         match (self.split)(line) {
             _ if line.is_empty() => Ok(()),

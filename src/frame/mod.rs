@@ -219,9 +219,21 @@ pub fn find(name: &str) -> Option<&'static Framing> {
     FRAMINGS.iter().copied().find(|framing| framing.name == name)
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The bytes without a byte order mark at their beginning.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// Whether these bytes are a byte order mark that isn't whole.
+pub(crate) fn is_begun_mark(bytes: &[u8]) -> bool {
+    matches!(bytes.len(), 1 | 2) && BYTE_ORDER_MARK.starts_with(bytes)
+}
+
 /// The first bytes that matter: without a byte order mark and white space.
 pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
-    head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start()
+    without_mark(head).trim_ascii_start()
 }
 
 #[cfg(test)]

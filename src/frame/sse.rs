@@ -13,7 +13,7 @@ use std::io;
 
 use memchr::memchr2;
 
-use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings};
+use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, without_mark};
 use crate::json::{Scanner, Status};
 use block::Block;
 use sniff::{FIELDS, sniff};
@@ -272,7 +272,7 @@ impl Sse {
     }
 
     fn without_bom<'b>(&self, line: &'b [u8]) -> &'b [u8] {
-        if self.offset == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line }
+        if self.offset == 0 { without_mark(line) } else { line }
     }
 }
 

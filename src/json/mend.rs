@@ -243,6 +243,7 @@ mod tests {
     fn the_last_of_two_keys_counts() {
         check(r#"{"c":1,"a":[{"b":2}],"c":3}"#, r#"{"a":[{"b":2}],"c":3}"#, "duplicate_key");
     }
+
     /// Twice the same name, inside so many arrays and objects.
     fn doubles(levels: usize, inner: &str) -> String {
         let open: String = (0..levels).map(|at| ["{\"x\":", "["][at % 2]).collect();

@@ -174,8 +174,9 @@ impl Invoke {
                 out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out))
             }
             None => {
-                let text = String::from_utf8_lossy(frame.data);
-                stranger.get_or_insert_with(|| crate::json::quote_start(&text));
+                stranger.get_or_insert_with(|| {
+                    crate::json::quote_start(&String::from_utf8_lossy(frame.data))
+                });
                 out.unknown(frame, CHUNK)
             }
         }

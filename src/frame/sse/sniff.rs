@@ -3,11 +3,9 @@
 use memchr::memchr2;
 
 use super::DONE;
-use crate::frame::Sniff;
+use crate::frame::{BYTE_ORDER_MARK, Sniff, is_begun_mark};
 
 pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Yes, once a line can be nothing but a field of an event stream. Prose may
 /// begin with `data` or a colon: then the line behind it decides. A second byte
@@ -17,7 +15,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
     while let Some(behind) = rest.strip_prefix(BYTE_ORDER_MARK) {
         rest = behind;
     }
-    if !rest.is_empty() && BYTE_ORDER_MARK.starts_with(rest) {
+    if is_begun_mark(rest) {
         return Sniff::More;
     }
     let mut fields = 0;
