@@ -102,15 +102,21 @@ fn more_choices_than_anyone_asks_for() {
     assert_eq!((run.status, run.out.matches("\"choice\"").count()), (6, 1023));
 }
 
-/// How many lines there are before the input ends, and how many of them begin a
-/// message.
-fn live(config: &Config, input: &str) -> (usize, usize) {
+/// What is printed before the input ends.
+fn live(config: &Config, pieces: &[&str]) -> String {
     let mut out = Vec::new();
     let mut sink = Ndjson::new(&mut out, Label::default());
-    Pipeline::new(config).feed(input.as_bytes(), &mut sink).unwrap();
+    let mut pipeline = Pipeline::new(config);
+    pieces.iter().for_each(|piece| pipeline.feed(piece.as_bytes(), &mut sink).unwrap());
     sink.flush().unwrap();
     drop(sink);
-    let out = String::from_utf8(out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// How many lines there are before the input ends, and how many of them begin a
+/// message.
+fn live_lines(config: &Config, input: &str) -> (usize, usize) {
+    let out = live(config, &[input]);
     (out.lines().count(), out.matches("{\"type\":\"start\"").count())
 }
 
@@ -119,10 +125,11 @@ fn what_has_no_message_does_not_pile_up() {
     let anthropic = Config { format: wire::find("anthropic"), ..Config::default() };
     let unknown: String =
         (0..10_000).map(|nth| format!("data: {{\"type\":\"x{nth}\"}}\n\n")).collect();
-    assert_eq!(live(&anthropic, &unknown), (10_001, 1));
+    assert_eq!(live_lines(&anthropic, &unknown), (10_001, 1));
 
     let behind = |record: &str| {
-        let (lines, starts) = live(&Config::default(), &format!("{END}{}", record.repeat(10_000)));
+        let (lines, starts) =
+            live_lines(&Config::default(), &format!("{END}{}", record.repeat(10_000)));
         assert!((9_000..10_004).contains(&lines), "all but the last few: {lines}");
         starts
     };
@@ -134,17 +141,10 @@ fn what_has_no_message_does_not_pile_up() {
 fn text_that_may_be_a_thought_is_held_back_no_longer_than_64_kib() {
     let Ok(dialect) = choose("think_tags") else { panic!("no think_tags") };
     let config = Config { format: wire::find("text"), dialect, ..Config::default() };
-    assert_eq!(live(&config, &"a".repeat(64 << 10)).0, 1, "it may be");
-    let mut pipeline = Pipeline::new(&config);
-    let mut out = Vec::new();
-    let mut sink = Ndjson::new(&mut out, Label::default());
+    assert_eq!(live(&config, &[&"a".repeat(64 << 10)]).lines().count(), 1, "it may be");
     let text = "a".repeat((64 << 10) + 2);
     let (first, second) = text.split_at(100);
-    pipeline.feed(first.as_bytes(), &mut sink).unwrap();
-    pipeline.feed(second.as_bytes(), &mut sink).unwrap();
-    sink.flush().unwrap();
-    drop(sink);
-    assert!(out.len() > 64 << 10, "it is none");
+    assert!(live(&config, &[first, second]).len() > 64 << 10, "it is none");
 }
 
 /// How deep: frames of a hundred bytes each would be more than a test's stack.
