@@ -19,13 +19,13 @@
 //! | layer | where | from → to | knows nothing of |
 //! | --- | --- | --- | --- |
 //! | framing | [`mod@frame`] | bytes → [`frame::Frame`] | JSON's meaning, providers |
-//! | wire format | [`wire`] | frame → [`event::Event`] (deltas) | framing, dialects, output |
+//! | wire format | [`format`](mod@format) | frame → [`event::Event`] (deltas) | framing, dialects, output |
 //! | dialect | [`dialect`] | text → text, reasoning, calls, blocks | providers, output |
 //! | assembly | [`assemble`] | deltas → whole calls, one usage, one ending | syntax of any kind |
 //! | output | [`sink`] | events → bytes | input |
 //!
 //! [`detect`] holds the layers that choose their own row, [`scan`] and [`json`]
-//! the machines that several layers use, [`tools`] what `--tools` says, [`rim`]
+//! the machines that several layers use, [`tools`] what `--tools` says, [`io`](mod@io)
 //! the reading and writing, [`status`] the exit status, [`cli`] the command
 //! line.
 //!
@@ -42,9 +42,9 @@
 //!
 //! # Adding a wire format
 //!
-//! 1. Write `src/wire/NAME.rs`: a `PROTOCOL` row, serde structs with every
-//!    field optional and borrowed ([`json::Str`]), and a [`wire::Decoder`].
-//! 2. Name the file and its row in `src/wire/mod.rs`: two lines.
+//! 1. Write `src/format/NAME.rs`: a `FORMAT` row, serde structs with every
+//!    field optional and borrowed ([`json::Str`]), and a [`format::Decoder`].
+//! 2. Name the file and its row in `src/format/table.rs`: two lines.
 //! 3. Put `fixtures/wire/NAME/CASE.in` beside it, one for each rule.
 //! 4. `UPDATE_FIXTURES=1 cargo test` writes the answers; read the difference.
 //! 5. Never touch another layer: if the format doesn't fit, mend the design.
@@ -53,8 +53,8 @@
 //!
 //! 1. Write a TOML file with the fields of [`dialect::Dialect`], its markers in
 //!    the pattern language of [`scan`], and try it with `-d FILE`.
-//! 2. The same fields are a row of a family's file in `src/dialect`, and a line
-//!    in the table of `src/dialect/mod.rs`.
+//! 2. The same fields are a row of a family's file in `src/dialect/rows`, and a line
+//!    in the table of `src/dialect/table.rs`.
 //! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in`
 //!    beside it, each with its `.args`: the tests ask for them.
 
@@ -63,14 +63,15 @@ pub mod cli;
 pub mod detect;
 pub mod dialect;
 pub mod event;
+pub mod format;
 pub mod frame;
 #[doc = include_str!("hardening.md")]
 pub mod hardening {}
+pub mod io;
 pub mod json;
 pub mod pipeline;
-pub mod rim;
+pub mod repeat;
 pub mod scan;
 pub mod sink;
 pub mod status;
 pub mod tools;
-pub mod wire;

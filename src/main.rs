@@ -1,14 +1,15 @@
 //! Arguments → pipeline → exit status.
 
-mod run;
+mod commands;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use run::Lost;
-use toolstream::cli::{self, Cli, Command};
-use toolstream::rim;
+use commands::Lost;
+use toolstream::cli;
+use toolstream::cli::{Cli, Command};
+use toolstream::io::{report, report_lines};
 use toolstream::sink::SCHEMA;
 use toolstream::status::Outcome;
 
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         Err(error) => answer(&error),
     };
     ExitCode::from(ran.unwrap_or_else(|error| {
-        rim::say(&mut io::stderr(), &format!("{error:#}"));
+        report(&mut io::stderr(), &format!("{error:#}"));
         if error.is::<Lost>() { Outcome::Io as u8 } else { Outcome::Usage as u8 }
     }))
 }
@@ -26,17 +27,17 @@ fn main() -> ExitCode {
 /// Runs a command and gives its exit status.
 fn run(command: &Command) -> anyhow::Result<u8> {
     match command {
-        Command::Parse(args) => run::parse(args),
-        Command::Classify(args) => run::classify(args),
-        Command::Frames(args) => run::frames(args),
-        Command::Detect(args) => run::detect(args),
-        Command::Formats(args) if args.json => run::print(&cli::listing_as_json()),
-        Command::Formats(_) => run::print(&cli::listing()),
-        Command::Schema => run::print(SCHEMA),
+        Command::Parse(args) => commands::parse(args),
+        Command::Classify(args) => commands::classify(args),
+        Command::Frames(args) => commands::frames(args),
+        Command::Detect(args) => commands::detect(args),
+        Command::Formats(args) if args.json => commands::print(&cli::listing_as_json()),
+        Command::Formats(_) => commands::print(&cli::listing()),
+        Command::Schema => commands::print(SCHEMA),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "toolstream", &mut script);
-            run::print(&String::from_utf8_lossy(&script))
+            commands::print(&String::from_utf8_lossy(&script))
         }
     }
 }
@@ -46,7 +47,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
 fn answer(error: &clap::Error) -> anyhow::Result<u8> {
     if error.use_stderr() {
         // It repeats arguments, which may have come from anywhere.
-        rim::say_lines(&mut io::stderr(), &error.render().to_string());
+        report_lines(&mut io::stderr(), &error.render().to_string());
         return Ok(Outcome::Usage as u8);
     }
     if io::stdout().is_terminal() {
@@ -54,5 +55,5 @@ fn answer(error: &clap::Error) -> anyhow::Result<u8> {
         let _ = error.print();
         return Ok(0);
     }
-    run::print(&error.render().to_string())
+    commands::print(&error.render().to_string())
 }

@@ -3,14 +3,21 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::assemble::{self, Assembler};
+use crate::assemble;
+use crate::assemble::Assembler;
 use crate::detect::{AutoDecoder, AutoFramer};
-use crate::dialect::{self, Markup, StartIn};
+use crate::dialect;
+use crate::dialect::Markup;
+use crate::dialect::spec::StartIn;
 use crate::event::{Code, Event, Failure, Kind, Output, Warning};
-use crate::frame::{self, Fault, FaultKind, FrameResult, Framer, Next, TakeFrames};
+use crate::format;
+use crate::format::format::Decoder;
+use crate::format::support::{EventOut, Halves};
+use crate::frame;
+use crate::frame::{Fault, FaultKind, FrameResult, Framer, Next, TakeFrames};
+use crate::repeat::Templates;
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
-use crate::wire::{self, Decoder, EventOut, Halves, Templates};
 
 /// What the layers are told.
 #[derive(Clone, Default)]
@@ -18,9 +25,9 @@ pub struct Config {
     /// The framing; found out if there is none.
     pub framing: Option<&'static frame::Framing>,
     /// The wire format; found out if there is none.
-    pub format: Option<&'static wire::Protocol>,
+    pub format: Option<&'static format::Format>,
     /// How calls and reasoning are written inside text.
-    pub dialect: dialect::Choice,
+    pub dialect: dialect::Selection,
     /// Where the text begins; the dialect's own way if not given.
     pub start_in: Option<StartIn>,
     /// The tools that there are, if they are known.

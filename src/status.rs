@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::event::{Code, Event, FinishReason, Kind, Reason};
-use crate::rim;
+use crate::io::report_on;
 use crate::sink::Sink;
 
 /// What a run can come to, beside success.
@@ -132,7 +132,7 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         self.status.see(&event.kind);
         if let Kind::Error(failure) = &event.kind {
-            rim::say_of(&mut self.stderr, self.name, failure.message, failure.offset);
+            report_on(&mut self.stderr, self.name, failure.message, failure.offset);
         }
         self.inner.feed(event)
     }

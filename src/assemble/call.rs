@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::{Options, Out};
+use crate::assemble::{Options, Out};
 use crate::event::{
     Arguments, CallPart, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
     ToolCallStart,
 };
-use crate::json::{self, Minifier, Scanner, Status};
+use crate::json;
+use crate::json::{Minifier, Scanner, Status};
 
 pub(super) struct Call {
     pub(super) index: u64,

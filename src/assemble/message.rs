@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::{io, mem};
 
-use super::call::Call;
-use super::failures::Failures;
-use super::kept::OwnedFinish;
-use super::{Out, is_of_choice};
+use crate::assemble::call::Call;
+use crate::assemble::errors::Failures;
+use crate::assemble::owned::OwnedFinish;
+use crate::assemble::{Out, is_of_choice};
 use crate::event::{
     Arguments, CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
     TOO_MANY_CHOICES, Text, Usage, Warning, is_too_many,

@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use super::{Choice, OnMalformed, Reading, StartIn};
 use crate::assemble::Options;
+use crate::cli::{Choice, OnMalformed, Reading, StartIn};
 use crate::dialect;
 use crate::frame::Settings;
 use crate::pipeline::Config;
@@ -17,7 +17,7 @@ impl Reading {
     pub fn config(&self) -> Result<Config, String> {
         let dialect = match &self.dialect {
             Some(word) => dialect::choose(word).map_err(|error| format!("--dialect: {error}"))?,
-            None => dialect::Choice::Default,
+            None => dialect::Selection::Default,
         };
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         Ok(Config {

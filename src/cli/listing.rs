@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::dialect::DIALECTS;
+use crate::dialect::table::DIALECTS;
+use crate::format::table::FORMATS;
 use crate::frame::FRAMINGS;
 use crate::json;
-use crate::wire::PROTOCOLS;
 
 /// The tables, their columns aligned.
 pub fn listing() -> String {
@@ -13,7 +13,7 @@ pub fn listing() -> String {
     let framings = FRAMINGS
         .iter()
         .map(|row| [row.name.into(), row.about.into(), String::new(), String::new()]);
-    let formats = PROTOCOLS
+    let formats = FORMATS
         .iter()
         .map(|row| [row.name.into(), row.about.into(), row.aliases.join(", "), row.link.into()]);
     let dialects = DIALECTS.iter().map(|row| {
@@ -79,7 +79,7 @@ struct DialectRow {
 /// The tables as one object, on a line.
 pub fn listing_as_json() -> String {
     let framings = FRAMINGS.iter().map(|row| FramingRow { name: row.name, about: row.about });
-    let formats = PROTOCOLS.iter().map(|row| FormatRow {
+    let formats = FORMATS.iter().map(|row| FormatRow {
         name: row.name,
         aliases: row.aliases,
         about: row.about,
@@ -124,8 +124,7 @@ mod tests {
     #[test]
     fn every_row_is_listed() {
         let (text, object) = (listing(), listing_as_json());
-        for name in PROTOCOLS.iter().map(|row| row.name).chain(DIALECTS.iter().map(|row| row.name))
-        {
+        for name in FORMATS.iter().map(|row| row.name).chain(DIALECTS.iter().map(|row| row.name)) {
             assert!(text.contains(name) && object.contains(name), "{name}");
         }
     }

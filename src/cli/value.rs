@@ -8,8 +8,11 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
-use crate::frame::{self, FRAMINGS, Framing};
-use crate::wire::{self, PROTOCOLS, Protocol};
+use crate::format;
+use crate::format::format::Format;
+use crate::format::table::FORMATS;
+use crate::frame;
+use crate::frame::{FRAMINGS, Framing};
 
 /// A row of a table, or none for `auto`.
 pub type Auto<T> = Option<&'static T>;
@@ -23,8 +26,8 @@ pub(super) fn framing() -> Names<Framing> {
 }
 
 /// Takes the names of wire formats.
-pub(super) fn format() -> Names<Protocol> {
-    Names { all: || PROTOCOLS.iter().map(|row| (row.name, row.about)).collect(), find: wire::find }
+pub(super) fn format() -> Names<Format> {
+    Names { all: || FORMATS.iter().map(|row| (row.name, row.about)).collect(), find: format::find }
 }
 
 /// Takes `auto` and the names of a table's rows; `-` and `_` are the same.

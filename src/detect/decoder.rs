@@ -2,16 +2,20 @@
 
 use std::io;
 
-use super::WINDOW;
+use crate::detect::WINDOW;
+use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::EventOut;
+use crate::format::table::FORMATS;
 use crate::frame::{Frame, Header, Sniff};
-use crate::json::{self, Str};
-use crate::rim::mask;
-use crate::wire::{Decoder, EventOut, PROTOCOLS, Protocol, Record, Varying};
+use crate::json;
+use crate::json::Str;
+use crate::repeat::Varying;
 
 /// A decoder of any format.
 pub struct AutoDecoder {
-    wanted: Option<&'static Protocol>,
+    wanted: Option<&'static Format>,
     held: Vec<Held>,
     size: usize,
     state: State,
@@ -63,20 +67,20 @@ impl Held {
 const ERROR: &str = "error";
 
 /// The formats that say yes to a record.
-pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Protocol> {
-    PROTOCOLS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
+pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
 }
 
 impl AutoDecoder {
     /// A decoder that finds out, or takes the format that is wanted.
-    pub fn new(wanted: Option<&'static Protocol>) -> Self {
+    pub fn new(wanted: Option<&'static Format>) -> Self {
         AutoDecoder { wanted, held: Vec::new(), size: 0, state: State::Open }
     }
 
     /// The row for a stream that begins with this frame: nothing if the frame
     /// doesn't tell, or what the input looks like instead of what is wanted. An
     /// error is one in any format.
-    fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Protocol>, String> {
+    fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Format>, String> {
         let record = Record::new(frame);
         let found = candidates(&record).next();
         let Some(wanted) = self.wanted else { return Ok(found) };

@@ -1,10 +1,10 @@
 //! What the `detect` command says: the verdict and its evidence.
 
-use super::AutoFramer;
-use super::decoder::candidates;
+use crate::detect::AutoFramer;
+use crate::detect::decoder::candidates;
+use crate::format::format::{Format, Record};
 use crate::frame::{FRAMINGS, Fault, Frame, Framer, Settings, Sniff};
 use crate::json;
-use crate::wire::{Protocol, Record};
 
 /// What an input is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Verdict {
             return;
         }
         let record = Record::new(frame);
-        let found: Vec<&Protocol> = candidates(&record).collect();
+        let found: Vec<&Format> = candidates(&record).collect();
         let Some((first, others)) = found.split_first() else { return };
         self.format = first.name.into();
         self.evidence.extend(what_tells(&record));

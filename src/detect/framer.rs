@@ -3,8 +3,9 @@
 
 use std::io;
 
-use super::{WINDOW, reject};
-use crate::frame::http::{self, Dechunker, Found};
+use crate::detect::{WINDOW, reject};
+use crate::frame::http;
+use crate::frame::http::{Dechunker, Found};
 use crate::frame::{
     FRAMINGS, Fault, FaultKind, Frame, FrameOut, FrameResult, Framer, Framing, Next, Settings,
     Sniff, TakeFrames, is_begun_mark, skip_blank,

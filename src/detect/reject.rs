@@ -1,8 +1,8 @@
 //! Inputs that hold no stream, recognised so that the error can say what they
 //! are and what to do.
 
+use crate::event::mask;
 use crate::frame::{FRAMINGS, Sniff, skip_blank};
-use crate::rim::mask;
 
 /// What the input is, if it can't be read: `Err` while that's being found out.
 /// Each verdict is reached at the first byte that tells, whatever comes with it

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
-use super::grammar::Grammar;
-use super::{Dialect, Tag, TagRole};
+use crate::dialect::machine::grammar::Grammar;
+use crate::dialect::spec::{Dialect, Tag, TagRole};
 
 /// Reads a dialect. It lives as long as the program, as built-in ones do.
 /// Fails with a sentence that says where the mistake is.

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use super::call::{Calls, warn};
-use super::machine::Machine;
-use super::watch::Watch;
-use super::{Choice, StartIn};
+use crate::dialect::body::calls::{Calls, warn};
+use crate::dialect::machine::Machine;
+use crate::dialect::machine::markup_probe::Watch;
+use crate::dialect::spec::StartIn;
+use crate::dialect::table::Selection;
 use crate::event::{Emit, Event, FinishReason, Kind, Start, TOO_MANY_CHOICES, is_too_many};
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
 pub struct Markup {
-    choice: Choice,
+    choice: Selection,
     start_in: Option<StartIn>,
     tools: Option<Arc<Tools>>,
     max_args: usize,
@@ -31,7 +32,7 @@ impl Markup {
     /// A layer for one input, in which a call's arguments may be of so many
     /// bytes; 0 is no limit.
     pub fn new(
-        choice: &Choice,
+        choice: &Selection,
         start_in: Option<StartIn>,
         tools: Option<Arc<Tools>>,
         max_args: usize,
@@ -83,13 +84,13 @@ impl Markup {
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         let is_text = start.format == "text";
         let dialect = match self.choice {
-            Choice::Default if is_text => Some("auto"),
-            Choice::Auto => Some("auto"),
-            Choice::Row(row) => Some(row.name),
-            Choice::Default | Choice::None => None,
+            Selection::Default if is_text => Some("auto"),
+            Selection::Auto => Some("auto"),
+            Selection::Row(row) => Some(row.name),
+            Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| BTreeMap::new());
-        let is_watched = matches!(self.choice, Choice::Default) && !is_text;
+        let is_watched = matches!(self.choice, Selection::Default) && !is_text;
         self.watches = is_watched.then(BTreeMap::new);
         emit(Kind::Start(Start { dialect, ..start }).into())
     }
@@ -123,7 +124,9 @@ impl Markup {
         let machine = machines.entry(choice).or_insert_with(|| {
             let calls = Calls::new(self.tools.clone(), self.max_args);
             match self.choice {
-                Choice::Row(row) => Machine::new(row, self.start_in.unwrap_or(row.start_in), calls),
+                Selection::Row(row) => {
+                    Machine::new(row, self.start_in.unwrap_or(row.start_in), calls)
+                }
                 _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });

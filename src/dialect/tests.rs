@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::grammar::Grammar;
 use super::*;
+use crate::dialect::machine::grammar::Grammar;
 
 /// What engines call the dialects, and the row that each name means, if that
 /// has another name: vLLM, SGLang, dynamo, smg. Names that stand for a file of
@@ -61,7 +61,7 @@ fn names_of_engines_are_known() {
     for name in ENGINES.iter().flat_map(|engine| engine.split_ascii_whitespace()) {
         let (name, row) = name.split_once(':').unwrap_or((name, name));
         match choose(name) {
-            Ok(Choice::Row(found)) => assert_eq!(found.name, row, "{name}"),
+            Ok(Selection::Row(found)) => assert_eq!(found.name, row, "{name}"),
             other => panic!("{name}: {other:?}"),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Code, Failure};
+use crate::event::{Code, Failure};
 
 /// The most choices of one message; OpenAI's `n` is at most 128.
 const MAX_CHOICES: usize = 1024;

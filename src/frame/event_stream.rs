@@ -9,8 +9,9 @@
 
 use std::io;
 
-use super::header::{self, Defect, Header, HeaderValue};
-use super::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
+use crate::frame::header;
+use crate::frame::header::{Defect, Header, HeaderValue};
+use crate::frame::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
 
 pub(super) const NAME: &str = "eventstream";
 
@@ -258,9 +259,9 @@ impl Framer for EventStream {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FrameResult;
-    use super::super::tests::check;
     use super::*;
+    use crate::frame::FrameResult;
+    use crate::frame::tests::check;
 
     /// A message with right checksums, whatever its lengths.
     fn message(headers: &[u8], payload: &[u8]) -> Vec<u8> {

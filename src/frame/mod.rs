@@ -8,10 +8,10 @@
 mod event_stream;
 mod header;
 pub mod http;
-mod lines;
-mod raw;
+mod json;
+mod ndjson;
 mod sse;
-mod values;
+mod text;
 
 use std::io;
 
@@ -207,11 +207,11 @@ pub struct Framing {
 pub static FRAMINGS: &[&Framing] = &[
     &event_stream::FRAMING,
     &sse::FRAMING,
-    &lines::FRAMING,
-    &lines::CODED,
-    &values::ARRAY,
-    &values::FRAMING,
-    &raw::FRAMING,
+    &ndjson::FRAMING,
+    &ndjson::CODED,
+    &json::ARRAY,
+    &json::FRAMING,
+    &text::FRAMING,
 ];
 
 /// The framing of this name.

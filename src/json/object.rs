@@ -1,6 +1,6 @@
 //! One JSON object, member by member, as it comes.
 
-use super::scanner::{Scanner, Status};
+use crate::json::scanner::{Scanner, Status};
 
 /// Reads the members of one object.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl ObjectReader {
         match self.scanner.status() {
             Status::Whole => {
                 self.stage = Stage::Colon;
-                let key: super::Str<'_> = serde_json::from_str(&self.key).unwrap_or_default();
+                let key: crate::json::Str<'_> = serde_json::from_str(&self.key).unwrap_or_default();
                 then(Member::Key(key.as_str()))?;
             }
             Status::Bad | Status::TooDeep => self.stage = Stage::Bad,

@@ -61,7 +61,7 @@ enum Role {
 
 impl Default for Scanner {
     fn default() -> Self {
-        Scanner::new(super::MAX_DEPTH)
+        Scanner::new(crate::json::MAX_DEPTH)
     }
 }
 

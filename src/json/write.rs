@@ -1,7 +1,7 @@
 //! JSON on its way out: no white space between tokens, and no character in a
 //! string that could harm a terminal.
 
-use super::plain_length;
+use crate::json::plain_length;
 
 /// Drops the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::pattern::{Pattern, Token};
-use super::{MAX_ATTRIBUTES, MAX_WORD};
+use crate::scan::pattern::{Pattern, Token};
+use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
 
 /// What a match remembers: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

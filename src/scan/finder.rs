@@ -1,6 +1,6 @@
 //! Where a marker can begin, and what must follow it.
 
-use super::{Attempt, Captures, Match, Pattern, Place};
+use crate::scan::{Attempt, Captures, Match, Pattern, Place};
 
 /// A pattern, and one of several others that must follow it behind white
 /// space. What follows is bound to the words of the first one; the end of the

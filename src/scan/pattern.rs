@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Captures;
+use crate::scan::Captures;
 
 /// A marker's form. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]

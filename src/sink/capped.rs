@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::Sink;
 use crate::event::{Code, Event, Failure, Kind, Output, Reasoning, Text};
+use crate::sink::Sink;
 
 /// What one object costs beside its text.
 const OBJECT: usize = 64;

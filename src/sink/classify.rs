@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::line::Line;
-use super::{Label, Sink, members};
 use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Start};
+use crate::sink::line::Line;
+use crate::sink::{Label, Sink, members};
 
 /// Gathers a message and prints it when its last event comes. It is fed one
 /// choice; which one, it only has to name.

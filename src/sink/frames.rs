@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::Label;
-use super::line::Line;
 use crate::event::Code;
 use crate::frame::{EVENT_STREAM, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use crate::json;
+use crate::sink::Label;
+use crate::sink::line::Line;
 
 /// Prints frames, and the faults that are more than notes.
 pub struct Frames<W> {

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use super::Sink;
 use crate::event::{Event, Kind, Reasoning, Text, ToolCallDelta};
+use crate::sink::Sink;
 
 /// Joins neighbouring deltas of the same choice, kind, channel and call, and
 /// hands everything on to another sink. What is held waits for the next event

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::Label;
 use crate::event::Output;
 use crate::json::{Minifier, escape_into, find_escape, make_safe, quote_into};
+use crate::sink::Label;
 
 /// JSON text that grows, one line or several. Keys are words of the schema and
 /// need no escapes.

@@ -1,12 +1,12 @@
 //! The members of each event in the order of the schema, for the lines of
-//! [`super::Ndjson`] and for the objects inside a summary.
+//! [`crate::sink::Ndjson`] and for the objects inside a summary.
 
-use super::VERSION;
-use super::line::Line;
 use crate::event::{
     Block, Failure, Finish, InvalidToolCall, ProviderEvent, Reasoning, Start, Text, ToolCall,
     ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
 };
+use crate::sink::VERSION;
+use crate::sink::line::Line;
 
 pub(super) fn start(line: &mut Line, start: &Start<'_>) {
     line.number("v", VERSION);

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::line::Line;
-use super::{Label, Sink, members};
 use crate::event::{Event, Kind};
+use crate::sink::line::Line;
+use crate::sink::{Label, Sink, members};
 
 /// How many bytes of lines are written at once, unless there are fewer.
 const PIECE: usize = 32 << 10;

@@ -11,10 +11,10 @@ use std::io;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use toolstream::detect::AutoFramer;
 use toolstream::dialect;
+use toolstream::format;
 use toolstream::frame::{Fault, Frame, Framer, Settings};
 use toolstream::pipeline::{Config, Pipeline};
 use toolstream::sink::{Label, Ndjson};
-use toolstream::wire;
 
 use corpus::CORPORA;
 
@@ -47,8 +47,8 @@ fn parts(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(20);
         let mut config = Config::default();
         if corpus.is_text() {
-            config.format = wire::find("text");
-            config.dialect = dialect::Choice::Auto;
+            config.format = format::find("text");
+            config.dialect = dialect::Selection::Auto;
             config.assembly.max_calls = 0;
         } else {
             group.bench_function("frames", |bencher| bencher.iter(|| framing(&bytes)));

@@ -8,16 +8,19 @@ use serde_json::value::RawValue;
 use toolstream::assemble::{Assembler, Options};
 use toolstream::cli;
 use toolstream::detect;
-use toolstream::dialect::{Body, Choice, DIALECTS, Dialect, Raw};
+use toolstream::dialect::{Body, Dialect, Raw};
+use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::event::{
     Arguments, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
     Output, Reason, Reasoning, Start, Text, ToolResult, Usage, Warning,
 };
-use toolstream::frame::{self, Fault, Frame, Settings};
+use toolstream::format;
+use toolstream::format::FORMATS;
+use toolstream::frame;
+use toolstream::frame::{Fault, Frame, Settings};
+use toolstream::io::report_on;
 use toolstream::pipeline::Config;
-use toolstream::rim;
 use toolstream::sink::{Frames, Join, Label, Ndjson, Sink};
-use toolstream::wire::{self, PROTOCOLS};
 
 use crate::run::{Print, Run, run};
 
@@ -158,8 +161,8 @@ fn codec(is_its: fn(&Body) -> bool, bytes: &[u8]) {
     let rows = codec_rows(is_its);
     let Some(row) = rows.get(usize::from(*first) % rows.len()).copied() else { return };
     let config = Config {
-        format: wire::find("text"),
-        dialect: Choice::Row(row),
+        format: format::find("text"),
+        dialect: Selection::Row(row),
         assembly: Options { deltas: true, ..Options::default() },
         ..Config::default()
     };
@@ -271,8 +274,8 @@ fn key(which: u8) -> Key {
 pub fn pipeline(bytes: &[u8]) {
     let Some((&[format, flags], input)) = bytes.split_first_chunk() else { return };
     let mut config = Config {
-        format: PROTOCOLS.get(usize::from(format)).copied(),
-        dialect: if flags & 1 != 0 { Choice::Auto } else { Choice::Default },
+        format: FORMATS.get(usize::from(format)).copied(),
+        dialect: if flags & 1 != 0 { Selection::Auto } else { Selection::Default },
         assembly: Options {
             deltas: flags & 2 != 0,
             raw: flags & 4 != 0,
@@ -294,7 +297,7 @@ pub fn output(bytes: &[u8]) {
     let mut config = Config::default();
     config.assembly.deltas = true;
     config.assembly.raw = true;
-    for format in [None, wire::find("text")] {
+    for format in [None, format::find("text")] {
         let config = Config { format, ..config.clone() };
         for print in [Print::Events, Print::Joined, Print::Summaries] {
             check_lines(&run(&config, print, [bytes]).out);
@@ -302,7 +305,7 @@ pub fn output(bytes: &[u8]) {
     }
     let message = String::from_utf8_lossy(bytes);
     let mut said = Vec::new();
-    rim::say_of(&mut said, &message, &message, Some(0));
+    report_on(&mut said, &message, &message, Some(0));
     let said = text(said);
     check_safe(&said);
     assert_eq!(said.lines().count(), 1, "a message is one line");

@@ -6,7 +6,8 @@ mod thoughts;
 use std::path::Path;
 
 use serde_json::Value;
-use toolstream::dialect::{Choice, DIALECTS, Dialect};
+use toolstream::dialect::Dialect;
+use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::pipeline::Config;
 
 use crate::case::{Case, Print, kind, run};
@@ -48,7 +49,7 @@ impl Example {
     }
 
     /// The calls in a text, also those that can't be run.
-    fn calls(&self, dialect: Choice, input: &str) -> Vec<Value> {
+    fn calls(&self, dialect: Selection, input: &str) -> Vec<Value> {
         let config = Config { dialect, ..self.config.clone() };
         let out = run(&config, Print::Events, [input.as_bytes()]).out;
         out.lines().filter(|line| kind(line).ends_with("tool_call")).map(read).collect()
@@ -113,7 +114,7 @@ fn every_example_ends_well() {
 fn auto_tells_every_row_from_the_others() {
     for example in Example::every().filter(|example| example.row.auto) {
         let row = example.row;
-        let calls = example.calls(Choice::Auto, &example.input);
+        let calls = example.calls(Selection::Auto, &example.input);
         let sources: Vec<_> = calls.iter().map(|call| &call["source"]).collect();
         assert!(!calls.is_empty(), "{}: no call", row.name);
         assert!(sources.iter().all(|source| *source == row.name), "{}: {sources:?}", row.name);
@@ -155,7 +156,7 @@ fn values_may_hold_any_markup() {
     let mut count = 0;
     for example in Example::all() {
         let name = example.row.name;
-        let before = example.calls(Choice::Row(example.row), &example.input);
+        let before = example.calls(Selection::Row(example.row), &example.input);
         let Some((key, word)) = before.iter().find_map(|call| {
             let members = call["arguments"].as_object()?.iter();
             let mut words = members.filter_map(|(key, value)| Some((key, value.as_str()?)));
@@ -168,7 +169,7 @@ fn values_may_hold_any_markup() {
         for hostile in HOSTILE {
             let value = format!("{word} see {hostile} there");
             let input = format!("{head}{}{tail}", quoted(head, &value));
-            let calls = example.calls(Choice::Row(example.row), &input);
+            let calls = example.calls(Selection::Row(example.row), &input);
             let is_there = calls.len() == before.len()
                 && arguments(&calls).iter().any(|arguments| arguments[key] == *value);
             if !is_there && !ENDS.contains(&(name, hostile)) {

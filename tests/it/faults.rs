@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
+use toolstream::io::{Ended, Input, Output, Progress, Signals, Task, pump};
 use toolstream::pipeline::{Config, Pipeline};
-use toolstream::rim::{Ended, Input, Output, Progress, Signals, Task, pump};
 use toolstream::sink::{Join, Label, Ndjson, Sink};
 
 use crate::case::{Case, Print, run};

@@ -1,10 +1,10 @@
 //! Inputs that are large or deep where no one has a reason to be: they cost
 //! what their bytes cost, and never the stack.
 
-use toolstream::dialect::{Choice, choose};
+use toolstream::dialect::{Selection, choose};
+use toolstream::format;
 use toolstream::pipeline::{Config, Pipeline};
 use toolstream::sink::{Label, Ndjson, Sink};
-use toolstream::wire;
 
 use crate::case::{Case, Print, run};
 
@@ -97,7 +97,7 @@ fn more_choices_than_anyone_asks_for() {
 
     let one_chunk = format!("{START}\"choices\":[{}]}}\n\n{END}", choices.join(","));
     check(&one_chunk, 6, "text", 1024);
-    let auto = Config { dialect: Choice::Auto, ..Config::default() };
+    let auto = Config { dialect: Selection::Auto, ..Config::default() };
     let run = run(&auto, Print::Joined, [one_chunk.as_bytes()]);
     assert_eq!((run.status, run.out.matches("\"choice\"").count()), (6, 1023));
 }
@@ -122,7 +122,7 @@ fn live_lines(config: &Config, input: &str) -> (usize, usize) {
 
 #[test]
 fn what_has_no_message_does_not_pile_up() {
-    let anthropic = Config { format: wire::find("anthropic"), ..Config::default() };
+    let anthropic = Config { format: format::find("anthropic"), ..Config::default() };
     let unknown: String =
         (0..10_000).map(|nth| format!("data: {{\"type\":\"x{nth}\"}}\n\n")).collect();
     assert_eq!(live_lines(&anthropic, &unknown), (10_001, 1));
@@ -140,7 +140,7 @@ fn what_has_no_message_does_not_pile_up() {
 #[test]
 fn text_that_may_be_a_thought_is_held_back_no_longer_than_64_kib() {
     let Ok(dialect) = choose("think_tags") else { panic!("no think_tags") };
-    let config = Config { format: wire::find("text"), dialect, ..Config::default() };
+    let config = Config { format: format::find("text"), dialect, ..Config::default() };
     assert_eq!(live(&config, &[&"a".repeat(64 << 10)]).lines().count(), 1, "it may be");
     let text = "a".repeat((64 << 10) + 2);
     let (first, second) = text.split_at(100);
@@ -154,7 +154,7 @@ const DEPTH: usize = 30_000;
 fn json_that_is_nested_deeply_in_every_format() {
     for open in ["[", "{\"a\":", "[{\"text\":"] {
         let deep = open.repeat(DEPTH);
-        for row in wire::PROTOCOLS {
+        for row in format::FORMATS {
             let config = Config { format: Some(row), ..Config::default() };
             for head in [
                 "",
@@ -177,8 +177,8 @@ fn text_that_is_nested_deeply_in_every_dialect() {
         let folder = format!("fixtures/dialect/{}/", row.name);
         let case = cases.iter().find(|case| case.name.starts_with(&folder)).unwrap();
         let config = Config {
-            format: wire::find("text"),
-            dialect: choose(row.name).unwrap_or(Choice::None),
+            format: format::find("text"),
+            dialect: choose(row.name).unwrap_or(Selection::None),
             ..Config::default()
         };
         let text = String::from_utf8_lossy(&case.input);
@@ -228,7 +228,7 @@ fn a_call_in_text_is_no_larger_than_its_arguments_may_be() {
         ("code_block_agent", format!("<code>{long}</code>")),
     ] {
         let mut config = Config {
-            format: wire::find("text"),
+            format: format::find("text"),
             dialect: choose(dialect).unwrap(),
             ..Config::default()
         };

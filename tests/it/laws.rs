@@ -15,8 +15,8 @@ mod shape;
 use std::collections::BTreeMap;
 use std::env;
 
+use toolstream::format;
 use toolstream::pipeline::Config;
-use toolstream::wire;
 
 use crate::case::{Case, Print, for_each, kind, run};
 use crate::json::read;
@@ -65,7 +65,7 @@ fn check_prefixes(name: &str, config: &Config, input: &[u8]) {
     let whole = joined(config, [input]).0;
     let whole = Message::all(&whole);
     let format = whole.first().map(Message::format).unwrap_or_default();
-    let known = wire::find(&format).filter(|row| row.name != "error");
+    let known = format::find(&format).filter(|row| row.name != "error");
     for at in cuts(input.len()) {
         let (prefix, _) = input.split_at(at);
         let name = format!("{name} cut at {at}");

@@ -2,23 +2,26 @@
 
 use std::io;
 
-use super::{BodyForm, CallForm, Captures, Go, Machine, Place, Rule, grammar};
-use crate::dialect::Parameters;
+use crate::dialect::body::calls::{Say, warn};
+use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyReader, Progress};
-use crate::dialect::call::{Opener, Say, warn};
+use crate::dialect::machine::rules;
+use crate::dialect::machine::{BodyForm, CallForm, Captures, Go, Machine, Place, Rule};
+use crate::dialect::spec::Parameters;
 use crate::event::Reason;
-use crate::scan::{self, Attempt, Match, Pattern};
+use crate::scan;
+use crate::scan::{Attempt, Match, Pattern};
 
 impl Machine {
     /// The markers that are legal in some part of the open call.
-    pub(super) fn call_rules(&self, place: Place) -> Vec<Rule> {
+    pub(crate) fn call_rules(&self, place: Place) -> Vec<Rule> {
         let Some(form) = self.call_form() else { return Vec::new() };
         let words = &self.words;
-        let mut ends = grammar::bound(&form.close, words, Go::EndCall);
+        let mut ends = rules::bound(&form.close, words, Go::EndCall);
         if let Some((g, s, words)) = &self.section {
             let section = self.grammars.get(*g).and_then(|grammar| grammar.sections.get(*s));
             let close = section.map_or(&[][..], |section| &section.close);
-            ends.extend(grammar::bound(close, words, Go::EndSection));
+            ends.extend(rules::bound(close, words, Go::EndSection));
         }
         match (place, &form.body) {
             (Place::Value, BodyForm::Parameters { open, close: Some(close), form }) => {
@@ -60,11 +63,11 @@ impl Machine {
         let (g, section) = (self.form.0, self.section.as_ref());
         let words = section.map(|(.., words)| words);
         let grammar = self.grammars.get(g);
-        grammar.map_or_else(Vec::new, |grammar| grammar::beyond_call(grammar, g, words))
+        grammar.map_or_else(Vec::new, |grammar| rules::beyond_call(grammar, g, words))
     }
 
     /// A marker that is none of the open call ends it.
-    pub(super) fn leave_call(&mut self, go: Go, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn leave_call(&mut self, go: Go, say: &mut Say<'_>) -> io::Result<()> {
         self.end_unclosed(say)?;
         self.section = self.section.take().filter(|_| matches!(go, Go::Call(..)));
         self.back_to_text();
@@ -92,7 +95,7 @@ impl Machine {
         0
     }
 
-    pub(super) fn open_section(
+    pub(crate) fn open_section(
         &mut self,
         g: usize,
         s: usize,
@@ -112,7 +115,7 @@ impl Machine {
 
     /// The text ends between the calls of a section; tells whether it was cut.
     /// What is held back is a part of the closer, or of another call's opener.
-    pub(super) fn finish_section(&mut self, held: &str, say: &mut Say<'_>) -> io::Result<bool> {
+    pub(crate) fn finish_section(&mut self, held: &str, say: &mut Say<'_>) -> io::Result<bool> {
         let closers = self.legal.rules.iter().filter(|rule| rule.go == Go::EndSection);
         let is_closer =
             |rule: &Rule| Attempt::default().advance(&rule.pattern, held, false) != Match::No;
@@ -127,7 +130,7 @@ impl Machine {
         self.calls.cut(say).map(|()| true)
     }
 
-    pub(super) fn open_call(
+    pub(crate) fn open_call(
         &mut self,
         g: usize,
         c: usize,
@@ -183,7 +186,7 @@ impl Machine {
     }
 
     /// Takes what belongs to the call's body; tells how many bytes.
-    pub(super) fn feed_body(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<usize> {
+    pub(crate) fn feed_body(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<usize> {
         let Some(body) = &mut self.body else { return Ok(text.len()) };
         let (taken, progress) = body.feed(text, &mut self.calls, say)?;
         match progress {
@@ -208,7 +211,7 @@ impl Machine {
         self.end_call("", say)
     }
 
-    pub(super) fn next_object(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn next_object(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.space = None;
         self.body = self.call_form().and_then(|form| BodyReader::new(&form.body));
         self.enter(Place::Body);
@@ -219,7 +222,7 @@ impl Machine {
     }
 
     /// Text inside a call that is neither marker nor value.
-    pub(super) fn call_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn call_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.place == Place::Call && !self.has_closer() {
             let space = self.space.get_or_insert_default();
             if text.chars().all(|c| c.is_ascii_whitespace() || matches!(c, ';' | ',')) {
@@ -236,7 +239,7 @@ impl Machine {
         if text.trim_ascii().is_empty() { Ok(()) } else { self.calls.fault(Reason::Malformed, say) }
     }
 
-    pub(super) fn open_value(
+    pub(crate) fn open_value(
         &mut self,
         marker: &str,
         words: Captures,
@@ -262,7 +265,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, say);
         }
@@ -273,7 +276,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn end_call(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_call(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         self.calls.push_raw(marker);
         self.calls.close(say)?;
         if self.section.is_some() {
@@ -286,7 +289,7 @@ impl Machine {
     }
 
     /// The section's closer; inside a call, that lacks its own.
-    pub(super) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
         if self.place != Place::Section {
             self.calls.push_raw(marker);
             self.end_unclosed(say)?;

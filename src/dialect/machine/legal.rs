@@ -1,24 +1,25 @@
 //! The markers that are legal in a place, and where they may begin.
 
-use crate::dialect::grammar::Rule;
-use crate::dialect::guard::Guard;
-use crate::scan::{self, Finder};
+use crate::dialect::machine::grammar::Rule;
+use crate::dialect::machine::markdown_context::Guard;
+use crate::scan;
+use crate::scan::Finder;
 
 /// The rules of a place, and what finds the bytes that their markers begin with.
 #[derive(Default)]
-pub(super) struct Legal {
-    pub(super) rules: Vec<Rule>,
+pub(crate) struct Legal {
+    pub(crate) rules: Vec<Rule>,
     finder: Finder,
     /// Each first byte of each rule, with the rule's number, in order.
     firsts: Vec<(u8, usize)>,
     /// Which rules' markers are spelled as special tokens are.
     tokens: Vec<bool>,
     /// Whether every rule is legal only where prose is not.
-    pub(super) is_guarded: bool,
+    pub(crate) is_guarded: bool,
 }
 
 impl Legal {
-    pub(super) fn new(rules: Vec<Rule>) -> Self {
+    pub(crate) fn new(rules: Vec<Rule>) -> Self {
         let numbered = || rules.iter().map(|rule| &rule.pattern).enumerate();
         let firsts = numbered()
             .flat_map(|(n, pattern)| pattern.first_bytes().into_iter().map(move |byte| (byte, n)));
@@ -32,17 +33,17 @@ impl Legal {
     }
 
     /// The first byte at or behind `from` that a marker may begin with.
-    pub(super) fn find(&self, text: &str, from: usize) -> Option<usize> {
+    pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         self.finder.find(text, from)
     }
 
     /// Whether a marker may begin with this byte.
-    pub(super) fn begins_with(&self, byte: u8) -> bool {
+    pub(crate) fn begins_with(&self, byte: u8) -> bool {
         self.firsts.binary_search_by(|&(first, _)| first.cmp(&byte)).is_ok()
     }
 
     /// The numbers of the rules that this text may begin with, in their order.
-    pub(super) fn at(
+    pub(crate) fn at(
         &self,
         text: &str,
         guard: Guard,

@@ -1,13 +1,13 @@
 //! The search for the next marker.
 
-use super::{Machine, Place, Rule};
+use crate::dialect::machine::{Machine, Place, Rule};
 use crate::scan::{Captures, Lookahead, Match};
 use crate::tools::Tools;
 
 impl Machine {
     /// Where the next marker may begin: where attempts are under way, where
     /// the message begins, or at a byte that begins one.
-    pub(super) fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
+    pub(crate) fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
         let is_start = self.is_start && self.place == Place::Text && at < text.len();
         if !self.attempts.is_empty() || is_start {
             return Some(at);
@@ -15,14 +15,14 @@ impl Machine {
         self.legal.find(text, at)
     }
 
-    pub(super) fn guard_feed(&mut self, text: &str, from: usize, to: usize) {
+    pub(crate) fn guard_feed(&mut self, text: &str, from: usize, to: usize) {
         if matches!(self.place, Place::Text | Place::Region) {
             self.guard.feed(text.get(from..to).unwrap_or_default());
         }
     }
 
     /// Begins to try the rules that fit at a place.
-    pub(super) fn begin_attempts(&mut self, text: &str, start: usize) {
+    pub(crate) fn begin_attempts(&mut self, text: &str, start: usize) {
         let text = text.get(start..).unwrap_or_default();
         let fitting = self.legal.at(text, self.guard, self.is_start);
         self.attempts.extend(fitting.map(|rule| (rule, Lookahead::default())));
@@ -30,7 +30,7 @@ impl Machine {
 
     /// Where a marker may begin next, where none begins at `start`: in prose, at
     /// the next line or token, and behind code.
-    pub(super) fn next_place(&self, text: &str, start: usize) -> usize {
+    pub(crate) fn next_place(&self, text: &str, start: usize) -> usize {
         let rest = text.get(start..).unwrap_or_default();
         let next = start + rest.chars().next().map_or(1, char::len_utf8);
         if !self.legal.is_guarded {
@@ -57,7 +57,7 @@ impl Machine {
     }
 
     /// Looks on with all rules; the first one in their order that fits counts.
-    pub(super) fn attempt(&mut self, text: &str, ended: bool) -> Tried {
+    pub(crate) fn attempt(&mut self, text: &str, ended: bool) -> Tried {
         // What a section's markers may still become is looked at when it's over.
         let ended = ended && self.place != Place::Section;
         let mut is_cut = false;
@@ -99,7 +99,7 @@ fn is_unknown(rule: &Rule, words: &Captures, tools: Option<&Tools>) -> bool {
 }
 
 /// What came of all rules at one place.
-pub(super) enum Tried {
+pub(crate) enum Tried {
     No,
     /// None has come, but the text ended too soon to tell: what is behind could
     /// be a part of one, and no marker of its own.

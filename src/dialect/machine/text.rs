@@ -2,9 +2,10 @@
 
 use std::io;
 
-use super::{Guard, Machine, Place, Rule, grammar};
-use crate::dialect::Role;
-use crate::dialect::call::{Say, warn};
+use crate::dialect::body::calls::{Say, warn};
+use crate::dialect::machine::rules;
+use crate::dialect::machine::{Guard, Machine, Place, Rule};
+use crate::dialect::spec::Role;
 use crate::event::{Block, Kind, Reasoning, Text};
 use crate::json;
 use crate::scan::Captures;
@@ -13,7 +14,7 @@ use crate::scan::Captures;
 const MAX_UNDECIDED: usize = 64 << 10;
 
 impl Machine {
-    pub(super) fn text(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         if let Some(undecided) = &mut self.undecided {
             undecided.push_str(text);
             return if undecided.len() > MAX_UNDECIDED { self.decide_as_text(say) } else { Ok(()) };
@@ -41,7 +42,7 @@ impl Machine {
 
     /// The text before a marker is complete: what was undecided is the answer,
     /// unless it's white space before the first marker.
-    pub(super) fn leave_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn leave_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         self.space = None;
         match &self.undecided {
             Some(text) if text.trim_ascii().is_empty() => {
@@ -52,13 +53,13 @@ impl Machine {
         }
     }
 
-    pub(super) fn back_to_text(&mut self) {
+    pub(crate) fn back_to_text(&mut self) {
         self.space = Some(String::new());
         self.enter(Place::Text);
     }
 
     /// The text has ended.
-    pub(super) fn end_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         self.decide_as_text(say)?;
         match self.region.take() {
             Some((g, r)) if self.role(g, r) == Role::Block => {
@@ -79,7 +80,7 @@ impl Machine {
         region.map_or("", |region| region.name)
     }
 
-    pub(super) fn open_region(
+    pub(crate) fn open_region(
         &mut self,
         g: usize,
         r: usize,
@@ -93,7 +94,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn region_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn region_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
         let Some((g, r)) = self.region else { return Ok(()) };
         match self.role(g, r) {
             Role::Text => {
@@ -109,7 +110,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn end_region(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_region(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         if let Some((g, r)) = self.region.take() {
             match self.role(g, r) {
                 Role::Block => self.say_block(g, r, say)?,
@@ -127,7 +128,7 @@ impl Machine {
         self.guard = Guard::default();
         let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
         if let Some(region) = region.filter(|_| !self.named && self.strays.is_empty()) {
-            let strays = grammar::strays(region).into_iter();
+            let strays = rules::strays(region).into_iter();
             self.strays = strays.map(|rule| Rule { guarded: true, ..rule }).collect();
             self.known.remove(&None);
         }
@@ -147,7 +148,7 @@ impl Machine {
 
     /// A closer without its opener: all text before it was reasoning, if that
     /// was undecided, or else the closer means nothing.
-    pub(super) fn stray(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn stray(&mut self, say: &mut Say<'_>) -> io::Result<()> {
         self.is_start = true;
         match self.undecided.take() {
             Some(text) if text.is_empty() => Ok(()),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
-use toolstream::dialect::Choice;
+use toolstream::dialect::Selection;
 use toolstream::pipeline::Config;
 
 use super::{Example, spelt};
@@ -35,8 +35,8 @@ fn markers_in_prose_are_no_calls() {
                 format!("The opener is `{marker}`, as ever."),
             ] {
                 let is_call = is_in(CALLS, &example);
-                let named = (!is_call).then_some(Choice::Row(example.row));
-                for choice in [Choice::Auto].into_iter().chain(named) {
+                let named = (!is_call).then_some(Selection::Row(example.row));
+                for choice in [Selection::Auto].into_iter().chain(named) {
                     let mut calls = example.calls(choice, &prose);
                     calls.retain(|call| call["type"] == "tool_call");
                     if !calls.is_empty() {
@@ -104,7 +104,12 @@ fn said(config: &Config, pieces: Vec<&[u8]>, with_thoughts: bool) -> (Vec<(Value
 }
 
 /// What is wrong with an example's calls and text, where they stand in prose.
-fn fault(example: &Example, choice: Choice, prose: &[String; 3], cuts: &[Index]) -> Option<String> {
+fn fault(
+    example: &Example,
+    choice: Selection,
+    prose: &[String; 3],
+    cuts: &[Index],
+) -> Option<String> {
     let config = Config { dialect: choice, ..example.config.clone() };
     let with_thoughts = is_in(BEGUN, example);
     let (calls, text) = said(&config, vec![example.input.as_bytes()], with_thoughts);
@@ -138,8 +143,8 @@ proptest! {
         let mut faults = Vec::new();
         for example in Example::every().filter(|example| !is_in(ALONE, example)) {
             let is_found = example.row.auto && !is_in(ALONE_IN_AUTO, &example);
-            let auto = is_found.then_some(Choice::Auto);
-            for choice in [Choice::Row(example.row)].into_iter().chain(auto) {
+            let auto = is_found.then_some(Selection::Auto);
+            for choice in [Selection::Row(example.row)].into_iter().chain(auto) {
                 let fault = fault(&example, choice, &around, &cuts);
                 faults.extend(fault.map(|fault| format!("{} by {}: {fault}", example.row.name, name(choice))));
             }
@@ -148,8 +153,8 @@ proptest! {
     }
 }
 
-fn name(choice: Choice) -> &'static str {
-    if matches!(choice, Choice::Auto) { "auto" } else { "name" }
+fn name(choice: Selection) -> &'static str {
+    if matches!(choice, Selection::Auto) { "auto" } else { "name" }
 }
 
 fn is_in(rows: &[(&str, &str)], example: &Example) -> bool {
@@ -160,7 +165,7 @@ fn is_in(rows: &[(&str, &str)], example: &Example) -> bool {
 #[test]
 fn what_begins_a_message_is_text_elsewhere() {
     for example in Example::all().filter(|example| is_in(ALONE, example)) {
-        let calls = example.calls(Choice::Row(example.row), &example.input);
+        let calls = example.calls(Selection::Row(example.row), &example.input);
         assert!(!calls.is_empty(), "{}", example.row.name);
     }
 }

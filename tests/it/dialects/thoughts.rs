@@ -1,9 +1,10 @@
 //! Reasoning, in each family that writes it: where it begins and ends, and
 //! what of it is a call.
 
-use toolstream::dialect::{Choice, DIALECTS, Dialect, Role, StartIn, TagRole};
+use toolstream::dialect::{DIALECTS, Selection};
+use toolstream::dialect::{Dialect, Role, StartIn, TagRole};
+use toolstream::format;
 use toolstream::pipeline::Config;
-use toolstream::wire;
 
 use super::{Example, spelt};
 use crate::case::{Print, kind, run};
@@ -43,8 +44,8 @@ impl Thought {
 
     fn said(&self, start_in: Option<StartIn>, input: &str) -> Said {
         let config = Config {
-            dialect: Choice::Row(self.row),
-            format: wire::find("text"),
+            dialect: Selection::Row(self.row),
+            format: format::find("text"),
             start_in,
             ..Config::default()
         };
@@ -206,7 +207,7 @@ fn calls_in_a_thought() {
                 continue;
             }
             let config =
-                Config { start_in: None, dialect: Choice::Row(row), ..example.config.clone() };
+                Config { start_in: None, dialect: Selection::Row(row), ..example.config.clone() };
             let said = Said::of(&config, &format!("{open}plan\n\n{}", example.input));
             let is_narrated = NARRATED.contains(&row.name);
             if (said.calls == 0) != is_narrated {

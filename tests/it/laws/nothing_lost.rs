@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use toolstream::dialect::{Choice, DIALECTS, Dialect, Role, TagRole};
+use toolstream::dialect::{DIALECTS, Selection};
+use toolstream::dialect::{Dialect, Role, TagRole};
+use toolstream::format;
 use toolstream::pipeline::Config;
-use toolstream::wire;
 
 use super::joined;
 use super::shape::{Message, text};
@@ -17,7 +18,8 @@ use crate::json::read;
 /// Any input is the text that it is, if it is said to be text and nothing else.
 #[test]
 fn text_without_a_dialect_is_exact() {
-    let config = Config { format: wire::find("text"), dialect: Choice::None, ..Config::default() };
+    let config =
+        Config { format: format::find("text"), dialect: Selection::None, ..Config::default() };
     for_each(|case| {
         let (out, status) = joined(&config, case.input.chunks(5));
         let got: String = out.lines().map(|line| text(&read(line), "text")).collect();
@@ -27,11 +29,13 @@ fn text_without_a_dialect_is_exact() {
 }
 
 /// The rows that may read a text.
-fn rows(choice: Choice) -> Vec<&'static Dialect> {
+fn rows(choice: Selection) -> Vec<&'static Dialect> {
     match choice {
-        Choice::Default | Choice::Auto => DIALECTS.iter().copied().filter(|row| row.auto).collect(),
-        Choice::Row(row) => vec![row],
-        Choice::None => Vec::new(),
+        Selection::Default | Selection::Auto => {
+            DIALECTS.iter().copied().filter(|row| row.auto).collect()
+        }
+        Selection::Row(row) => vec![row],
+        Selection::None => Vec::new(),
     }
 }
 
@@ -153,7 +157,7 @@ fn strings(value: &Value, out: &mut String) {
 
 #[test]
 fn losses_are_seen() {
-    let rows = rows(Choice::Auto);
+    let rows = rows(Selection::Auto);
     let start = "{\"type\":\"start\"}\n";
     let is_whole = |input: &str, lines: &str| {
         let out = format!("{start}{lines}");

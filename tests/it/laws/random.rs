@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config as Settings, RngSeed};
 use serde_json::{Map, Value, json};
-use toolstream::dialect::{Choice, choose};
+use toolstream::dialect::{Selection, choose};
+use toolstream::format;
 use toolstream::pipeline::Config;
-use toolstream::wire;
 
 use super::shape::text;
 use super::{check_shape, joined};
@@ -180,8 +180,8 @@ fn check_embedded(
 ) {
     let [before, after] = around;
     let input = format!("{before}\n{written}\n{after}");
-    for choice in [choose(dialect).unwrap(), Choice::Auto] {
-        let config = Config { format: wire::find("text"), dialect: choice, ..Config::default() };
+    for choice in [choose(dialect).unwrap(), Selection::Auto] {
+        let config = Config { format: format::find("text"), dialect: choice, ..Config::default() };
         let (out, status) = joined(&config, pieces(input.as_bytes(), cuts));
         check_shape(&input, &out, status);
         assert_calls(&input, &out, calls);
@@ -230,7 +230,7 @@ proptest! {
     #[test]
     fn reasoning_in_tags(thought in prose(), answer in prose(), cuts: [Index; 6]) {
         let input = format!("<think>\n{thought}\n</think>\n\n{answer}");
-        let config = Config { format: wire::find("text"), dialect: choose("think_tags").unwrap(), ..Config::default() };
+        let config = Config { format: format::find("text"), dialect: choose("think_tags").unwrap(), ..Config::default() };
         let (out, _) = joined(&config, pieces(input.as_bytes(), &cuts));
         let all = |wanted: &str| -> String {
             out.lines().filter(|line| kind(line) == wanted).map(|line| text(&read(line), "text")).collect()
@@ -437,8 +437,8 @@ fn damaged() -> impl Strategy<Value = Bytes> {
 
 /// Whatever comes in, what goes out is safe and has its shape, and how it came
 /// makes no difference.
-fn check_any(input: &[u8], format: Option<&str>, dialect: Choice, cuts: &[Index]) {
-    let mut config = Config { format: format.and_then(wire::find), dialect, ..Config::default() };
+fn check_any(input: &[u8], format: Option<&str>, dialect: Selection, cuts: &[Index]) {
+    let mut config = Config { format: format.and_then(format::find), dialect, ..Config::default() };
     config.assembly.deltas = true;
     config.assembly.raw = true;
     let name = String::from_utf8_lossy(input);
@@ -451,13 +451,13 @@ fn check_any(input: &[u8], format: Option<&str>, dialect: Choice, cuts: &[Index]
 }
 
 fn any_format() -> impl Strategy<Value = Option<&'static str>> {
-    let names = wire::PROTOCOLS.iter().map(|row| Some(row.name));
+    let names = format::FORMATS.iter().map(|row| Some(row.name));
     select([None, None, None].into_iter().chain(names).collect::<Vec<_>>())
 }
 
-fn any_dialect() -> impl Strategy<Value = Choice> {
-    let rows = toolstream::dialect::DIALECTS.iter().map(|row| Choice::Row(row));
-    select([Choice::Default, Choice::Auto].into_iter().chain(rows).collect::<Vec<_>>())
+fn any_dialect() -> impl Strategy<Value = Selection> {
+    let rows = toolstream::dialect::DIALECTS.iter().map(|row| Selection::Row(row));
+    select([Selection::Default, Selection::Auto].into_iter().chain(rows).collect::<Vec<_>>())
 }
 
 proptest! {

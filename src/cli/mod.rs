@@ -1,0 +1,265 @@
+//! The command line, as structs. `man/toolstream.1` and the completions are
+//! made from these.
+
+mod config;
+mod explain;
+mod listing;
+mod value;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+
+pub use explain::explain;
+pub use listing::{listing, listing_as_json};
+pub use value::{Auto, Choice, Size};
+
+use crate::format::format::Format;
+use crate::frame::Framing;
+
+/// Reads the stream of a language model, of whatever provider and format, and
+/// writes NDJSON events, or one summary.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  What does the model say? The stream goes in, text comes out as it arrives:
+    curl -sN URL -d @request.json | toolstream parse |
+      jq --unbuffered -rj 'select(.type==\"text\").text'
+
+  Does it want tools to be run? Exit status 10 says so, 0 is a final answer:
+    toolstream classify --exit-code response.sse
+
+  Which format is this, and why?
+    toolstream detect response.sse
+
+Exit status:
+   0  every message ended well          5  the provider reported an error
+   2  usage: bad option or file         6  a limit was hit
+   3  malformed, or not recognised      8  reading or writing failed
+   4  truncated, or empty              10  tool calls (classify --exit-code)";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Stream in, NDJSON events out
+    Parse(Parse),
+    /// Stream in, one summary object a message out
+    Classify(Classify),
+    /// Stream in, one NDJSON line a frame out: framing only, no meaning
+    Frames(Frames),
+    /// What format this is, and why
+    Detect(Detect),
+    /// Every framing, wire format and dialect
+    Formats(Formats),
+    /// JSON Schema of the event lines and of the summary
+    Schema,
+    /// Completions for a shell
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// `toolstream parse`
+#[derive(Args, Debug)]
+#[command(after_help = PARSE_EXAMPLES)]
+pub struct Parse {
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+const PARSE_EXAMPLES: &str = "\
+Examples:
+  The calls that are safe to run, and nothing else:
+    toolstream parse response.sse | jq -c 'select(.type==\"tool_call\")'
+
+  A file to compare later runs with, whatever the network did to the pieces:
+    toolstream parse --join response.sse > golden.ndjson
+
+  Plain text of a model that writes its calls like Hermes and Qwen do:
+    toolstream parse -f text -d hermes --tools tools.json < answer.txt";
+
+/// `toolstream classify`
+#[derive(Args, Debug)]
+#[command(after_help = CLASSIFY_EXAMPLES)]
+pub struct Classify {
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Exit with 10 if the last message has tool calls to run, 0 if it's a final answer
+    #[arg(long)]
+    pub exit_code: bool,
+
+    /// How many FILEs to read at once; the summaries come in the order of the FILEs
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+
+    /// The most bytes that one message's summary may gather; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = LIMITS)]
+    pub max_memory: Size,
+}
+
+const CLASSIFY_EXAMPLES: &str = "\
+Examples:
+  The loop of an agent:
+    curl -sN URL -d @request.json | toolstream classify --exit-code > turn.json
+    case $? in 10) run_tools < turn.json ;; 0) jq -r .text turn.json ;; esac
+
+  Many captures, eight at a time:
+    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'";
+
+/// `toolstream frames`
+#[derive(Args, Debug)]
+#[command(after_help = FRAMES_EXAMPLES)]
+pub struct Frames {
+    /// The framing: `toolstream formats` lists them
+    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), hide_possible_values = true)]
+    pub framing: Auto<Framing>,
+
+    /// Follow the framing's specification to the letter: repair nothing, and drop what the end of
+    /// the input cut
+    #[arg(long)]
+    pub strict: bool,
+
+    /// The largest line, event or frame, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
+    pub max_event: Size,
+
+    /// What to read; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+}
+
+const FRAMES_EXAMPLES: &str = "\
+Examples:
+  The payloads of a stream of server-sent events:
+    toolstream frames -F sse response.sse | jq -r .data";
+
+/// `toolstream detect`
+#[derive(Args, Debug)]
+pub struct Detect {
+    /// Print an object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to read; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+}
+
+/// `toolstream formats`
+#[derive(Args, Debug)]
+pub struct Formats {
+    /// Print an object instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where the text of a model begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StartIn {
+    /// In the answer
+    Text,
+    /// In the model's thinking: the prompt has already opened it
+    Reasoning,
+    /// In the thinking if that is closed without having been opened
+    Auto,
+}
+
+/// What becomes of markup that turns out to be no readable call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnMalformed {
+    /// An invalid_tool_call, with the markup as it came
+    Invalid,
+    /// Text again
+    Text,
+}
+
+const LIMITS: &str = "Limits";
+
+/// The options of `parse` and `classify`.
+#[derive(Args, Debug)]
+pub struct Reading {
+    /// The wire format: `toolstream formats` lists them, `text` is plain text
+    #[arg(short, long, value_name = "NAME", default_value = "auto", value_parser = value::format(), hide_possible_values = true)]
+    pub format: Auto<Format>,
+
+    /// The framing: sse, ndjson, json, json-array, eventstream, text
+    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), hide_possible_values = true)]
+    pub framing: Auto<Framing>,
+
+    /// How tool calls and reasoning are written inside text: `auto`, `none`, a name that
+    /// `toolstream formats` lists, or a FILE: a dialect of your own in TOML, or in JSON the
+    /// response_template of a tokenizer [default: auto for plain text, none for provider formats]
+    #[arg(short, long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    pub dialect: Option<String>,
+
+    /// Tool definitions (OpenAI, Anthropic, Gemini, MCP, or a map of names to JSON Schemas): types
+    /// for untyped arguments, and names to trust [default: none]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub tools: Option<String>,
+
+    /// Where the text begins [default: as the dialect says]
+    #[arg(long, value_name = "WHERE", value_enum)]
+    pub start_in: Option<StartIn>,
+
+    /// What becomes of a call inside text that can't be read. With --deltas, one whose start has
+    /// been printed is invalid in any case
+    #[arg(long, value_name = "WHAT", default_value = "invalid")]
+    pub on_malformed: OnMalformed,
+
+    /// Also print tool_call_start and tool_call_delta [default: off]
+    #[arg(long)]
+    pub deltas: bool,
+
+    /// Make one line of neighbouring deltas: the output then depends on the bytes alone [default:
+    /// off]
+    #[arg(long)]
+    pub join: bool,
+
+    /// Which choice to follow when there are several: a number, or `all` [default: all for parse, 0
+    /// for classify]
+    #[arg(long, value_name = "N|all")]
+    pub choice: Option<Choice>,
+
+    /// Also print each provider event that is unrecognised or can't be read, as provider_event
+    /// [default: off]
+    #[arg(long)]
+    pub raw: bool,
+
+    /// Add t_ms, milliseconds since the first byte, to every line [default: off]
+    #[arg(long)]
+    pub timing: bool,
+
+    /// Make errors of warnings [default: off]
+    #[arg(long)]
+    pub strict: bool,
+
+    /// The largest line, event or frame, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
+    pub max_event: Size,
+
+    /// The largest arguments of one call, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "64M", help_heading = LIMITS)]
+    pub max_args: Size,
+
+    /// The most calls in one message; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
+    pub max_calls: usize,
+
+    /// How deeply JSON may be nested; 0 is no limit. Calls inside text go no deeper than 128
+    #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
+    pub max_depth: usize,
+
+    /// What to read; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, action = ArgAction::Append)]
+    pub files: Vec<String>,
+}

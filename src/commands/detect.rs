@@ -1,0 +1,91 @@
+//! `detect`: what format this is, and why.
+
+use std::io::{self, Write};
+
+use toolstream::cli;
+use toolstream::cli::Detect;
+use toolstream::detect;
+use toolstream::detect::Verdict;
+use toolstream::io::{Ended, Input, Output, Read, die};
+use toolstream::status::{Outcome, Status};
+
+use crate::commands::{Inputs, Lost, settle, shown};
+
+pub(crate) fn detect(args: &Detect) -> anyhow::Result<u8> {
+    let inputs = Inputs::new(&args.files)?;
+    let mut out = Output::open().map_err(Lost)?;
+    let mut status = Status::default();
+    let mut separator = "";
+    for name in &inputs.names {
+        let stderr = &mut io::stderr();
+        let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
+        let mut look = Look::default();
+        let ended = look.read(&mut input);
+        if let Some(signal) = settle(&ended, name, stderr, &mut status) {
+            die(signal);
+        }
+        if let Ended::Unreadable(_) = ended {
+            continue;
+        }
+        if let Some(outcome) = look.outcome() {
+            status.note(outcome);
+        }
+        let file = if args.json { *name } else { shown(name) };
+        let file = Some(file).filter(|_| inputs.names.len() > 1);
+        let text = cli::explain(&look.verdict, file, args.json);
+        out.write_all(format!("{separator}{text}").as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(Lost)?;
+        separator = if args.json { "" } else { "\n" };
+    }
+    Ok(status.code(false))
+}
+
+/// The head of an input, and what it tells.
+#[derive(Default)]
+struct Look {
+    head: Vec<u8>,
+    verdict: Verdict,
+}
+
+impl Look {
+    /// Reads until the format is known, and no further than detection does.
+    /// Looks again when there is twice as much to look at.
+    fn read(&mut self, input: &mut Input<'_>) -> Ended {
+        let mut buffer = vec![0; detect::WINDOW];
+        let mut enough = 0;
+        loop {
+            match input.read(&mut buffer) {
+                Ok(Read::Bytes(count)) => {
+                    self.head.extend_from_slice(buffer.get(..count).unwrap_or_default())
+                }
+                Ok(Read::End) => {
+                    self.verdict = detect::explain(&self.head, true);
+                    return Ended::Well;
+                }
+                Ok(Read::Signal(signal)) => return Ended::BySignal(signal),
+                Err(error) => return Ended::Unreadable(error),
+            }
+            let is_all = self.head.len() >= detect::WINDOW;
+            if self.head.len() >= enough || is_all {
+                self.verdict = detect::explain(&self.head, false);
+                enough = self.head.len() * 2;
+                if is_all || self.is_known() {
+                    return Ended::Well;
+                }
+            }
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        self.verdict.format != "unknown"
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        match self.is_known() {
+            true => None,
+            false if self.head.trim_ascii().is_empty() => Some(Outcome::Truncated),
+            false => Some(Outcome::Malformed),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `frames`: framing only, no meaning.
+
+use std::io::{self, Write};
+
+use toolstream::cli::Frames;
+use toolstream::detect::AutoFramer;
+use toolstream::event::Code;
+use toolstream::frame::{FaultKind, FrameResult, Framer, Settings};
+use toolstream::io::{Output, Progress, Task, die, pump, report_on};
+use toolstream::sink;
+use toolstream::sink::error_code;
+use toolstream::status::Status;
+
+use crate::commands::{Inputs, Lost, settle, shown};
+
+pub(crate) fn frames(args: &Frames) -> anyhow::Result<u8> {
+    let inputs = Inputs::new(&args.files)?;
+    let mut out = Output::open().map_err(Lost)?;
+    let mut status = Status::new(args.strict);
+    let settings = Settings { strict: args.strict, max_event: args.max_event.0 };
+    for name in &inputs.names {
+        let stderr = &mut io::stderr();
+        let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
+        let progress = Progress::new(input.size());
+        let mut task = Printer {
+            framer: AutoFramer::new(args.framing, settings),
+            voice: Voice {
+                sink: sink::Frames::new(&mut out, inputs.label(name, false)),
+                status: &mut status,
+                name: shown(name),
+                stderr: &mut progress.stderr(),
+                is_stopped: false,
+            },
+            offset: 0,
+        };
+        let ended = pump(&mut input, &mut task, &progress).map_err(Lost)?;
+        if let Some(signal) = settle(&ended, name, stderr, &mut status) {
+            die(signal);
+        }
+    }
+    Ok(status.code(false))
+}
+
+/// Prints the frames of one input.
+struct Printer<'a> {
+    framer: AutoFramer,
+    voice: Voice<'a>,
+    /// How many bytes have come.
+    offset: u64,
+}
+
+/// What hears frames: standard output and standard error.
+struct Voice<'a> {
+    sink: sink::Frames<&'a mut Output>,
+    status: &'a mut Status,
+    name: &'a str,
+    stderr: &'a mut dyn Write,
+    is_stopped: bool,
+}
+
+impl Voice<'_> {
+    fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
+        if let Err(fault) = frame {
+            self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
+            report_on(self.stderr, self.name, &fault.message, Some(fault.offset));
+            if let Some(code) = error_code(fault.kind) {
+                self.status.note_error(code);
+            }
+        }
+        self.sink.feed(frame)
+    }
+
+    /// An error that no framer tells of.
+    fn error(&mut self, code: Code, message: &str, offset: u64) -> io::Result<()> {
+        report_on(self.stderr, self.name, message, Some(offset));
+        self.status.note_error(code);
+        self.sink.error(code, message, offset)
+    }
+}
+
+impl Task for Printer<'_> {
+    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Printer { framer, voice, offset } = self;
+        *offset += bytes.len() as u64;
+        framer.feed(bytes, &mut |frame: FrameResult<'_>| voice.feed(&frame))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.voice.sink.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let Printer { framer, voice, offset } = self;
+        framer.finish(&mut |frame: FrameResult<'_>| voice.feed(&frame))?;
+        if *offset == 0 { voice.error(Code::Truncated, "the input is empty", 0) } else { Ok(()) }
+    }
+
+    fn interrupt(&mut self) -> io::Result<()> {
+        self.voice.error(Code::Interrupted, "a signal stopped the program", self.offset)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.voice.is_stopped
+    }
+}

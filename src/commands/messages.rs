@@ -1,0 +1,146 @@
+//! `parse` and `classify`: what a stream means.
+
+use std::io::{self, Write};
+
+use anyhow::{anyhow, bail};
+use toolstream::cli::{Choice, Classify, Parse, Reading};
+use toolstream::io::{Input, Output, Progress, Task, die, pump};
+use toolstream::pipeline::{Config, Pipeline};
+use toolstream::sink;
+use toolstream::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
+use toolstream::status::{Status, Witness};
+
+use crate::commands::parallel::parallel;
+use crate::commands::{Inputs, Lost, settle, shown};
+
+pub(crate) fn parse(args: &Parse) -> anyhow::Result<u8> {
+    let job = Job::new(&args.reading, Print::Events { join: args.reading.join })?;
+    Ok(job.run()?.code(false))
+}
+
+pub(crate) fn classify(args: &Classify) -> anyhow::Result<u8> {
+    let choice = match args.reading.choice {
+        Some(Choice::All) => bail!("classify follows one choice: --choice takes a number"),
+        Some(Choice::One(choice)) => choice,
+        None => 0,
+    };
+    let job = Job::new(&args.reading, Print::Summary { choice, max_memory: args.max_memory.0 })?;
+    let status = if args.jobs > 1 { parallel(&job, args.jobs.into())? } else { job.run()? };
+    Ok(status.code(args.exit_code))
+}
+
+/// What is printed of a message.
+enum Print {
+    Events { join: bool },
+    Summary { choice: u64, max_memory: usize },
+}
+
+/// What was asked for, with its files read: the same for all inputs.
+pub(super) struct Job<'a> {
+    pub(super) inputs: Inputs<'a>,
+    reading: &'a Reading,
+    print: Print,
+    config: Config,
+}
+
+/// What came of one input.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) status: Status,
+    /// The signal to die by.
+    pub(super) signal: Option<i32>,
+}
+
+impl<'a> Job<'a> {
+    fn new(reading: &'a Reading, print: Print) -> anyhow::Result<Self> {
+        let mut config = reading.config().map_err(|error| anyhow!(error))?;
+        if let Print::Summary { choice, .. } = print {
+            config.assembly.choice = Some(choice);
+        }
+        Ok(Job { inputs: Inputs::new(&reading.files)?, reading, print, config })
+    }
+
+    /// Reads one input after the other.
+    fn run(&self) -> anyhow::Result<Status> {
+        let mut out = Output::open().map_err(Lost)?;
+        let mut status = Status::default();
+        for name in &self.inputs.names {
+            let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
+                continue;
+            };
+            let progress = Progress::new(input.size());
+            let report = self
+                .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
+                .map_err(Lost)?;
+            if let Some(signal) = report.signal {
+                die(signal);
+            }
+            status.add(report.status);
+        }
+        Ok(status)
+    }
+
+    /// Reads one input to its end. Fails only if writing does.
+    pub(super) fn read(
+        &self,
+        name: &str,
+        input: &mut Input<'_>,
+        out: &mut dyn Write,
+        stderr: &mut dyn Write,
+        progress: &Progress,
+    ) -> io::Result<Report> {
+        let mut status = Status::new(self.reading.strict);
+        let label = self.inputs.label(name, self.reading.timing);
+        let clock = label.clock.clone();
+        let pipeline = Pipeline::new(&self.config);
+        let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
+        let max_memory = match self.print {
+            Print::Events { .. } => 0,
+            Print::Summary { max_memory, .. } => max_memory,
+        };
+        let mut reader = Reader { pipeline, sink: Capped::new(witness, max_memory), clock };
+        let ended = pump(input, &mut reader, progress)?;
+        let signal = settle(&ended, name, stderr, &mut status);
+        Ok(Report { status, signal })
+    }
+
+    fn sink<'o>(&self, out: &'o mut dyn Write, label: Label) -> Box<dyn Sink + 'o> {
+        match self.print {
+            Print::Events { join: false } => Box::new(Ndjson::new(out, label)),
+            Print::Events { join: true } => Box::new(Join::new(Ndjson::new(out, label))),
+            Print::Summary { choice, .. } => Box::new(sink::Classify::new(out, label, choice)),
+        }
+    }
+}
+
+/// One input's way from bytes to lines.
+struct Reader<S> {
+    pipeline: Pipeline,
+    sink: S,
+    clock: Option<Clock>,
+}
+
+impl<S: Sink> Task for Reader<S> {
+    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some(clock) = &self.clock {
+            clock.start();
+        }
+        self.pipeline.feed(bytes, &mut self.sink)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.pipeline.finish(&mut self.sink)
+    }
+
+    fn interrupt(&mut self) -> io::Result<()> {
+        self.pipeline.interrupt(&mut self.sink)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.pipeline.is_stopped() || self.sink.is_full()
+    }
+}

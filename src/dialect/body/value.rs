@@ -1,0 +1,108 @@
+//! Values of arguments: from a model's text to JSON. Nothing is trimmed or
+//! decoded unless the argument's schema says that it's no string.
+
+use crate::dialect::body::literal;
+use crate::json;
+use crate::json::{Scanner, Status};
+use crate::tools::Types;
+
+/// A value as JSON: the first type of those allowed that the text spells
+/// without loss, or else a string.
+pub(crate) fn encode(raw: &str, types: Types) -> String {
+    let text = raw.trim_ascii();
+    let spelt = [
+        types.null.then(|| null(text)).flatten(),
+        (types.integer || types.number).then(|| integer(text)).flatten(),
+        types.number.then(|| number(text)).flatten(),
+        types.boolean.then(|| boolean(text)).flatten(),
+        types.object.then(|| container(text, '{')).flatten(),
+        types.array.then(|| container(text, '[')).flatten(),
+    ];
+    spelt.into_iter().flatten().next().unwrap_or_else(|| json::quote(raw))
+}
+
+/// The same, but nothing is the empty container of its type, and without types
+/// it's JSON wherever it can be read as that.
+pub(crate) fn encode_or_empty(raw: &str, types: Option<Types>) -> String {
+    let text = raw.trim_ascii();
+    match types {
+        Some(types) if !types.string && types.array && text.is_empty() => "[]".into(),
+        Some(types) if !types.string && types.object && text.is_empty() => "{}".into(),
+        Some(types) => encode(raw, types),
+        None if is_json(text) => json::minify(text),
+        None => json::quote(raw),
+    }
+}
+
+fn null(text: &str) -> Option<String> {
+    matches!(text, "null" | "None").then(|| "null".into())
+}
+
+/// Digits of any length; `5.0` and `+5` are 5, `007` is not a number.
+fn integer(text: &str) -> Option<String> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let whole = digits.strip_suffix(".0").unwrap_or(digits);
+    let is_integer = whole.strip_prefix('-').unwrap_or(whole).bytes().all(|b| b.is_ascii_digit());
+    (is_integer && is_json(whole)).then(|| whole.to_owned())
+}
+
+/// The spelling stays, if it's JSON's.
+pub(crate) fn number(text: &str) -> Option<String> {
+    let starts = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    (starts && is_json(text)).then(|| text.to_owned())
+}
+
+fn boolean(text: &str) -> Option<String> {
+    let word = text.to_ascii_lowercase();
+    matches!(word.as_str(), "true" | "false").then_some(word)
+}
+
+fn container(text: &str, open: char) -> Option<String> {
+    if !text.starts_with(open) {
+        return None;
+    }
+    // Some templates print containers as Python does.
+    if is_json(text) { Some(json::minify(text)) } else { literal::python_value(text) }
+}
+
+fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner::default();
+    scanner.push_all(text.as_bytes());
+    scanner.status() == Status::Whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, names: &[&str], expected: &str) {
+        let schema = format!(r#"{{"f":{{"properties":{{"a":{{"type":{names:?}}}}}}}}}"#);
+        let tools = crate::tools::Tools::parse(&schema).unwrap();
+        assert_eq!(encode(raw, tools.types("f", "a").unwrap()), expected);
+    }
+
+    #[test]
+    fn strings_stay_as_they_are() {
+        check(" null\n", &["string"], "\" null\\n\"");
+        check("&amp; <b>", &["string"], "\"&amp; <b>\"");
+        check("12", &["string"], "\"12\"");
+    }
+
+    #[test]
+    fn other_types_are_spelt_without_loss_or_not_at_all() {
+        check(" 3\n", &["integer"], "3");
+        check("5.0", &["integer"], "5");
+        check("123456789012345678901234567890", &["integer"], "123456789012345678901234567890");
+        check("02134", &["integer"], "\"02134\"");
+        check("1e5", &["number"], "1e5");
+        check("NaN", &["number"], "\"NaN\"");
+        check("True", &["boolean"], "true");
+        check("1", &["boolean"], "\"1\"");
+        check("{ \"a\" : 1 }", &["object"], "{\"a\":1}");
+        check("{'a': [1, None]}", &["object"], "{\"a\":[1,null]}");
+        check("{'a': b}", &["object"], "\"{'a': b}\"");
+        check("None", &["string", "null"], "null");
+        check("12", &["string", "integer"], "12");
+    }
+}

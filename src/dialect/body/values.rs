@@ -1,0 +1,175 @@
+//! The values of the open call's arguments, from their openers to JSON.
+
+use std::io;
+
+use crate::dialect::body::calls::{Calls, Say, warn};
+use crate::dialect::body::elements::Elements;
+use crate::dialect::body::{value, yaml};
+use crate::dialect::spec::{Parameters, Untyped};
+use crate::event::{Arguments, Reason};
+use crate::json;
+use crate::json::Scanner;
+use crate::tools::{Schema, Types};
+
+/// A value that is open.
+#[derive(Default)]
+pub(crate) struct Value {
+    key: String,
+    /// What it may be; none if it's JSON wherever it can be read as that.
+    types: Option<Types>,
+    /// Its text, unless that is handed on as it comes.
+    text: String,
+    is_streaming: bool,
+    /// Where it is as JSON, if it can be no string.
+    scanner: Option<Scanner>,
+    /// Whether it's all of the arguments, in YAML.
+    is_yaml: bool,
+    /// Whether it's an element, and what it holds, if it may hold elements.
+    is_nested: bool,
+    elements: Option<Elements>,
+}
+
+/// How an argument's value begins.
+pub(crate) struct Opener<'o> {
+    pub(crate) key: &'o str,
+    /// The type that the model wrote beside it.
+    pub(crate) kind: Option<&'o str>,
+    pub(crate) form: Parameters,
+}
+
+impl Calls {
+    pub(crate) fn has_value(&self) -> bool {
+        self.open.as_ref().is_some_and(|call| !call.values.is_empty())
+    }
+
+    /// Whether the open value may hold elements.
+    pub(crate) fn may_nest(&self) -> bool {
+        let value = self.open.as_ref().and_then(|call| call.values.last());
+        value.is_some_and(|value| value.elements.is_some())
+    }
+
+    /// The schema of the open call's arguments.
+    pub(crate) fn schema(&self) -> Option<Schema<'_>> {
+        self.tools.as_ref()?.schema(self.name()?)
+    }
+
+    /// What the schema says of an argument, or of an element of the open value.
+    fn declared(&self, key: &str, item: &str) -> Option<Types> {
+        let mut schema = self.schema()?;
+        let mut is_outermost = true;
+        let open = self.open.iter().flat_map(|call| &call.values);
+        for key in open.map(|value| value.key.as_str()).chain([key]) {
+            let is_item = key == item && !is_outermost;
+            schema = if is_item { schema.items() } else { schema.property(key) };
+            is_outermost = false;
+        }
+        schema.types()
+    }
+
+    /// An argument begins, or an element of the open one.
+    pub(crate) fn open_value(&mut self, opener: &Opener<'_>, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        let Parameters { item, untyped, .. } = opener.form;
+        let (key, is_nested) = (opener.key, !item.is_empty());
+        let declared = match opener.kind {
+            Some("true" | "string" | "str") => Some(Types::STRING),
+            Some(_) => Some(Types { string: false, ..Types::ANY }),
+            None => self.declared(key, item),
+        };
+        let Some(call) = &mut self.open else { return Ok(()) };
+        let is_double = !is_nested && call.keys.contains(key);
+        let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
+        let is_too_deep = call.values.len() >= json::MAX_DEPTH;
+        if is_too_deep {
+            call.fault.get_or_insert(Reason::Malformed);
+        }
+        let may_nest =
+            is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
+        let is_streaming = types == Some(Types::STRING) && !is_nested;
+        let mut text = String::new();
+        if !is_nested {
+            text.push_str(if call.keys.is_empty() { "{" } else { "," });
+            json::quote_into(key, &mut text);
+            text.push_str(if is_streaming { ":\"" } else { ":" });
+            if !self.is_over {
+                call.keys.insert(key.to_owned());
+            }
+        }
+        call.values.push(Value {
+            key: key.to_owned(),
+            types,
+            text: String::new(),
+            is_streaming,
+            scanner: types.filter(|types| !types.string && !is_nested).map(|_| Scanner::default()),
+            is_yaml: false,
+            is_nested,
+            elements: may_nest.then(|| Elements::new(item)),
+        });
+        if is_double {
+            warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
+        }
+        self.fragment(&text, say)
+    }
+
+    /// The arguments begin, in YAML.
+    pub(crate) fn open_yaml(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        self.begin(say)?;
+        let open = self.open.iter_mut();
+        open.for_each(|call| call.values.push(Value { is_yaml: true, ..Value::default() }));
+        Ok(())
+    }
+
+    /// A string's text is handed on as it comes; what may be of another type
+    /// waits for its end.
+    pub(crate) fn feed_value(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+        self.push_raw(text);
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
+            return Ok(());
+        };
+        if let Some(scanner) = &mut value.scanner {
+            scanner.push_all(text.as_bytes());
+        }
+        if self.is_over {
+            return Ok(());
+        }
+        if !value.is_streaming {
+            value.text.push_str(text);
+            return Ok(());
+        }
+        let mut escaped = String::with_capacity(text.len());
+        json::escape_into(text, &mut escaped);
+        self.fragment(&escaped, say)
+    }
+
+    /// Whether the open value is JSON and here in a string of its: no closer is
+    /// one there.
+    pub(crate) fn is_in_string(&self) -> bool {
+        let value = self.open.as_ref().and_then(|call| call.values.last());
+        value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
+    }
+
+    pub(crate) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+        let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
+            return Ok(());
+        };
+        if value.is_yaml {
+            return match yaml::object(&value.text, self.schema()) {
+                Some(json) => self.arguments(Arguments::Value(&json), say),
+                None => self.fault(Reason::Malformed, say),
+            };
+        }
+        let json = match &value.elements {
+            _ if value.is_streaming => "\"".to_owned(),
+            Some(elements) if !elements.is_empty() => elements.value(&value.text, value.types),
+            _ => value::encode_or_empty(&value.text, value.types),
+        };
+        if !value.is_nested {
+            return self.fragment(&json, say);
+        }
+        if let Some(call) = self.open.as_mut().filter(|_| !self.is_over) {
+            let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());
+            outer.unwrap_or(&mut call.elements).push(value.key, json);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Looks out for markup in text that nobody asked to read. Only the openers of
+//! calls and what must follow them count: other text is left alone.
+
+use crate::dialect::body::calls::Calls;
+use crate::dialect::machine::Machine;
+use crate::dialect::machine::markdown_context::Guard;
+use crate::dialect::spec::StartIn;
+use crate::event::{Event, Kind};
+
+/// One text, up to the first call in it.
+pub(crate) struct Watch {
+    machine: Machine,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Watch { machine: Machine::auto(StartIn::Text, Calls::new(None, 1)) }
+    }
+}
+
+impl Watch {
+    /// Takes the next pieces of a text; gives the number of the one that shows
+    /// which dialect it is in, and the dialect's name.
+    pub(crate) fn feed(&mut self, event: Event<'_>) -> Option<(usize, &'static str)> {
+        let text = event.kind.text().unwrap_or_default();
+        // Nothing before `calm` needs to be looked at, in the middle of a line.
+        let (mut end, mut calm) = (0, 0);
+        event.texts().enumerate().find_map(|(number, piece)| {
+            let begin = end;
+            end += piece.len();
+            if end > calm {
+                calm = begin + Guard::calm_length(text.get(begin..).unwrap_or_default());
+            }
+            match end <= calm && self.machine.is_in_line() {
+                true => None,
+                false => Some((number, self.feed_piece(piece)?)),
+            }
+        })
+    }
+
+    fn feed_piece(&mut self, text: &str) -> Option<&'static str> {
+        let mut has_call = false;
+        let fed = self.machine.feed(text, &mut |kind| {
+            has_call |= matches!(kind, Kind::CallPart(_));
+            Ok(())
+        });
+        fed.ok().filter(|()| has_call).and_then(|()| self.machine.dialect())
+    }
+}

@@ -1,0 +1,72 @@
+//! What agents prompt for: code, a tag for each tool, labelled lines.
+
+use crate::dialect::spec::{AtEnd, Body, Call, Dialect, Ends, Region, Role};
+
+pub(crate) static CODE: Dialect = Dialect {
+    name: "code_block_agent",
+    models: &["smolagents", "CodeAct", "SmolLM 3"],
+    calls: &[
+        Call::raw("<code>{nl}", "{nl}</code>", "code", "code"),
+        Call::raw("{line}```py{[}thon{]}{nl}", "{nl}```", "code", "code"),
+        Call::raw("<execute_bash>{nl}", "{nl}</execute_bash>", "execute_bash", "code"),
+        Call::raw("<execute_ipython>{nl}", "{nl}</execute_ipython>", "execute_ipython", "code"),
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static CLINE: Dialect = Dialect {
+    name: "cline_xml",
+    aliases: &["morph_xml"],
+    models: &["Cline", "Roo", "Kilo"],
+    regions: &[Region::reasoning("<thinking>{nl}", "{nl}</thinking>{nl}{nl}")],
+    calls: &[Call {
+        known: true,
+        narrated: true,
+        ..Call::parameters("<{name}>", "</{name}>", "<{key}>{nl}", "{nl}</{key}>")
+    }],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static YAML: Dialect = Dialect {
+    name: "yaml_xml",
+    models: &["models prompted for YAML in tags"],
+    calls: &[
+        Call { known: true, ..Call::empty("<{name}{sp}/>", "") },
+        Call { known: true, ..Call::empty("<{name}>", "</{name}>") },
+        Call {
+            known: true,
+            body: Body::Yaml,
+            ..Call::arguments("<{name}>{sp}{[}\r{]}\n", "\n</{name}>")
+        },
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static REACT: Dialect = Dialect {
+    name: "react",
+    models: &["LangChain's ReAct prompt, and many like it"],
+    regions: &[Region {
+        open: "{line}Thought:{sp}",
+        close: "",
+        role: Role::Reasoning,
+        name: "",
+        ends: Ends::Anything,
+    }],
+    calls: &[
+        Call::arguments("{line}Action:{sp}{name}{sp}\nAction Input:{sp}", ""),
+        Call::raw("{line}Action:{sp}{name}{sp}\nAction Input:{sp}", "\n", "", "input"),
+    ],
+    drops: &["{line}Final Answer:{sp}"],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static LANGCHAIN_XML: Dialect = Dialect {
+    name: "langchain_xml_agent",
+    models: &["LangChain's XML agent"],
+    calls: &[Call {
+        at_end: AtEnd::Always,
+        ..Call::raw("<tool>{name}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
+    }],
+    drops: &["<final_answer>", "</final_answer>"],
+    ..Dialect::EMPTY
+};

@@ -1,0 +1,219 @@
+//! Messages with a recipient and a channel: gpt-oss's Harmony, and what is
+//! built like it.
+
+use crate::dialect::spec::{
+    AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Region, Role, Section, Untyped,
+};
+
+pub(crate) static HARMONY: Dialect = Dialect {
+    name: "harmony",
+    aliases: &["gpt_oss", "openai", "openai_gptoss"],
+    models: &["gpt-oss"],
+    auto: true,
+    regions: &[ANALYSIS, FINAL],
+    calls: &[
+        to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
+        // The first header's beginning is in the prompt.
+        to_function("{start}{[} {]}to=functions.{name}{*}<|message|>"),
+        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
+        to_other("<|start|>assistant to={name}{*}<|message|>"),
+    ],
+    drops: &[
+        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        // A header that the model began and gave up.
+        "{[}<|start|>assistant{]}<|channel|>commentary to=assistant",
+        "<|start|>assistant",
+        "<|end|>",
+        "<|return|>",
+        "<|call|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+/// A function's message is a call, whatever its body is.
+const fn to_function(open: &'static str) -> Call {
+    Call { next: &["{start}"], ..to_other(open) }
+}
+
+/// A message to someone else is a call if it holds an object.
+const fn to_other(open: &'static str) -> Call {
+    Call { at_end: AtEnd::Always, ..Call::arguments(open, "<|{suffix}|>") }
+}
+
+const ANALYSIS: Region = Region {
+    ends: Ends::Anything,
+    ..Region::reasoning(
+        "{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>",
+        "<|end|>{|}<|return|>",
+    )
+};
+
+/// The answer: what closes it is dropped, and any header ends it.
+const FINAL: Region = Region::answer(
+    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+    "<|end|>{|}<|return|>",
+);
+
+pub(crate) static BEAM: Dialect = Dialect {
+    name: "beam",
+    models: &["Beam"],
+    regions: &[
+        ANALYSIS,
+        Region::answer(
+            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*}<|message|>",
+            BEAM_END,
+        ),
+    ],
+    calls: &[Call::parameters(
+        "<|start|>assistant{ws}to={name}<|channel|>{*}<|message|>",
+        BEAM_END,
+        "<rfl:parameter{@key=name}>{nl}",
+        "{nl}</rfl:parameter>",
+    )],
+    drops: &[
+        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        // A header that was left before its message.
+        "{[}<|start|>assistant{]}<|channel|>{_}<|end|>",
+        "<|constrain|>",
+        "<|message|>",
+        "<|end|>",
+        "<|call|>",
+        "<|return|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+const BEAM_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
+
+/// A header names the recipient, which tells what the body is. The first one's
+/// beginning is in the prompt; a later one's may be missing.
+pub(crate) static MUSE: Dialect = Dialect {
+    name: "muse_atem",
+    aliases: &["muse", "muse_glimmer", "musespark1x", "muse_spark", "muse_spark_open"],
+    models: &["Muse Spark", "Muse Glimmer"],
+    auto: true,
+    regions: &[
+        muse(Role::Reasoning, "{start}{[} {]}to=self<|message|>"),
+        muse(Role::Reasoning, "<|start|>assistant to=self<|message|>"),
+        muse(Role::Reasoning, " to=self<|message|>"),
+        muse(Role::Reasoning, "{start}<|message|>"),
+        muse(Role::Text, "{start}{[} {]}to=user<|message|>"),
+        muse(Role::Text, "<|start|>assistant to=user<|message|>"),
+        muse(Role::Text, " to=user<|message|>"),
+        muse(Role::Text, "{start}{[} {]}to=commentary<|message|>"),
+        muse(Role::Text, "<|start|>assistant to=commentary<|message|>"),
+        muse(Role::Text, " to=commentary<|message|>"),
+        muse(Role::Text, "<|start|>assistant<|message|>"),
+        muse(Role::Drop, "{start}{[} {]}to=developer<|message|>"),
+        muse(Role::Drop, "<|start|>assistant to=developer<|message|>"),
+        muse(Role::Drop, " to=developer<|message|>"),
+    ],
+    sections: &[
+        muse_calls("{start}{[} {]}to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
+        muse_calls("<|start|>assistant to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
+        muse_calls(" to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
+    ],
+    calls: &[Call {
+        body: Body::Parameters(Parameters {
+            open: "<atem:parameter{@key=name}>",
+            close: "</atem:parameter>",
+            untyped: Untyped::Json,
+            ..Parameters::TEXT
+        }),
+        ..Call::arguments("<atem:invoke{@name}>", "</atem:invoke>")
+    }],
+    drops: &["<|eom|>", "<|eot|>"],
+    ..Dialect::EMPTY
+};
+
+const MUSE_END: &str = "<|eom|>{|}<|eot|>";
+
+const fn muse(role: Role, open: &'static str) -> Region {
+    Region { open, close: MUSE_END, role, name: "", ends: Ends::Anything }
+}
+
+const fn muse_calls(open: &'static str) -> Section {
+    let close = "</atem:function_calls>{|}<|eom|>{|}<|eot|>";
+    Section { required: true, ..Section::new(open, close) }
+}
+
+const INKLING_END: &str = "<|end_message|>{|}<|content_model_end_sampling|>";
+
+const INKLING_BODY: Body =
+    Body::Json(Envelope { arguments: &["args", "arguments"], ..Envelope::NEW });
+
+pub(crate) static INKLING: Dialect = Dialect {
+    name: "inkling",
+    models: &["Inkling"],
+    auto: true,
+    regions: &[
+        Region {
+            ends: Ends::Anything,
+            ..Region::reasoning("<|content_thinking|>", "<|end_message|>")
+        },
+        Region::answer("{[}<|message_model|>{]}<|content_text|>", INKLING_END),
+        Region {
+            open: "<|content_audio_input|>",
+            close: "<|end_message|>",
+            role: Role::Block,
+            name: "audio",
+            ends: Ends::Closer,
+        },
+    ],
+    calls: &[
+        Call {
+            body: INKLING_BODY,
+            ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", INKLING_END)
+        },
+        Call { body: INKLING_BODY, ..Call::json("<|content_invoke_tool_json|>", INKLING_END) },
+        // The first header may be in the prompt, but for the tool's name.
+        Call {
+            body: INKLING_BODY,
+            ..Call::json("{start}{_}<|content_invoke_tool_json|>", INKLING_END)
+        },
+    ],
+    drops: &[
+        "<|message_model|>",
+        "<|content_invoke_tool_text|>",
+        "<|content_tool_error|>",
+        "<|end_message|>",
+        "<|content_model_end_sampling|>",
+    ],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static SOLAR: Dialect = Dialect {
+    name: "solar_open",
+    models: &["Solar Open"],
+    auto: true,
+    regions: &[Region::reasoning("<|think|>", "<|end|>")],
+    calls: &[Call::arguments(
+        "<|tool_call:begin|>{id}<|tool_call:name|>{name}<|tool_call:args|>",
+        "<|tool_call:end|>",
+    )],
+    drops: &["<|begin|>assistant", "<|tool_calls|>", "<|calls|>", "<|content|>", "<|end|>"],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static PLAMO3: Dialect = Dialect {
+    name: "plamo3",
+    models: &["PLaMo 3"],
+    auto: true,
+    regions: &[Region::reasoning(
+        "<|plamo:begin_think:plamo|>{nl}",
+        "{nl}<|plamo:end_think:plamo|>{nl}",
+    )],
+    calls: &[Call::arguments(
+        "{[}<|plamo:begin_tool_requests:plamo|>{ws}{]}\
+         <|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
+         <|plamo:begin_tool_arguments:plamo|>{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
+        "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+    )],
+    drops: &[
+        "<|plamo:begin_tool_requests:plamo|>",
+        "<|plamo:end_tool_requests:plamo|>",
+        "<|plamo:tag|>",
+    ],
+    ..Dialect::EMPTY
+};

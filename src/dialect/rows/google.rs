@@ -1,0 +1,39 @@
+//! Gemma: braces with bare keys, and Python in a fence.
+
+use crate::dialect::spec::{Body, Call, Dialect, Region};
+
+pub(crate) static TOOL_CODE: Dialect = Dialect {
+    name: "gemma3_tool_code",
+    models: &["Gemma 3"],
+    calls: &[Call::python("{line}```tool_code{nl}", "```")],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static FUNCTION_GEMMA: Dialect = Dialect {
+    name: "functiongemma",
+    models: &["FunctionGemma"],
+    auto: true,
+    calls: &[Call {
+        body: Body::Braces("<escape>"),
+        ..Call::arguments("<start_function_call>call:{name}", "<end_function_call>")
+    }],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static GEMMA4: Dialect = Dialect {
+    name: "gemma4",
+    aliases: &["gemma_4"],
+    models: &["Gemma 4"],
+    auto: true,
+    regions: &[
+        Region::reasoning("<|channel>{[}thought\n{]}", "<channel|>"),
+        // Its opener may be lost.
+        Region::reasoning("{start}thought\n", "<channel|>"),
+    ],
+    calls: &[Call {
+        body: Body::Braces("<|\"|>"),
+        ..Call::arguments("<|tool_call>{[}call:{]}{name}", "<tool_call|>")
+    }],
+    drops: &["<turn|>", "<|tool_response>"],
+    ..Dialect::EMPTY
+};

@@ -1,0 +1,39 @@
+//! Tags that tell reasoning, answer and metadata apart.
+
+use crate::dialect::spec::{Dialect, Ends, Region, Role, StartIn, Tag, TagRole};
+
+/// `<think>`, as DeepSeek R1 introduced it. The line ends around the thought
+/// are the template's.
+pub(crate) const REASONING: Region = Region {
+    open: "<think>{nl}",
+    close: "{nl}</think>{nl}{nl}",
+    role: Role::Reasoning,
+    name: "",
+    ends: Ends::Calls,
+};
+
+pub(crate) static THINK: Dialect = Dialect {
+    name: "think_tags",
+    aliases: &["deepseek_r1", "qwen3", "basic"],
+    models: &["DeepSeek R1", "Qwen 3", "QwQ", "most models that reason"],
+    start_in: StartIn::Auto,
+    auto: true,
+    regions: &[REASONING],
+    ..Dialect::EMPTY
+};
+
+pub(crate) static GENERIC: Dialect = Dialect {
+    name: "generic_tag_roles",
+    models: &["prompted agents; a file of your own names other tags"],
+    tags: &[
+        Tag { name: "thinking", role: TagRole::Reasoning },
+        Tag { name: "scratchpad", role: TagRole::Reasoning },
+        Tag { name: "reflection", role: TagRole::Reasoning },
+        Tag { name: "answer", role: TagRole::Text },
+        Tag { name: "present_answer", role: TagRole::Text },
+        Tag { name: "sources", role: TagRole::Block },
+        Tag { name: "confidence", role: TagRole::Block },
+        Tag { name: "tool_*", role: TagRole::Tool },
+    ],
+    ..Dialect::EMPTY
+};

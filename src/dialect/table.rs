@@ -1,0 +1,135 @@
+//! The table of dialects, and what `--dialect` selects of it.
+
+use crate::dialect::hf_template;
+use crate::dialect::load::load;
+use crate::dialect::rows::{
+    agents, anthropic, channels, cohere, deepseek, glm, google, llama, minimax, mistral, moonshot,
+    others, qwen, tags,
+};
+use crate::dialect::spec::Dialect;
+
+/// Every built-in dialect. `auto` takes the first row whose marker and what
+/// follows it fit.
+pub static DIALECTS: &[&Dialect] = &[
+    &anthropic::XML,
+    &anthropic::LEGACY,
+    &minimax::M2,
+    &deepseek::V32,
+    &deepseek::V4,
+    &deepseek::V41,
+    &deepseek::GIGACHAT35,
+    &others::DOTS,
+    &others::STEP3,
+    &minimax::M3,
+    &channels::MUSE,
+    &channels::BEAM,
+    &qwen::HERMES,
+    &qwen::QWEN3_CODER,
+    &qwen::MIMO,
+    &qwen::SEED_OSS,
+    &qwen::OPENHANDS,
+    &qwen::MINICPM5,
+    &glm::GLM45,
+    &glm::GLM47,
+    &glm::POOLSIDE,
+    &glm::LING3,
+    &glm::SPARK25,
+    &glm::IQUEST,
+    &glm::HY_V3,
+    &glm::HY_V4,
+    &glm::K2_HORIZON,
+    &qwen::EXAONE4,
+    &qwen::ERNIE45,
+    &qwen::LONGCAT,
+    &others::GRANITE3,
+    &others::GRANITE20B,
+    &others::TOOL_CALLS,
+    &others::HUNYUAN,
+    &minimax::M1,
+    &others::NEMOTRON,
+    &mistral::V11,
+    &mistral::JSON,
+    &llama::JSON,
+    &others::PHI4,
+    &others::FIREFUNCTION,
+    &others::INTERNLM2,
+    &cohere::COMMAND_A,
+    &cohere::COMMAND4,
+    &cohere::COMMAND_R,
+    &others::APERTUS,
+    &others::GIGACHAT3,
+    &others::XLAM,
+    &others::OPENAI_TEXT,
+    &others::FENCED_JSON,
+    &others::SARASHINA,
+    &moonshot::K2,
+    &deepseek::V3,
+    &deepseek::V31,
+    &llama::FUNCTION_EQ,
+    &llama::FUNCTIONARY_V32,
+    &llama::FUNCTIONARY_V2,
+    &channels::SOLAR,
+    &channels::PLAMO3,
+    &others::MIROTHINKER,
+    &qwen::QWEN_AGENT,
+    &channels::INKLING,
+    &channels::HARMONY,
+    &moonshot::K3,
+    &llama::PYTHONIC,
+    &llama::LLAMA4,
+    &others::LFM2,
+    &others::MINICPM3,
+    &others::NEXUSRAVEN,
+    &others::OLMO3,
+    &llama::BUILTIN,
+    &google::TOOL_CODE,
+    &agents::CODE,
+    &google::FUNCTION_GEMMA,
+    &google::GEMMA4,
+    &agents::CLINE,
+    &agents::YAML,
+    &agents::REACT,
+    &agents::LANGCHAIN_XML,
+    &tags::THINK,
+    &moonshot::THINK,
+    &tags::GENERIC,
+];
+
+/// What `--dialect` asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Selection {
+    /// `auto` for plain text, `none` for provider formats.
+    #[default]
+    Default,
+    /// Text is text.
+    None,
+    /// The dialect of the first marker that can be nothing else.
+    Auto,
+    /// This one.
+    Row(&'static Dialect),
+}
+
+/// What a user's word for a dialect means: `auto`, `none`, a name (`-` and `_`
+/// are the same), or a file. Fails with a sentence that says what there is.
+pub fn choose(word: &str) -> Result<Selection, String> {
+    let name = word.replace('-', "_");
+    let same = |known: &str| known.replace('-', "_") == name;
+    match name.as_str() {
+        "auto" => return Ok(Selection::Auto),
+        "none" => return Ok(Selection::None),
+        _ => {}
+    }
+    if let Some(row) =
+        DIALECTS.iter().find(|row| same(row.name) || row.aliases.iter().any(|alias| same(alias)))
+    {
+        return Ok(Selection::Row(row));
+    }
+    if !word.contains(['/', '.']) {
+        return Err(format!(
+            "no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"
+        ));
+    }
+    let text = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
+    let row = if word.ends_with(".json") { hf_template::load(&text) } else { load(&text) };
+    row.map(Selection::Row).map_err(|error| format!("{word}: {error}"))
+}

@@ -1,0 +1,527 @@
+//! What decoders speak and sinks hear. The documentation of each [`Kind`] is
+//! the schema of its output line.
+//!
+//! Events are borrowed and live for one call: a sink that keeps text pays for
+//! the copy. Decoders and dialects speak in deltas ([`Kind::CallPart`],
+//! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
+//! calls and passes everything else on.
+
+mod choices;
+pub(crate) mod redact;
+
+use std::{io, iter};
+
+pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
+pub use redact::mask;
+
+/// Where a layer hands on what it has completed. The only errors are those of
+/// writing: bad input is an event.
+pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
+
+/// One thing that happened in one choice of a message; or several pieces of one
+/// text that came right after one another.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'a> {
+    /// Which of several alternative answers this belongs to; 0 where a
+    /// provider sends one.
+    pub choice: u64,
+    /// What happened.
+    pub kind: Kind<'a>,
+    /// Where its text is cut into pieces.
+    pub cuts: &'a [usize],
+}
+
+impl<'a> Event<'a> {
+    /// One thing, in one piece.
+    pub fn new(choice: u64, kind: Kind<'a>) -> Self {
+        Event { choice, kind, cuts: &[] }
+    }
+
+    /// The texts of its pieces.
+    pub fn texts(self) -> impl Iterator<Item = &'a str> {
+        let (mut rest, mut cuts, mut begin) = (self.kind.text(), self.cuts.iter(), 0);
+        iter::from_fn(move || {
+            let (piece, behind) = match cuts.next() {
+                Some(&cut) => rest?.split_at_checked(cut - std::mem::replace(&mut begin, cut))?,
+                None => return rest.take(),
+            };
+            rest = Some(behind);
+            Some(piece)
+        })
+    }
+
+    /// Its pieces, each by itself.
+    pub fn pieces(self) -> impl Iterator<Item = Event<'a>> {
+        self.texts().map(move |text| Event::new(self.choice, self.kind.with_text(text)))
+    }
+}
+
+impl<'a> From<Kind<'a>> for Event<'a> {
+    fn from(kind: Kind<'a>) -> Self {
+        Event::new(0, kind)
+    }
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind<'a> {
+    /// A message begins, or more is known of the one that has begun: only the
+    /// first one of a message is printed.
+    Start(Start<'a>),
+    /// A piece of the answer. The pieces joined are byte-exact.
+    Text(Text<'a>),
+    /// A piece of the model's thinking.
+    Reasoning(Reasoning<'a>),
+    /// A piece of a refusal.
+    Refusal(&'a str),
+    /// Decoders only: a fragment of a tool call.
+    CallPart(CallPart<'a>),
+    /// Decoders only: the provider closed a call, or it can't be read on.
+    CallEnd(CallEnd<'a>),
+    /// A call has a name; printed with `--deltas`.
+    ToolCallStart(ToolCallStart<'a>),
+    /// A piece of a call's arguments; joined, they are the call's arguments.
+    ToolCallDelta(ToolCallDelta<'a>),
+    /// A whole call, strictly parsed, from a call that the provider closed.
+    ToolCall(ToolCall<'a>),
+    /// A call that must never be run.
+    InvalidToolCall(InvalidToolCall<'a>),
+    /// A result that is in the input: a tool that the provider or an agent ran.
+    ToolResult(ToolResult<'a>),
+    /// A metadata region, a citation, an annotation, generated media.
+    Block(Block<'a>),
+    /// An inference or a repair: nothing is guessed in silence.
+    Warning(Warning<'a>),
+    /// A provider's event that has no meaning here.
+    ProviderEvent(ProviderEvent<'a>),
+    /// What the message cost. Decoders give the whole of what is known so far;
+    /// the last one counts.
+    Usage(Usage<'a>),
+    /// Why the model stopped. The last line of a good message.
+    Finish(Finish<'a>),
+    /// What went wrong. The last line of a bad message.
+    Error(Failure<'a>),
+    /// Decoders only: the format's own end of the message was seen.
+    End,
+}
+
+impl<'a> Kind<'a> {
+    /// The text of a delta, which may come in pieces of any length.
+    pub fn text(&self) -> Option<&'a str> {
+        match self {
+            Kind::Text(Text { text, .. })
+            | Kind::Reasoning(Reasoning { text, .. })
+            | Kind::Refusal(text)
+            | Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The same delta, with another text.
+    pub fn with_text(self, text: &'a str) -> Self {
+        match self {
+            Kind::Text(piece) => Kind::Text(Text { text, ..piece }),
+            Kind::Reasoning(piece) => Kind::Reasoning(Reasoning { text, ..piece }),
+            Kind::Refusal(_) => Kind::Refusal(text),
+            Kind::CallPart(part) if self.text().is_some() => {
+                Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), ..part })
+            }
+            kind => kind,
+        }
+    }
+}
+
+/// The first line of a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start<'a> {
+    /// The wire format's name.
+    pub format: &'a str,
+    /// The framing's name; the pipeline knows it, decoders leave it empty.
+    pub framing: &'a str,
+    /// The dialect that was asked for.
+    pub dialect: Option<&'a str>,
+    /// The provider's id of the message.
+    pub id: Option<&'a str>,
+    /// The model's name.
+    pub model: Option<&'a str>,
+}
+
+/// A piece of the answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    /// The piece.
+    pub text: &'a str,
+    /// Which part of the answer this is, where the model tells several apart.
+    pub channel: Option<&'a str>,
+}
+
+/// A piece of the model's thinking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reasoning<'a> {
+    /// The thought; empty where only a signature or a redacted part came.
+    pub text: &'a str,
+    /// What the next request must return with the thought.
+    pub signature: Option<&'a str>,
+    /// A thought that the provider has encrypted.
+    pub redacted: Option<&'a str>,
+}
+
+/// How a fragment names the call that it belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// Not at all.
+    #[default]
+    None,
+    /// By the provider's index: a key, never a size.
+    Index(u64),
+    /// By its place in the text of a dialect.
+    Text(u64),
+}
+
+/// What a fragment adds to the arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arguments<'a> {
+    /// Nothing.
+    #[default]
+    None,
+    /// JSON text that continues what came before.
+    Fragment(&'a str),
+    /// The same, of which something had to be replaced: the call must not run.
+    Repaired(&'a str),
+    /// A JSON value that the provider sent as it is, not in a string.
+    Value(&'a str),
+    /// What the arguments are if no fragment comes: a block's start.
+    Placeholder(&'a str),
+    /// The arguments as the provider repeats them at the end; they win.
+    Done(&'a str),
+    /// Free text, for tools that take no JSON.
+    Free(&'a str),
+}
+
+/// Who runs a call, if it is not the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// A tool on the provider's side.
+    Provider,
+    /// The agent whose log is read.
+    Agent,
+}
+
+impl Executor {
+    /// The word that is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Executor::Provider => "provider",
+            Executor::Agent => "agent",
+        }
+    }
+}
+
+/// A fragment of a tool call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallPart<'a> {
+    /// How the fragment names its call.
+    pub key: Key,
+    /// The call's id, if the fragment carries one that is not blank.
+    pub id: Option<&'a str>,
+    /// The tool's name, or a piece of it.
+    pub name: Option<&'a str>,
+    /// What the fragment adds.
+    pub arguments: Arguments<'a>,
+    /// Who runs it, if not the caller.
+    pub executor: Option<Executor>,
+    /// What the next request must return with the call.
+    pub signature: Option<&'a str>,
+    /// The dialect, for calls found in text.
+    pub source: Option<&'a str>,
+}
+
+/// The end of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallEnd<'a> {
+    /// Which call.
+    pub key: Key,
+    /// Why it must not be run, and its text as the model wrote it.
+    pub fault: Option<(Reason, &'a str)>,
+}
+
+/// A call has a name.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCallStart<'a> {
+    /// Calls counted in order of first appearance.
+    pub index: u64,
+    /// The provider's id, or `call_` and the index.
+    pub id: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+}
+
+/// A piece of a call's arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCallDelta<'a> {
+    /// Calls counted in order of first appearance.
+    pub index: u64,
+    /// JSON text.
+    pub arguments: &'a str,
+}
+
+/// A whole call.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCall<'a> {
+    /// Calls counted in order of first appearance.
+    pub index: u64,
+    /// The provider's id, or `call_` and the index.
+    pub id: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+    /// A JSON object without white space between its tokens.
+    pub arguments: &'a str,
+    /// The dialect, for calls found in text.
+    pub source: Option<&'a str>,
+    /// Who ran it or will run it, if not the caller.
+    pub executor: Option<Executor>,
+    /// What the next request must return with the call.
+    pub signature: Option<&'a str>,
+}
+
+/// Why a call must not be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It was cut off.
+    Truncated,
+    /// Its arguments or its markup can't be read.
+    Malformed,
+    /// Its arguments are JSON, but not an object.
+    NotObject,
+    /// It names no tool.
+    NoName,
+    /// It names a tool that `--tools` doesn't.
+    UnknownTool,
+    /// Its fragments contradict each other.
+    Conflict,
+    /// It's larger than `--max-args`.
+    TooLarge,
+    /// Its arguments don't fit the tool's schema.
+    Schema,
+}
+
+impl Reason {
+    /// The word that is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Truncated => "truncated",
+            Reason::Malformed => "malformed",
+            Reason::NotObject => "not_object",
+            Reason::NoName => "no_name",
+            Reason::UnknownTool => "unknown_tool",
+            Reason::Conflict => "conflict",
+            Reason::TooLarge => "too_large",
+            Reason::Schema => "schema",
+        }
+    }
+}
+
+/// A call that must never be run.
+#[derive(Clone, Copy, Debug)]
+pub struct InvalidToolCall<'a> {
+    /// Calls counted in order of first appearance.
+    pub index: u64,
+    /// The provider's id, if it sent one.
+    pub id: Option<&'a str>,
+    /// The tool's name, if it's known.
+    pub name: Option<&'a str>,
+    /// What came of the arguments, exactly; in text, the markup as well.
+    pub arguments_raw: &'a str,
+    /// Why.
+    pub reason: Reason,
+    /// The dialect, for calls found in text.
+    pub source: Option<&'a str>,
+}
+
+/// A result that is in the input.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolResult<'a> {
+    /// The id of the call that this answers.
+    pub id: &'a str,
+    /// The tool's name, where the result has it.
+    pub name: Option<&'a str>,
+    /// What the tool gave.
+    pub output: Output<'a>,
+    /// Whether the tool failed, where the result says so.
+    pub is_error: Option<bool>,
+}
+
+/// What a tool gave.
+#[derive(Clone, Copy, Debug)]
+pub enum Output<'a> {
+    /// Text.
+    Text(&'a str),
+    /// A JSON value.
+    Json(&'a str),
+}
+
+/// A metadata region, a citation, an annotation, generated media.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// What it is: the tag's name, or the provider's type.
+    pub name: &'a str,
+    /// What is in it; a JSON value stands here as its text.
+    pub text: &'a str,
+    /// The tag's attributes: a JSON object.
+    pub attributes: Option<&'a str>,
+}
+
+/// An inference or a repair.
+#[derive(Clone, Copy, Debug)]
+pub struct Warning<'a> {
+    /// A word for scripts.
+    pub code: &'a str,
+    /// A sentence for people.
+    pub message: &'a str,
+    /// Where in the input, in bytes.
+    pub offset: Option<u64>,
+    /// Which call.
+    pub index: Option<u64>,
+}
+
+/// A provider's event that has no meaning here.
+#[derive(Clone, Copy, Debug)]
+pub struct ProviderEvent<'a> {
+    /// The event's name, where the framing has one.
+    pub event: Option<&'a str>,
+    /// Its payload.
+    pub data: Output<'a>,
+}
+
+/// What a message cost, in tokens. Absent is not 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage<'a> {
+    /// Everything that the model read, cached or not.
+    pub input_tokens: Option<u64>,
+    /// Everything that it wrote, reasoning included.
+    pub output_tokens: Option<u64>,
+    /// The provider's total, or the sum.
+    pub total_tokens: Option<u64>,
+    /// The part of the input that was read from a cache.
+    pub cached_input_tokens: Option<u64>,
+    /// The part of the input that was written to a cache.
+    pub cache_write_tokens: Option<u64>,
+    /// The part of the output that was reasoning.
+    pub reasoning_tokens: Option<u64>,
+    /// The provider's own object; of several, the last value of each field.
+    pub raw: &'a str,
+}
+
+/// Why a model stops, whatever its provider calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// It was done.
+    Stop,
+    /// It wants tools to be run.
+    ToolCalls,
+    /// It ran out of tokens.
+    Length,
+    /// A filter stopped it.
+    ContentFilter,
+    /// It refused.
+    Refusal,
+    /// The turn is to be continued.
+    Pause,
+    /// It failed.
+    Error,
+    /// Something else; see the raw reason.
+    Other,
+}
+
+impl FinishReason {
+    /// The word that is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Refusal => "refusal",
+            FinishReason::Pause => "pause",
+            FinishReason::Error => "error",
+            FinishReason::Other => "other",
+        }
+    }
+
+    /// Whether the model was stopped in mid-sentence: what it wrote last may
+    /// not be whole.
+    pub fn is_cut(self) -> bool {
+        matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
+    }
+}
+
+/// Why the model stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct Finish<'a> {
+    /// The reason.
+    pub finish_reason: FinishReason,
+    /// The provider's word for it.
+    pub raw: Option<&'a str>,
+    /// The stop sequence that was met.
+    pub stop_sequence: Option<&'a str>,
+    /// Whether the format has no reason of its own.
+    pub inferred: bool,
+    /// Whether the caller has calls to run: those that no one else runs, and
+    /// that no result in the input answers. Only the assembler knows.
+    pub wants_tools: bool,
+}
+
+/// What kind of failure an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The provider reported it.
+    Provider,
+    /// The input ended before its end.
+    Truncated,
+    /// The input isn't what its format says.
+    Malformed,
+    /// No format fits the input.
+    Unrecognised,
+    /// A limit of ours was hit.
+    Limit,
+    /// A signal stopped the program.
+    Interrupted,
+}
+
+impl Code {
+    /// The word that is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Code::Provider => "provider",
+            Code::Truncated => "truncated",
+            Code::Malformed => "malformed",
+            Code::Unrecognised => "unrecognised",
+            Code::Limit => "limit",
+            Code::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure<'a> {
+    /// What kind of failure.
+    pub code: Code,
+    /// A sentence for people.
+    pub message: &'a str,
+    /// Where in the input, in bytes.
+    pub offset: Option<u64>,
+    /// The provider's word or number for it.
+    pub provider_code: Option<&'a str>,
+    /// Whether the same request may succeed later, where that is known.
+    pub retryable: Option<bool>,
+    /// The provider's own object, or the bytes that can't be read.
+    pub raw: Option<Output<'a>>,
+}
+
+impl<'a> Failure<'a> {
+    /// A failure that is ours to name.
+    pub fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
+        Failure { code, message, offset, provider_code: None, retryable: None, raw: None }
+    }
+}

@@ -1,0 +1,270 @@
+//! AG-UI, the protocol between agents and user interfaces.
+//!
+//! Source: AG-UI documentation, "Events", and the types of `@ag-ui/core`. A run
+//! is a message: `RUN_STARTED` … `RUN_FINISHED` or `RUN_ERROR`. Fields are in
+//! camel case; some servers in Python send them in snake case. Calls that the
+//! agent's backend has run have their `tool_result` behind them; the others are
+//! the caller's to run.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "ag-ui",
+    aliases: &["agui"],
+    about: "AG-UI, events of an agent's run",
+    link: "https://docs.ag-ui.com/concepts/events",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(AgUi::default()),
+};
+
+/// Types are written in capitals, as no other format does.
+fn is_ours(record: &Record<'_>) -> bool {
+    let kind = record.text("type").unwrap_or_default();
+    let is_upper =
+        !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    is_upper && (kind.contains('_') || matches!(kind.as_str(), "RAW" | "CUSTOM"))
+}
+
+/// One object for each model that took part.
+const USAGE: &[Row] = &[
+    ("inputTokens", Op::Is, &[Field::Input]),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+    ("cachedInputTokens", Op::Is, &[Field::Cached]),
+    ("reasoningTokens", Op::Is, &[Field::Reasoning]),
+];
+
+/// An event. Which fields it has depends on its type.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow, alias = "run_id")]
+    run_id: Option<Str<'a>>,
+    #[serde(borrow, alias = "message_id")]
+    message_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    role: Option<Str<'a>>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+    #[serde(borrow, alias = "tool_call_id")]
+    tool_call_id: Option<Str<'a>>,
+    #[serde(borrow, alias = "tool_call_name")]
+    tool_call_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, alias = "encrypted_value")]
+    encrypted_value: Option<Str<'a>>,
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+    #[serde(borrow)]
+    code: Option<Str<'a>>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    outcome: Option<Outcome<'a>>,
+    #[serde(borrow)]
+    usage: Option<Vec<&'a RawValue>>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Outcome<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+}
+
+impl Event<'_> {
+    /// A piece of text; of a state, the delta is no string.
+    fn piece(&self) -> Str<'_> {
+        self.delta.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+    }
+}
+
+struct AgUi {
+    is_open: bool,
+    calls: Calls,
+    /// The call that chunks go on with, which no event of its own ends.
+    chunked: Option<String>,
+    /// Messages that are not the agent's.
+    foreign: BTreeSet<String>,
+    /// The text message that chunks without an id go on with.
+    latest: String,
+    meter: Meter,
+}
+
+impl Default for AgUi {
+    fn default() -> Self {
+        AgUi {
+            is_open: false,
+            calls: Calls::default(),
+            chunked: None,
+            foreign: BTreeSet::new(),
+            latest: String::new(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for AgUi {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl AgUi {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        if is_ours(&Record::new(frame)) {
+            self.begin(event, kind, out)?;
+        }
+        if !matches!(kind, "TOOL_CALL_CHUNK" | "RAW") {
+            self.end_chunked(out)?;
+        }
+        let text = String::from_utf8_lossy(frame.data);
+        match kind {
+            "RUN_FINISHED" => self.run_finished(event, out),
+            "RUN_ERROR" => {
+                let [message, code] = [&event.message, &event.code]
+                    .map(|word| word.as_ref().and_then(Str::non_empty));
+                error::report_as(message, code, &text, out)?;
+                self.end(out)
+            }
+            "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CONTENT" | "TEXT_MESSAGE_CHUNK" => {
+                self.text(event, out)
+            }
+            "TOOL_CALL_START" | "TOOL_CALL_ARGS" | "TOOL_CALL_CHUNK" | "TOOL_CALL_END" => {
+                self.call(kind, event, out)
+            }
+            "TOOL_CALL_RESULT" => {
+                let id = event.tool_call_id.as_ref().map_or("", Str::as_str);
+                let output = Output::Json(event.content.map_or("null", RawValue::get));
+                self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
+            }
+            "THINKING_TEXT_MESSAGE_CONTENT"
+            | "REASONING_MESSAGE_CONTENT"
+            | "REASONING_MESSAGE_CHUNK" => out.reasoning(0, &event.piece()),
+            "REASONING_ENCRYPTED_VALUE" => event
+                .encrypted_value
+                .as_ref()
+                .map_or(Ok(()), |value| out.signature(0, value.as_str())),
+            "STATE_SNAPSHOT" | "STATE_DELTA" | "ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA"
+            | "CUSTOM" => out.block(0, kind, &text),
+            // The provider's own events, beside ours that were made of them.
+            "RAW" => out.emit(
+                0,
+                Kind::ProviderEvent(ProviderEvent { event: Some(kind), data: Output::Json(&text) }),
+            ),
+            // What has no content, and the history that a client is told anew.
+            "RUN_STARTED" | "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_END"
+            | "MESSAGES_SNAPSHOT" => out.flush(),
+            "THINKING_START"
+            | "THINKING_END"
+            | "THINKING_TEXT_MESSAGE_START"
+            | "THINKING_TEXT_MESSAGE_END" => out.flush(),
+            "REASONING_START"
+            | "REASONING_END"
+            | "REASONING_MESSAGE_START"
+            | "REASONING_MESSAGE_END" => out.flush(),
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    fn begin(&mut self, event: &Event<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, event.run_id.as_ref().and_then(Str::non_empty), None)?;
+        if matches!(kind, "RUN_STARTED" | "RUN_ERROR") {
+            return Ok(());
+        }
+        out.warn("missing_run_started", "an event came without `RUN_STARTED` before it")
+    }
+
+    /// A piece of a text message, unless it is a message of the user's.
+    fn text(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(id) = event.message_id.as_ref().and_then(Str::non_empty) {
+            self.latest = id.to_owned();
+        }
+        if event.role.as_ref().is_some_and(|role| role.as_str() != "assistant") {
+            self.foreign.insert(self.latest.clone());
+        }
+        if self.foreign.contains(&self.latest) {
+            return Ok(());
+        }
+        out.text(0, &event.piece())
+    }
+
+    fn call(&mut self, kind: &str, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let is_chunk = kind == "TOOL_CALL_CHUNK";
+        let given = event.tool_call_id.as_ref().and_then(Str::non_empty);
+        if is_chunk && given.is_some() && given != self.chunked.as_deref() {
+            self.end_chunked(out)?;
+            self.chunked = given.map(str::to_owned);
+        }
+        let chunked = self.chunked.clone().filter(|_| is_chunk);
+        let id = given.or(chunked.as_deref());
+        if kind == "TOOL_CALL_END" {
+            return self.calls.end(id.unwrap_or_default(), out);
+        }
+        let name = event.tool_call_name.as_ref().and_then(Str::non_empty);
+        self.calls.fragment(CallPart { id, name, ..CallPart::default() }, &event.piece(), out)
+    }
+
+    /// Chunks of a call end where something else comes.
+    fn end_chunked(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.chunked.take().map_or(Ok(()), |id| self.calls.end(&id, out))
+    }
+
+    fn run_finished(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        for usage in event.usage.iter().flatten() {
+            self.meter.feed(usage.get());
+            self.meter.part();
+        }
+        if let Some(result) = event.result {
+            out.block(0, "result", result.get())?;
+        }
+        match event.outcome.as_ref().and_then(|outcome| outcome.kind.as_ref()).map(Str::as_str) {
+            Some("interrupt") => out.finish_as(0, FinishReason::Other, "interrupt", None)?,
+            Some(raw) => out.finish(0, raw, None)?,
+            None => {}
+        }
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = AgUi::default();
+        out.end()
+    }
+}

@@ -1,0 +1,236 @@
+//! The data stream protocol of Vercel's AI SDK, versions 3 and 4.
+//!
+//! Source: AI SDK 4 documentation, "Stream Protocols" (data stream), and the
+//! package `@ai-sdk/ui-utils`. Each line is a code, a colon and a JSON value;
+//! the framing `ai-data` makes the code the frame's name. `e` ends a step, `d`
+//! the message; what the application appends (`2`, `8`) may still follow `d`.
+//! Calls that were run on the way have their `tool_result` behind them.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Output, ToolResult};
+use crate::format::format::{Decoder, Format};
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "ai-sdk-data",
+    aliases: &["ai-sdk-data-v1", "ai-sdk-v4"],
+    about: "Vercel AI SDK, data stream (versions 3 and 4)",
+    link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
+    sniff: |record| (record.framing == "ai-data").into(),
+    decoder: || Box::new(AiSdkData::default()),
+};
+
+const USAGE: &[Row] = &[
+    ("promptTokens", Op::Is, &[Field::Input]),
+    ("completionTokens", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+];
+
+/// The values that are objects. Which fields they have depends on the code.
+#[derive(Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Value<'a> {
+    #[serde(borrow)]
+    message_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    data: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    args_text_delta: Option<Str<'a>>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    /// OpenAI's assistants.
+    #[serde(borrow)]
+    content: Option<Vec<Content<'a>>>,
+}
+
+impl<'de> Payload<'de> for Value<'static> {
+    type Type = Value<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Content<'a> {
+    #[serde(borrow)]
+    text: Option<Text<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Text<'a> {
+    #[serde(borrow)]
+    value: Option<Str<'a>>,
+}
+
+struct AiSdkData {
+    stage: Stage,
+    calls: Calls,
+    meter: Meter,
+}
+
+/// How far the message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Closed,
+    Open,
+    /// `d` came: only the application's own data may follow.
+    Finished,
+}
+
+impl Default for AiSdkData {
+    fn default() -> Self {
+        AiSdkData { stage: Stage::Closed, calls: Calls::default(), meter: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for AiSdkData {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let text = String::from_utf8_lossy(frame.data);
+        match frame.event_type {
+            "0" | "g" => {
+                self.begin(None, out)?;
+                match (serde_json::from_slice(frame.data), frame.event_type) {
+                    (Ok(text), "g") => out.reasoning(0, &text),
+                    (Ok(text), _) => out.text(0, &text),
+                    (Err(_), _) => out.malformed(&frame, "a piece of text is not a JSON string"),
+                }
+            }
+            "3" => {
+                self.begin(None, out)?;
+                error::report(&text, out)
+            }
+            "2" => self.block("data", &text, out),
+            "8" => self.block("annotations", &text, out),
+            "6" => self.block("data_message", &text, out),
+            "h" => self.block("source", &text, out),
+            "k" => self.block("file", &text, out),
+            "4" | "5" | "9" | "a" | "b" | "c" | "d" | "e" | "f" | "i" | "j" => {
+                read::<Value<'static>, _>(
+                    &frame,
+                    out,
+                    |value: Value<'_>, out: &mut EventOut<'_>| {
+                        self.value(frame.event_type, &value, out)
+                    },
+                )
+            }
+            code => out.unknown(&frame, code),
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => Ok(()),
+            Stage::Open => self.meter.finish(out),
+            Stage::Finished => self.end(out),
+        }
+    }
+}
+
+impl AiSdkData {
+    fn value(&mut self, code: &str, value: &Value<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(value.message_id.as_ref().and_then(Str::non_empty), out)?;
+        match code {
+            "4" => {
+                let texts = value
+                    .content
+                    .iter()
+                    .flatten()
+                    .filter_map(|part| part.text.as_ref()?.value.as_ref());
+                texts.into_iter().try_for_each(|text| out.text(0, text))
+            }
+            "9" | "a" | "b" | "c" => self.call(code, value, out),
+            "d" => {
+                // It holds the sum of all steps.
+                if let Some(usage) = value.usage.filter(|usage| usage.get().starts_with('{')) {
+                    self.meter.reset();
+                    self.meter.feed(usage.get());
+                }
+                self.stage = Stage::Finished;
+                let reason = value
+                    .finish_reason
+                    .as_ref()
+                    .map(Str::as_str)
+                    .filter(|raw| !finish::is_none(raw));
+                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
+            }
+            "e" => {
+                self.meter.part();
+                self.meter.feed(value.usage.map_or("", RawValue::get));
+                Ok(())
+            }
+            "i" => value.data.as_ref().map_or(Ok(()), |data| out.redacted(0, data.as_str())),
+            "j" => value
+                .signature
+                .as_ref()
+                .map_or(Ok(()), |signature| out.signature(0, signature.as_str())),
+            // `5` and `f` begin a message and a step.
+            _ => Ok(()),
+        }
+    }
+
+    fn call(&mut self, code: &str, value: &Value<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = value.tool_call_id.as_ref().map_or("", Str::as_str);
+        let call = CallPart {
+            id: Some(id),
+            name: value.tool_name.as_ref().and_then(Str::non_empty),
+            ..CallPart::default()
+        };
+        match code {
+            "a" => {
+                let output = Output::Json(value.result.map_or("null", RawValue::get));
+                self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
+            }
+            "b" => self.calls.part(call, out).map(drop),
+            "c" => value
+                .args_text_delta
+                .as_ref()
+                .map_or(Ok(()), |text| self.calls.fragment(call, text, out)),
+            _ => {
+                let arguments = Arguments::Done(value.args.map_or("{}", RawValue::get));
+                self.calls.whole(CallPart { arguments, ..call }, out)
+            }
+        }
+    }
+
+    fn block(&mut self, name: &str, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            self.begin(None, out)?;
+        }
+        out.block(0, name, json)
+    }
+
+    /// A message begins, unless one is open.
+    fn begin(&mut self, id: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Finished {
+            self.end(out)?;
+        }
+        if self.stage == Stage::Open {
+            return Ok(());
+        }
+        self.stage = Stage::Open;
+        out.start(FORMAT.name, id, None)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = AiSdkData::default();
+        out.end()
+    }
+}

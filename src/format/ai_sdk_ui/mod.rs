@@ -1,0 +1,230 @@
+//! The UI message stream of Vercel's AI SDK, version 5 and later.
+//!
+//! Source: AI SDK documentation, "Stream Protocols" (UI message stream), and
+//! the types of the package `ai`. One stream is one message of several steps;
+//! it ends with `finish` and `[DONE]`. A call is final when its input is
+//! available. Calls that were run on the way have their `tool_result` behind
+//! them; the others are the caller's to run.
+
+mod payload;
+mod tools;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::calls::Calls;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+use payload::Part;
+
+pub(super) static FORMAT: Format = Format {
+    name: "ai-sdk-ui",
+    aliases: &["ai-sdk", "ai-sdk-ui-message-stream", "vercel-ai"],
+    about: "Vercel AI SDK, UI message stream (version 5 and later)",
+    link: "https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(AiSdkUi::default()),
+};
+
+fn is_ours(record: &Record<'_>) -> bool {
+    let kind = record.text("type").unwrap_or_default();
+    match kind.as_str() {
+        "start" | "start-step" | "finish-step" | "message-metadata" | "abort" => true,
+        "finish" => !record.has("message"),
+        "text-start" | "text-delta" | "text-end" => record.has("id"),
+        "reasoning-start" | "reasoning-delta" | "reasoning-end" => record.has("id"),
+        "source-url" | "source-document" => true,
+        "file" => record.has("url"),
+        "error" => record.has("errorText"),
+        kind => {
+            let is_tool = ["tool-input-", "tool-output-", "tool-approval-"]
+                .iter()
+                .any(|start| kind.starts_with(start));
+            (is_tool && record.has("toolCallId"))
+                || (kind.starts_with("data-") && record.has("data"))
+        }
+    }
+}
+
+/// The protocol has no usage of its own: applications put the SDK's into the
+/// metadata, as version 5 or as version 6 has it.
+const USAGE: &[Row] = &[
+    ("inputTokens", Op::Is, &[Field::Input]),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+    ("inputTokenDetails.cacheReadTokens", Op::Is, &[Field::Cached]),
+    ("cachedInputTokens", Op::Is, &[Field::Cached]),
+    ("inputTokenDetails.cacheWriteTokens", Op::Is, &[Field::CacheWrite]),
+    ("outputTokenDetails.reasoningTokens", Op::Is, &[Field::Reasoning]),
+    ("reasoningTokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct AiSdkUi {
+    stage: Stage,
+    calls: Calls,
+    /// Calls whose input is free text.
+    free: BTreeSet<String>,
+    meter: Meter,
+    /// Whether the framing promises a `[DONE]`.
+    awaits_done: bool,
+}
+
+/// How far the message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Closed,
+    Open,
+    /// `finish` came; only `[DONE]` is missing.
+    Finished,
+}
+
+impl Default for AiSdkUi {
+    fn default() -> Self {
+        AiSdkUi {
+            stage: Stage::Closed,
+            calls: Calls::default(),
+            free: BTreeSet::new(),
+            meter: Meter::new(USAGE),
+            awaits_done: false,
+        }
+    }
+}
+
+impl Decoder for AiSdkUi {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        // Some servers in Python send it as a JSON string, too.
+        if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
+            return self.done(out);
+        }
+        self.awaits_done = frame.framing == "sse";
+        read::<Part<'static>, _>(&frame, out, |part: Part<'_>, out: &mut EventOut<'_>| {
+            self.part(&frame, &part, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => Ok(()),
+            Stage::Open => self.meter.finish(out),
+            Stage::Finished => {
+                if self.awaits_done {
+                    out.warn(
+                        "missing_done",
+                        "the stream ended without `[DONE]`, behind its `finish`",
+                    )?;
+                }
+                self.end(out)
+            }
+        }
+    }
+}
+
+impl AiSdkUi {
+    fn part(
+        &mut self,
+        frame: &Frame<'_>,
+        part: &Part<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = part.kind.as_ref().map_or("", Str::as_str);
+        if kind == "start" && self.stage == Stage::Finished {
+            self.end(out)?;
+        }
+        if is_ours(&Record::new(frame)) {
+            self.begin(part, out)?;
+        }
+        match kind {
+            "start" | "message-metadata" => self.metadata(part, out),
+            "start-step" | "finish-step" | "text-start" | "text-end" => out.flush(),
+            "text-delta" => part.delta.as_ref().map_or(Ok(()), |text| out.text(0, text)),
+            "reasoning-start" | "reasoning-delta" | "reasoning-end" => reasoning(part, out),
+            "error" => error::report(&text(frame), out),
+            "abort" => {
+                let reason = part.reason.as_ref().and_then(Str::non_empty);
+                error::report_as(
+                    reason.or(Some("the stream was aborted")),
+                    Some("abort"),
+                    &text(frame),
+                    out,
+                )
+            }
+            "finish" => {
+                self.metadata(part, out)?;
+                self.stage = Stage::Finished;
+                let reason = part
+                    .finish_reason
+                    .as_ref()
+                    .map(Str::as_str)
+                    .filter(|raw| !finish::is_none(raw));
+                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
+            }
+            "source-url" | "source-document" | "file" | "tool-approval-request" => {
+                out.block(0, kind, &text(frame))
+            }
+            _ if kind.starts_with("data-") => out.block(0, kind, &text(frame)),
+            _ if kind.starts_with("tool-input-") => self.input(frame, kind, part, out),
+            _ if kind.starts_with("tool-output-") => self.output(frame, kind, part, out),
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    /// A message begins, at its `start` or, for what an application writes by
+    /// hand, without one.
+    fn begin(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.stage = Stage::Open;
+        out.start(FORMAT.name, part.message_id.as_ref().and_then(Str::non_empty), None)
+    }
+
+    /// What the application adds: the usage, and what it alone knows.
+    fn metadata(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(metadata) = part.message_metadata else { return Ok(()) };
+        let mut has_more = false;
+        for (key, value) in json::members(metadata.get()) {
+            match key.as_ref() {
+                "totalUsage" | "usage" => self.meter.feed(value.get()),
+                _ => has_more = true,
+            }
+        }
+        if has_more { out.block(0, "message-metadata", metadata.get()) } else { Ok(()) }
+    }
+
+    /// `[DONE]`: the end of the message, whether or not it had a `finish`.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            return Ok(());
+        }
+        if self.stage == Stage::Open {
+            out.warn("no_finish_reason", "`[DONE]` came without a `finish`")?;
+        }
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = AiSdkUi { awaits_done: self.awaits_done, ..AiSdkUi::default() };
+        out.end()
+    }
+}
+
+/// Thinking, with what its provider wants back.
+fn reasoning(part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    if let Some(text) = &part.delta {
+        out.reasoning(0, text)?;
+    }
+    if let Some(signature) = part.signature() {
+        out.signature(0, &signature)?;
+    }
+    part.redacted().map_or(Ok(()), |data| out.redacted(0, &data))
+}
+
+fn text<'f>(frame: &Frame<'f>) -> Cow<'f, str> {
+    String::from_utf8_lossy(frame.data)
+}

@@ -1,0 +1,77 @@
+//! The fields of a part of the stream.
+
+use serde_json::value::RawValue;
+
+use crate::format::support::payload::Payload;
+use crate::json;
+use crate::json::Str;
+
+/// One part. Which fields it has depends on its type.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) message_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) message_metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) input_text_delta: Option<Str<'a>>,
+    /// `text` for tools that take no JSON.
+    #[serde(borrow)]
+    input_encoding: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) output: Option<&'a RawValue>,
+    pub(super) preliminary: Option<bool>,
+    pub(super) provider_executed: Option<bool>,
+    #[serde(borrow)]
+    pub(super) error_text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    provider_metadata: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Part<'static> {
+    type Type = Part<'de>;
+}
+
+impl Part<'_> {
+    pub(super) fn is_text(&self) -> bool {
+        self.input_encoding.as_ref().is_some_and(|encoding| encoding.as_str() == "text")
+    }
+
+    /// The input's JSON text.
+    pub(super) fn input(&self) -> &str {
+        self.input.map_or("{}", RawValue::get)
+    }
+
+    /// What the next request must return.
+    pub(super) fn signature(&self) -> Option<String> {
+        self.provider_word(&["signature", "thoughtSignature"])
+    }
+
+    /// Thinking that the provider has encrypted.
+    pub(super) fn redacted(&self) -> Option<String> {
+        self.provider_word(&["redactedData", "reasoningEncryptedContent"])
+    }
+
+    /// A string under the name of whichever provider there is.
+    fn provider_word(&self, keys: &[&str]) -> Option<String> {
+        let providers = json::members(self.provider_metadata?.get());
+        let mut members = providers.iter().flat_map(|(_, provider)| json::members(provider.get()));
+        let (_, value) = members.find(|(key, _)| keys.contains(&key.as_ref()))?;
+        serde_json::from_str(value.get()).ok()
+    }
+}

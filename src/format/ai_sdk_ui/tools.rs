@@ -1,0 +1,101 @@
+//! Calls of tools: what they are to be run with, and what they gave.
+
+use std::io;
+
+use crate::event::{Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason, ToolResult};
+use crate::format::ai_sdk_ui::AiSdkUi;
+use crate::format::ai_sdk_ui::payload::Part;
+use crate::format::support::EventOut;
+use crate::frame::Frame;
+use crate::json::Str;
+
+impl AiSdkUi {
+    /// What a call is to be run with.
+    pub(super) fn input(
+        &mut self,
+        frame: &Frame<'_>,
+        kind: &str,
+        part: &Part<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
+        let signature = part.signature();
+        let call = CallPart {
+            id: Some(id),
+            name: part.tool_name.as_ref().and_then(Str::non_empty),
+            executor: Some(Executor::Provider).filter(|_| part.provider_executed == Some(true)),
+            signature: signature.as_deref(),
+            ..CallPart::default()
+        };
+        match kind {
+            "tool-input-start" => {
+                if part.is_text() {
+                    self.free.insert(id.to_owned());
+                }
+                self.calls.part(call, out).map(drop)
+            }
+            "tool-input-delta" => {
+                let none = Str::default();
+                let piece = part.input_text_delta.as_ref().unwrap_or(&none);
+                if self.free.contains(id) { Ok(()) } else { self.calls.fragment(call, piece, out) }
+            }
+            "tool-input-available" => {
+                let input = part.input();
+                let free: Option<Str<'_>> =
+                    serde_json::from_str(input).ok().filter(|_| self.free.contains(id));
+                let arguments = match &free {
+                    Some(text) => Arguments::Free(text.as_str()),
+                    None => Arguments::Done(input),
+                };
+                self.calls.part(CallPart { arguments, ..call }, out)?;
+                self.calls.end(id, out)
+            }
+            "tool-input-error" => self.input_error(call, part, out),
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    /// The SDK could not parse the input, or it doesn't fit the tool.
+    fn input_error(
+        &mut self,
+        call: CallPart<'_>,
+        part: &Part<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let message = part.error_text.as_ref().map_or("the input of a tool is wrong", Str::as_str);
+        out.warn("tool_input_error", message)?;
+        let id = call.id.unwrap_or_default();
+        self.calls.part(call, out)?;
+        let input = part.input();
+        let text: Option<Str<'_>> = serde_json::from_str(input).ok();
+        let fault = match &text {
+            Some(text) => (Reason::Malformed, text.as_str()),
+            None => (Reason::Schema, input),
+        };
+        let Some(key) = self.calls.close(id) else { return Ok(()) };
+        out.emit(0, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
+    }
+
+    /// What a call gave. A preliminary output is repeated by the final one.
+    pub(super) fn output(
+        &mut self,
+        frame: &Frame<'_>,
+        kind: &str,
+        part: &Part<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
+        let (output, is_error) = match kind {
+            "tool-output-available" if part.preliminary == Some(true) => return Ok(()),
+            "tool-output-available" => {
+                (Output::Json(part.output.map_or("null", |json| json.get())), None)
+            }
+            "tool-output-error" => {
+                (Output::Text(part.error_text.as_ref().map_or("", Str::as_str)), Some(true))
+            }
+            "tool-output-denied" => (Output::Text("denied"), Some(true)),
+            kind => return out.unknown(frame, kind),
+        };
+        self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+    }
+}

@@ -1,0 +1,293 @@
+//! Blocks of content: what they say at their start, what deltas add to them,
+//! and what is said at their stop.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
+use crate::format::anthropic::compaction::Compaction;
+use crate::format::anthropic::payload::{Block, Event};
+use crate::format::support::EventOut;
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+/// The blocks of one message.
+#[derive(Debug, Default)]
+pub(in crate::format) struct Blocks {
+    /// Who ran the calls that are the caller's to run by their type.
+    executor: Option<Executor>,
+    /// Those that have started and not stopped, by the provider's index.
+    open: BTreeMap<u64, Open>,
+    /// How many there have been. Calls are told apart by this number: an index
+    /// may come again.
+    count: u64,
+    /// The index that came last.
+    latest: u64,
+}
+
+/// A block that has started and not stopped.
+#[derive(Debug)]
+enum Open {
+    /// Text, thinking, or what was whole at its start.
+    Plain,
+    /// A call that fragments of its arguments may follow.
+    Call(Key),
+    /// A compaction, which is said when it is whole.
+    Compaction(Compaction),
+}
+
+/// How much of a message or a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::format) enum Extent {
+    /// Its start.
+    Start,
+    /// All of it.
+    Whole,
+}
+
+impl Blocks {
+    /// Those of an agent's log: it has run all calls.
+    pub(in crate::format) fn of_agent() -> Self {
+        Blocks { executor: Some(Executor::Agent), ..Blocks::default() }
+    }
+
+    /// `content_block_start`.
+    pub(in crate::format) fn start(
+        &mut self,
+        index: Option<u64>,
+        block: &Block<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let index = self.index(index, self.count, out)?;
+        if let Some(earlier) = self.open.remove(&index) {
+            out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
+            earlier.cut(out)?;
+        }
+        let open = self.say(block, json, Extent::Start, out)?;
+        self.open.insert(index, open);
+        Ok(())
+    }
+
+    /// A block that came complete.
+    pub(in crate::format) fn whole(
+        &mut self,
+        block: &Block<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.say(block, json, Extent::Whole, out)?.close(out)
+    }
+
+    /// `content_block_delta`. Nothing is lost if its block never started: the
+    /// type of the delta says what it is.
+    pub(in crate::format) fn delta(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let delta = event.delta.as_ref();
+        let kind = delta.and_then(|delta| delta.kind.as_ref()).and_then(Str::non_empty);
+        let (Some(delta), Some(kind)) = (delta, kind) else {
+            return out.unknown(frame, "content_block_delta");
+        };
+        let index = self.index(event.index, self.latest, out)?;
+        let is_started = match (self.open.get(&index), kind) {
+            (None, _) => false,
+            (Some(open), "input_json_delta") => matches!(open, Open::Call(_)),
+            (Some(open), "compaction_delta") => matches!(open, Open::Compaction(_)),
+            (Some(_), _) => true,
+        };
+        if !is_started {
+            out.warn("orphan_delta", "a delta came for a block of its kind that had not started")?;
+            self.open.entry(index).or_insert(Open::Plain);
+        }
+        let none = Str::default();
+        out.may_repeat();
+        match kind {
+            "text_delta" => out.text(0, delta.text.as_ref().unwrap_or(&none)),
+            "thinking_delta" => out.reasoning(0, delta.thinking.as_ref().unwrap_or(&none)),
+            "signature_delta" => {
+                out.signature(0, delta.signature.as_ref().unwrap_or(&none).as_str())
+            }
+            "citations_delta" => {
+                delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get()))
+            }
+            "input_json_delta" => {
+                self.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
+            }
+            "compaction_delta" => {
+                let mut compaction = match self.open.remove(&index) {
+                    Some(Open::Compaction(compaction)) => compaction,
+                    _ => Compaction::default(),
+                };
+                compaction.add(delta);
+                self.open.insert(index, Open::Compaction(compaction));
+                Ok(())
+            }
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    /// `content_block_stop`.
+    pub(in crate::format) fn stop(
+        &mut self,
+        index: Option<u64>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let index = self.index(index, self.latest, out)?;
+        match self.open.remove(&index) {
+            Some(open) => open.close(out),
+            None => out.warn("orphan_stop", "a block stopped that had not started"),
+        }
+    }
+
+    /// The message has ended, or the input has: no block goes on.
+    pub(in crate::format) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
+    }
+
+    /// The index of the block that an event is of.
+    fn index(
+        &mut self,
+        index: Option<u64>,
+        inferred: u64,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<u64> {
+        if index.is_none() {
+            out.warn(
+                "missing_index",
+                "an event without index was taken to be of the latest block",
+            )?;
+        }
+        self.latest = index.unwrap_or(inferred);
+        Ok(self.latest)
+    }
+
+    /// Says what a block holds.
+    fn say(
+        &mut self,
+        block: &Block<'_>,
+        json: &str,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Open> {
+        self.count += 1;
+        let kind = block.kind.as_ref().and_then(Str::non_empty).unwrap_or("unknown");
+        match kind {
+            "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
+            "tool_use" => return self.call(block, self.executor, extent, out),
+            "server_tool_use" | "mcp_tool_use" => {
+                return self.call(block, Some(Executor::Provider), extent, out);
+            }
+            "compaction" => {
+                let mut compaction = Compaction::default();
+                compaction.start(block);
+                return Ok(Open::Compaction(compaction));
+            }
+            "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,
+            "fallback" => {
+                out.block(0, kind, json)?;
+                let (from, to) = block.models();
+                let message =
+                    format!("the model changed from {} to {}", json::quote(from), json::quote(to));
+                out.warn("model_changed", &message)?;
+            }
+            _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
+                let id = block.tool_use_id.as_ref().map(Str::as_str).unwrap_or_default();
+                let (output, is_error) = (Output::Json(block.output()), block.is_error());
+                out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error }))?;
+            }
+            _ => {
+                out.block(0, kind, json)?;
+                out.warn(
+                    "unknown_block",
+                    &format!("a block of type {} has no meaning here", json::quote(kind)),
+                )?;
+            }
+        }
+        Ok(Open::Plain)
+    }
+
+    /// A call begins, or is there. What stands in the block at its start is
+    /// whole if no fragment follows, and only a placeholder if one does.
+    fn call(
+        &mut self,
+        block: &Block<'_>,
+        executor: Option<Executor>,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Open> {
+        let key = Key::Index(self.count);
+        let arguments = match (block.input(), extent) {
+            (None, _) => Arguments::None,
+            (Some(json), Extent::Start) => Arguments::Placeholder(json),
+            (Some(json), Extent::Whole) => Arguments::Value(json),
+        };
+        let (id, name) = (block.id(), block.name());
+        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
+        Ok(Open::Call(key))
+    }
+
+    /// Arguments go on. Where no call has started, they become one that can't
+    /// be run, for it has no name.
+    fn fragment(&mut self, index: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let key = match self.open.get(&index) {
+            Some(Open::Call(key)) => *key,
+            _ => {
+                self.count += 1;
+                Key::Index(self.count)
+            }
+        };
+        self.open.insert(index, Open::Call(key));
+        if *piece == Str::default() {
+            return Ok(());
+        }
+        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
+    }
+}
+
+impl Open {
+    /// The block has stopped.
+    fn close(self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self {
+            Open::Plain => out.flush(),
+            Open::Call(key) => out.call_end(0, key),
+            Open::Compaction(compaction) => compaction.say(out),
+        }
+    }
+
+    /// The block will not come to its stop. A call that was never closed is
+    /// the assembler's to judge.
+    fn cut(self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self {
+            Open::Plain | Open::Call(_) => Ok(()),
+            Open::Compaction(compaction) => {
+                out.warn("cut_block", "a compaction was cut")?;
+                compaction.say(out)
+            }
+        }
+    }
+}
+
+/// Says text with its citations, and thinking with its signature.
+fn say_text(block: &Block<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    if let Some(text) = &block.text {
+        out.text(0, text)?;
+    }
+    for json in block.citations.iter().flatten() {
+        out.block(0, "citation", json.get())?;
+    }
+    if let Some(thinking) = &block.thinking {
+        out.reasoning(0, thinking)?;
+    }
+    if let Some(signature) = &block.signature {
+        out.signature(0, signature.as_str())?;
+    }
+    match &block.data {
+        Some(data) => out.redacted(0, data.as_str()),
+        None => Ok(()),
+    }
+}

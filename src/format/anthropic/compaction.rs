@@ -1,0 +1,51 @@
+//! Compactions: the summary that takes a long conversation's place.
+
+use std::io;
+
+use crate::event;
+use crate::event::Kind;
+use crate::format::anthropic::payload::{Block, Delta};
+use crate::format::support::EventOut;
+use crate::json;
+use crate::json::Str;
+
+/// What the conversation so far was made into. The next request must return
+/// all of it.
+#[derive(Debug, Default)]
+pub(super) struct Compaction {
+    text: String,
+    encrypted: Option<String>,
+    signature: Option<String>,
+}
+
+impl Compaction {
+    /// Takes what its block holds at its start, or complete.
+    pub(super) fn start(&mut self, block: &Block<'_>) {
+        self.text.push_str(block.summary().as_str());
+        self.encrypted = block.encrypted_content.as_ref().map(owned);
+        self.signature = block.signature.as_ref().map(owned);
+    }
+
+    /// Takes what a delta adds.
+    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+        self.text.push_str(delta.content.as_ref().map_or("", Str::as_str));
+        if let Some(encrypted) = &delta.encrypted_content {
+            self.encrypted = Some(owned(encrypted));
+        }
+    }
+
+    /// Says it as a block: its text, and in the attributes what is opaque.
+    pub(super) fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
+        let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
+        let members: Vec<_> =
+            members.map(|(key, value)| format!("\"{key}\":{}", json::quote(value))).collect();
+        let attributes = format!("{{{}}}", members.join(","));
+        let attributes = Some(attributes.as_str()).filter(|_| !members.is_empty());
+        out.emit(0, Kind::Block(event::Block { name: "compaction", text: &self.text, attributes }))
+    }
+}
+
+fn owned(text: &Str<'_>) -> String {
+    text.as_str().to_owned()
+}

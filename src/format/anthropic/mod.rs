@@ -1,0 +1,289 @@
+//! Anthropic Messages: the events of a stream, and complete messages.
+//!
+//! Source: Claude API reference, "Messages" and "Streaming messages". A stream
+//! is `message_start`, blocks of content, each with its start, deltas and stop,
+//! then `message_delta` and `message_stop`. Blocks are known by their index,
+//! which may come again once its block has stopped.
+
+pub(super) mod blocks;
+mod compaction;
+pub(super) mod payload;
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::stage::Stage;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use crate::repeat::Varying;
+use blocks::{Blocks, Extent};
+use payload::{Block, Ending, Event, Message, object};
+
+pub(super) static FORMAT: Format = Format {
+    name: "anthropic",
+    aliases: &["anthropic-messages", "claude", "messages"],
+    about: "Anthropic Messages, stream and body",
+    link: "https://platform.claude.com/docs/en/build-with-claude/streaming",
+    sniff,
+    decoder: || Box::new(Anthropic::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let is_ours = match record.text("type").as_deref() {
+        Some("message_start" | "message_delta" | "message_stop") => true,
+        Some("content_block_start" | "content_block_delta" | "content_block_stop") => true,
+        Some("message") => is_body(record),
+        _ => false,
+    };
+    if is_ours { Sniff::Yes } else { Sniff::No }
+}
+
+fn is_body(record: &Record<'_>) -> bool {
+    let is_answer = record.text("role").as_deref() == Some("assistant");
+    let has_blocks = record.get("content").is_some_and(|content| content.starts_with('['));
+    is_answer && has_blocks && record.get("stop_reason").is_some()
+}
+
+/// What was read from a cache or written to one is not in `input_tokens`.
+pub(super) const USAGE: &[Row] = &[
+    ("input_tokens", Op::Adds, &[Field::Input]),
+    ("cache_read_input_tokens", Op::Adds, &[Field::Input, Field::Cached]),
+    ("cache_creation_input_tokens", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("output_tokens_details.thinking_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct Anthropic {
+    stage: Stage,
+    /// The id of the message that is open.
+    id: Option<String>,
+    blocks: Blocks,
+    meter: Meter,
+}
+
+impl Default for Anthropic {
+    fn default() -> Self {
+        Anthropic {
+            stage: Stage::Closed,
+            id: None,
+            blocks: Blocks::default(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Anthropic {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        // The format has no such end, but some gateways send one.
+        if frame.is_done() {
+            return Ok(());
+        }
+        if frame.event_type == "error" {
+            return self.fail(&frame, out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Stopped => self.end_unstopped(out),
+            Stage::Closed => Ok(()),
+            Stage::Open | Stage::Failed => {
+                self.blocks.cut(out)?;
+                self.meter.finish(out)
+            }
+        }
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &[], last: &[] })
+    }
+}
+
+impl Anthropic {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        match kind {
+            "ping" => Ok(()),
+            "message_start" => match object("message", event.message, out)? {
+                Some(json) => {
+                    self.message(&Frame { data: json.as_bytes(), ..*frame }, Extent::Start, out)
+                }
+                None => self.begin(None, None, out),
+            },
+            "message" => self.message(frame, Extent::Whole, out),
+            "message_delta" => {
+                self.begin_late(out)?;
+                self.usage(event.usage, out)?;
+                self.ending(&event.ending(), out)
+            }
+            "message_stop" => self.stop(out),
+            "content_block_start" => {
+                self.begin_late(out)?;
+                let Some(json) = object("content_block", event.content_block, out)? else {
+                    return Ok(());
+                };
+                let frame = Frame { data: json.as_bytes(), ..*frame };
+                read::<Block<'static>, _>(
+                    &frame,
+                    out,
+                    |block: Block<'_>, out: &mut EventOut<'_>| {
+                        self.blocks.start(event.index, &block, json, out)
+                    },
+                )
+            }
+            "content_block_delta" => {
+                self.begin_late(out)?;
+                self.blocks.delta(frame, event, out)
+            }
+            "content_block_stop" => {
+                self.begin_late(out)?;
+                self.blocks.stop(event.index, out)
+            }
+            "error" => self.fail(frame, out),
+            kind => self.stray(frame, kind, out),
+        }
+    }
+
+    /// Reads a message, as it is when it begins or complete.
+    fn message(
+        &mut self,
+        frame: &Frame<'_>,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+            let id = message.id.as_ref().and_then(Str::non_empty);
+            let is_open = self.stage == Stage::Open && id.is_some() && id == self.id.as_deref();
+            if is_open && extent == Extent::Start {
+                let message = "a second `message_start` of the open message was passed over";
+                return out.warn("duplicate_message_start", message);
+            }
+            self.begin(id, message.model.as_ref().and_then(Str::non_empty), out)?;
+            for json in message.content.iter().flatten() {
+                self.whole_block(frame, json, out)?;
+            }
+            self.usage(message.usage, out)?;
+            self.ending(&message.ending(), out)?;
+            // A complete message has a reason to stop, or it isn't complete.
+            let is_over = extent == Extent::Whole && self.stage == Stage::Stopped;
+            if is_over { self.end(out) } else { Ok(()) }
+        })
+    }
+
+    fn whole_block(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
+        let frame = Frame { data: json.as_bytes(), ..*frame };
+        read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
+            self.blocks.whole(&block, json, out)
+        })
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if usage.is_some() {
+            object("usage", usage, out)?.into_iter().for_each(|usage| self.meter.feed(usage));
+        }
+        Ok(())
+    }
+
+    /// A message begins. One that was open ends now: well, if only its
+    /// `message_stop` was missing.
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => {}
+            Stage::Stopped => self.end_unstopped(out)?,
+            Stage::Failed => self.end(out)?,
+            Stage::Open => {
+                out.overlap()?;
+                self.end(out)?;
+            }
+        }
+        self.stage = Stage::Open;
+        self.id = id.map(str::to_owned);
+        out.start(FORMAT.name, id, model)
+    }
+
+    /// A part of a message came: if none has begun, the input's beginning is
+    /// missing.
+    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.begin(None, None, out)?;
+        out.warn("missing_message_start", "a part of a message came without `message_start`")
+    }
+
+    /// Why the message stopped, if it's known, and what else is known then.
+    fn ending(&mut self, ending: &Ending<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        for (name, json) in ending.blocks {
+            if let Some(json) = json {
+                out.block(0, name, json.get())?;
+            }
+        }
+        let Some(raw) = ending.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) else {
+            return Ok(());
+        };
+        if self.stage == Stage::Open {
+            self.stage = Stage::Stopped;
+        }
+        out.finish(0, raw, ending.sequence.map(Str::as_str))
+    }
+
+    /// The provider reported an error.
+    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            self.begin(None, None, out)?;
+        }
+        self.stage = Stage::Failed;
+        error::report(&String::from_utf8_lossy(frame.data), out)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        let is_error = record.has("error")
+            || (kind.is_empty() && (error::FORMAT.sniff)(&record) == Sniff::Yes);
+        if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
+    }
+
+    /// `message_stop`.
+    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Open {
+            out.warn("no_finish_reason", "`message_stop` came without a stop reason")?;
+        }
+        if self.stage == Stage::Closed { Ok(()) } else { self.end(out) }
+    }
+
+    fn end_unstopped(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.warn("missing_message_stop", "the message has a stop reason, but no `message_stop`")?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.blocks.cut(out)?;
+        self.meter.finish(out)?;
+        *self = Anthropic::default();
+        out.end()
+    }
+}

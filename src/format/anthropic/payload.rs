@@ -1,0 +1,253 @@
+//! The fields of stream events, of messages and of their blocks.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::support::EventOut;
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+/// One event of a stream. What has a table of its own is read when its type
+/// asks for it.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(in crate::format) kind: Option<Str<'a>>,
+    pub(in crate::format) index: Option<u64>,
+    /// `message_start`: a [`Message`].
+    #[serde(borrow)]
+    pub(in crate::format) message: Option<&'a RawValue>,
+    /// `content_block_start`: a [`Block`].
+    #[serde(borrow)]
+    pub(in crate::format) content_block: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::format) delta: Option<Delta<'a>>,
+    /// `message_delta`, as are the next two.
+    #[serde(borrow)]
+    pub(in crate::format) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    context_management: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_transformations: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+impl Event<'_> {
+    /// What a `message_delta` knows of the end.
+    pub(in crate::format) fn ending(&self) -> Ending<'_> {
+        let delta = self.delta.as_ref();
+        Ending {
+            reason: delta.and_then(|delta| delta.stop_reason.as_ref()),
+            sequence: delta.and_then(|delta| delta.stop_sequence.as_ref()),
+            blocks: [
+                ("stop_details", delta.and_then(|delta| delta.stop_details)),
+                ("container", delta.and_then(|delta| delta.container)),
+                ("context_management", self.context_management),
+                ("input_transformations", self.input_transformations),
+            ],
+        }
+    }
+}
+
+/// What a `content_block_delta` adds to a block, or a `message_delta` to the
+/// message.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct Delta<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(in crate::format) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) partial_json: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) citation: Option<&'a RawValue>,
+    /// `compaction_delta`, as is the next one.
+    #[serde(borrow)]
+    pub(in crate::format) content: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) encrypted_content: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    container: Option<&'a RawValue>,
+}
+
+/// A message: as it is when its stream begins, or complete.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct Message<'a> {
+    #[serde(borrow)]
+    pub(in crate::format) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) model: Option<Str<'a>>,
+    /// Each of them a [`Block`].
+    #[serde(borrow)]
+    pub(in crate::format) content: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(in crate::format) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_sequence: Option<Str<'a>>,
+    #[serde(borrow)]
+    stop_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    container: Option<&'a RawValue>,
+    #[serde(borrow)]
+    context_management: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input_transformations: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Message<'static> {
+    type Type = Message<'de>;
+}
+
+impl Message<'_> {
+    /// What the message knows of its end.
+    pub(in crate::format) fn ending(&self) -> Ending<'_> {
+        Ending {
+            reason: self.stop_reason.as_ref(),
+            sequence: self.stop_sequence.as_ref(),
+            blocks: [
+                ("stop_details", self.stop_details),
+                ("container", self.container),
+                ("context_management", self.context_management),
+                ("input_transformations", self.input_transformations),
+            ],
+        }
+    }
+}
+
+/// What is known of a message's end.
+pub(in crate::format) struct Ending<'e> {
+    pub(in crate::format) reason: Option<&'e Str<'e>>,
+    pub(in crate::format) sequence: Option<&'e Str<'e>>,
+    /// Objects that are passed on as blocks, by their names.
+    pub(in crate::format) blocks: [(&'static str, Option<&'e RawValue>); 4],
+}
+
+/// A block of content, as it is at its start or whole.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(in crate::format) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(in crate::format) thinking: Option<Str<'a>>,
+    /// Of thinking, and of a compaction.
+    #[serde(borrow)]
+    pub(in crate::format) signature: Option<Str<'a>>,
+    /// Of redacted thinking.
+    #[serde(borrow)]
+    pub(in crate::format) data: Option<Str<'a>>,
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::format) tool_use_id: Option<Str<'a>>,
+    is_error: Option<bool>,
+    /// A result, or the text of a compaction.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(in crate::format) encrypted_content: Option<Str<'a>>,
+    /// The models of a fallback.
+    #[serde(borrow)]
+    from: Option<Model<'a>>,
+    #[serde(borrow)]
+    to: Option<Model<'a>>,
+}
+
+impl<'de> Payload<'de> for Block<'static> {
+    type Type = Block<'de>;
+}
+
+impl Block<'_> {
+    /// The call's id, if it isn't blank.
+    pub(in crate::format) fn id(&self) -> Option<&str> {
+        self.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+    }
+
+    pub(in crate::format) fn name(&self) -> Option<&str> {
+        self.name.as_ref().and_then(Str::non_empty)
+    }
+
+    /// The arguments that stand in the block. An empty string is none.
+    pub(in crate::format) fn input(&self) -> Option<&str> {
+        self.input.map(RawValue::get).filter(|json| *json != "\"\"")
+    }
+
+    /// What a tool gave: a JSON value.
+    pub(in crate::format) fn output(&self) -> &str {
+        self.content.map_or("null", RawValue::get)
+    }
+
+    /// The text of a compaction, which is null while it is not known.
+    pub(in crate::format) fn summary(&self) -> Str<'_> {
+        self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+    }
+
+    /// Whether the tool failed: MCP's results say so, the provider's own tools
+    /// give a content of type `…_error` instead.
+    pub(in crate::format) fn is_error(&self) -> Option<bool> {
+        let content =
+            self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
+        let is_error = content
+            .and_then(|content| content.kind)
+            .is_some_and(|kind| kind.as_str().ends_with("_error"));
+        self.is_error.or(Some(true).filter(|_| is_error))
+    }
+
+    /// The models of a fallback: which one gave up, and which one took over.
+    pub(in crate::format) fn models(&self) -> (&str, &str) {
+        let [from, to] = [&self.from, &self.to].map(|model| {
+            let name = model.as_ref().and_then(|model| model.model.as_ref());
+            name.map_or("unknown", Str::as_str)
+        });
+        (from, to)
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Tagged<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Model<'a> {
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+}
+
+/// The text of a member that should be an object; of anything else nothing,
+/// and a warning.
+pub(in crate::format) fn object<'j>(
+    name: &str,
+    json: Option<&'j RawValue>,
+    out: &mut EventOut<'_>,
+) -> io::Result<Option<&'j str>> {
+    let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
+    if json.is_none() {
+        out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
+    }
+    Ok(json)
+}

@@ -1,0 +1,347 @@
+//! Agents for Amazon Bedrock: the answer of InvokeAgent.
+//!
+//! Source: Amazon Bedrock API reference, "InvokeAgent". Chunks hold the answer's
+//! text as base64, `returnControl` the functions that the caller is to run,
+//! `files` what the agent has written, `trace` how it came to all that. The
+//! stream has no end of its own.
+
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text};
+use crate::format::bedrock_invoke::CHUNK;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::is_json;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::format::text::is_prefix;
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "bedrock-agent",
+    aliases: &["bedrock-agents", "invoke-agent"],
+    about: "Agents for Amazon Bedrock, InvokeAgent's stream",
+    link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
+    sniff,
+    decoder: || Box::new(Agent::default()),
+};
+
+/// A chunk is an agent's if it isn't a model's.
+fn sniff(record: &Record<'_>) -> Sniff {
+    let is_event = matches!(record.event_type, CHUNK | "trace" | "returnControl" | "files");
+    (record.has_headers && !record.is_failure && is_event).into()
+}
+
+/// The members of all events.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    /// `chunk`, as is the next one.
+    #[serde(borrow)]
+    bytes: Option<Str<'a>>,
+    #[serde(borrow)]
+    attribution: Option<Attribution<'a>>,
+    /// `returnControl`, as is the next one.
+    #[serde(borrow)]
+    invocation_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    invocation_inputs: Option<Vec<Invocation<'a>>>,
+    #[serde(borrow)]
+    files: Option<Vec<&'a RawValue>>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Attribution<'a> {
+    #[serde(borrow)]
+    citations: Option<Vec<&'a RawValue>>,
+}
+
+/// What the caller is to run: a function, or a request to an API.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation<'a> {
+    #[serde(borrow)]
+    function_invocation_input: Option<Function<'a>>,
+    #[serde(borrow)]
+    api_invocation_input: Option<Api<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Function<'a> {
+    #[serde(borrow)]
+    function: Option<Str<'a>>,
+    #[serde(borrow)]
+    parameters: Option<Vec<Parameter<'a>>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Api<'a> {
+    #[serde(borrow)]
+    http_method: Option<Str<'a>>,
+    #[serde(borrow)]
+    api_path: Option<Str<'a>>,
+    #[serde(borrow)]
+    parameters: Option<Vec<Parameter<'a>>>,
+    #[serde(borrow)]
+    request_body: Option<&'a RawValue>,
+}
+
+/// A value, which is always a string, and the type that the tool asks for.
+#[derive(serde::Deserialize)]
+struct Parameter<'a> {
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    value: Option<Str<'a>>,
+}
+
+/// Of a request's body, by its media type.
+#[derive(serde::Deserialize)]
+struct Properties<'a> {
+    #[serde(borrow)]
+    properties: Option<Vec<Parameter<'a>>>,
+}
+
+/// What each of the models that the agent has asked cost.
+const USAGE: &[Row] =
+    &[("inputTokens", Op::Is, &[Field::Input]), ("outputTokens", Op::Is, &[Field::Output])];
+
+struct Agent {
+    started: bool,
+    failed: bool,
+    /// The beginning of a character whose other bytes haven't come.
+    held: Vec<u8>,
+    /// How many calls there have been.
+    calls: u64,
+    meter: Meter,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Agent {
+            started: false,
+            failed: false,
+            held: Vec::new(),
+            calls: 0,
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Agent {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        if frame.is_failure() {
+            self.failed = true;
+            return error::report_failure(&frame, out);
+        }
+        if frame.event_type == "trace" {
+            return self.trace(&frame, out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            match frame.event_type {
+                CHUNK => self.chunk(&frame, &event, out),
+                "returnControl" => self.return_control(&frame, &event, out),
+                "files" => event
+                    .files
+                    .iter()
+                    .flatten()
+                    .try_for_each(|file| out.block(0, "file", file.get())),
+                name => out.unknown(&frame, name),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.held.is_empty() {
+            self.held.clear();
+            replace("the answer ended inside a character", out)?;
+        }
+        self.meter.finish(out)?;
+        if !self.started || self.failed {
+            return Ok(());
+        }
+        out.infer_finish(0, FinishReason::Stop, None)
+    }
+}
+
+impl Agent {
+    /// A piece of the answer, and what it rests on.
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match event.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
+            Some(Ok(bytes)) => self.say(&bytes, out)?,
+            Some(Err(_)) => out.malformed(frame, "the bytes of a chunk are not base64")?,
+            None if event.attribution.is_none() => out.malformed(frame, "a chunk has no bytes")?,
+            None => {}
+        }
+        let citations =
+            event.attribution.iter().flat_map(|attribution| attribution.citations.iter().flatten());
+        citations.map(|citation| citation.get()).try_for_each(|json| out.block(0, "citation", json))
+    }
+
+    /// Says text that may end inside a character.
+    fn say(&mut self, bytes: &[u8], out: &mut EventOut<'_>) -> io::Result<()> {
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(bytes);
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            say(chunk.valid(), out)?;
+            match chunk.invalid() {
+                [] => {}
+                invalid if chunks.peek().is_none() && is_prefix(invalid) => {
+                    self.held = invalid.to_vec()
+                }
+                _ => replace("bytes that are not UTF-8 were replaced", out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Functions that the caller is to run. Their results must name what
+    /// stands beside them in the event: it's passed on too.
+    fn return_control(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        out.block(0, "returnControl", &String::from_utf8_lossy(frame.data))?;
+        for invocation in event.invocation_inputs.iter().flatten() {
+            let (name, arguments) = match invocation {
+                Invocation { function_invocation_input: Some(function), .. } => (
+                    function.function.as_ref().map(|name| name.as_str().to_owned()),
+                    object(function.parameters.iter().flatten(), out)?,
+                ),
+                Invocation { api_invocation_input: Some(api), .. } => {
+                    (api.name(), api.arguments(out)?)
+                }
+                _ => {
+                    out.warn(
+                        "unknown_invocation",
+                        "something to run is neither a function nor a request",
+                    )?;
+                    continue;
+                }
+            };
+            let key = Key::Index(self.calls);
+            self.calls += 1;
+            let (name, arguments) = (name.as_deref(), Arguments::Value(&arguments));
+            let signature = event.invocation_id.as_ref().and_then(Str::non_empty);
+            out.call(0, CallPart { key, name, arguments, signature, ..CallPart::default() })?;
+            out.call_end(0, key)?;
+        }
+        Ok(())
+    }
+
+    /// How the agent came to its answer: what it thought, what its models cost,
+    /// and all else as it is.
+    fn trace(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        let Some(trace) = record.at("trace") else {
+            let text = String::from_utf8_lossy(frame.data);
+            return match is_json(&text) {
+                true => out.unknown(frame, frame.event_type),
+                false => out.malformed(frame, "a record is not JSON"),
+            };
+        };
+        for (stage, json) in json::members(trace) {
+            let at = |path: &str| path.split('.').try_fold(json.get(), json::member);
+            if let Some(usage) = at("modelInvocationOutput.metadata.usage") {
+                self.meter.feed(usage);
+                self.meter.part();
+            }
+            let thought = at("rationale.text")
+                .or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));
+            if let Some(text) = thought.and_then(|json| serde_json::from_str::<Str<'_>>(json).ok())
+            {
+                out.reasoning(0, &text)?;
+            }
+            if at("rationale").is_none() {
+                out.block(0, &stage, json.get())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Api<'_> {
+    /// What tells a request from the API's others.
+    fn name(&self) -> Option<String> {
+        let path = self.api_path.as_ref().map(Str::as_str)?;
+        let method = self.http_method.as_ref().map_or("", Str::as_str);
+        Some(format!("{method} {path}").trim_ascii().to_owned())
+    }
+
+    /// The parameters, and the properties of the body.
+    fn arguments(&self, out: &mut EventOut<'_>) -> io::Result<String> {
+        let content =
+            self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
+        let bodies: Vec<Properties<'_>> = json::members(content)
+            .into_iter()
+            .filter_map(|(_, value)| serde_json::from_str(value.get()).ok())
+            .collect();
+        let properties = bodies.iter().flat_map(|body| body.properties.iter().flatten());
+        object(self.parameters.iter().flatten().chain(properties), out)
+    }
+}
+
+/// Parameters as an object: a value that is of its type stands in it as such.
+fn object<'p>(
+    parameters: impl Iterator<Item = &'p Parameter<'p>>,
+    out: &mut EventOut<'_>,
+) -> io::Result<String> {
+    let mut members = Vec::new();
+    for parameter in parameters {
+        let value = parameter.value.as_ref().map_or("", Str::as_str);
+        let is_typed = match parameter.kind.as_ref().map_or("string", Str::as_str) {
+            "boolean" => matches!(value, "true" | "false"),
+            "integer" | "number" => {
+                is_json(value) && value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+            }
+            "array" => is_json(value) && value.trim_ascii_start().starts_with('['),
+            "object" => is_json(value) && value.trim_ascii_start().starts_with('{'),
+            _ => {
+                members.push((parameter, json::quote(value)));
+                continue;
+            }
+        };
+        if !is_typed {
+            out.warn("wrong_type", "a parameter that is not of its type was taken as text")?;
+        }
+        members.push((parameter, if is_typed { value.to_owned() } else { json::quote(value) }));
+    }
+    let name =
+        |parameter: &Parameter<'_>| json::quote(parameter.name.as_ref().map_or("", Str::as_str));
+    let members: Vec<_> =
+        members.iter().map(|(parameter, value)| format!("{}:{value}", name(parameter))).collect();
+    Ok(format!("{{{}}}", members.join(",")))
+}
+
+fn say(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
+}
+
+fn replace(message: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    out.warn("invalid_utf8", message)?;
+    say("\u{FFFD}", out)
+}

@@ -1,0 +1,298 @@
+//! Blocks of content: what they say at their start, what deltas add to them,
+//! and what is said at their stop.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event;
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output};
+use crate::format::bedrock_converse::payload::{
+    Block, Delta, Event, Reasoning, ToolResult, ToolUse,
+};
+use crate::format::support::{EventOut, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+/// The blocks of one message.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// Those that are more than text, and haven't stopped, by their index.
+    open: BTreeMap<u64, Open>,
+    /// How many calls there have been. They are told apart by this number: an
+    /// index may come again.
+    count: u64,
+    /// The index that came last.
+    latest: u64,
+}
+
+/// A block that is more than text, and hasn't stopped.
+#[derive(Debug)]
+enum Open {
+    /// A call that fragments of its arguments may follow.
+    Call(Key),
+    /// What a tool of the provider's gives.
+    Result(Gathered),
+}
+
+/// A result that comes in pieces, and is said as one.
+#[derive(Debug, Default)]
+struct Gathered {
+    id: String,
+    is_error: Option<bool>,
+    /// The elements of its content: JSON with commas between.
+    content: String,
+}
+
+/// Kinds of block that are known, and have no event of their own.
+const PASSED_ON: [&str; 8] = [
+    "image",
+    "video",
+    "audio",
+    "document",
+    "searchResult",
+    "guardContent",
+    "cachePoint",
+    "citation",
+];
+
+impl Blocks {
+    /// `contentBlockStart`.
+    pub(super) fn start(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let index = self.index(event, out)?;
+        if let Some(earlier) = self.open.remove(&index) {
+            out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
+            earlier.cut(out)?;
+        }
+        let Some(start) = &event.start else { return out.unknown(frame, "contentBlockStart") };
+        if let Some(call) = &start.tool_use {
+            let key = self.call(call, Arguments::None, out)?;
+            self.open.insert(index, Open::Call(key));
+        } else if let Some(result) = &start.tool_result {
+            self.open.insert(index, Open::Result(Gathered::new(result)));
+        } else if let Some(json) = start.image {
+            out.block(0, "image", json.get())?;
+        } else {
+            out.unknown(frame, "contentBlockStart")?;
+        }
+        Ok(())
+    }
+
+    /// `contentBlockDelta`.
+    pub(super) fn delta(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let index = self.index(event, out)?;
+        match &event.delta {
+            Some(Delta { text: Some(text), .. }) => out.text(0, text),
+            Some(Delta { tool_use: Some(call), .. }) => {
+                self.fragment(index, call.input.as_ref().unwrap_or(&Str::default()), out)
+            }
+            Some(Delta { reasoning_content: Some(reasoning), .. }) => say_reasoning(reasoning, out),
+            Some(Delta { citation: Some(json), .. }) => out.block(0, "citation", json.get()),
+            Some(Delta { tool_result: Some(content), .. }) => self.gather(index, content, out),
+            Some(Delta { image: Some(json), .. }) => out.block(0, "image", json.get()),
+            _ => out.unknown(frame, "contentBlockDelta"),
+        }
+    }
+
+    /// `contentBlockStop`.
+    pub(super) fn stop(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let index = self.index(event, out)?;
+        match self.open.remove(&index) {
+            Some(Open::Call(key)) => out.call_end(0, key),
+            Some(Open::Result(result)) => result.say(out),
+            None => out.flush(),
+        }
+    }
+
+    /// A block of a complete answer.
+    pub(super) fn whole(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        read::<Block<'static>, _>(frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
+            if let Some(text) = &block.text {
+                return out.text(0, text).and_then(|()| out.flush());
+            }
+            if let Some(call) = &block.tool_use {
+                let key = self.call(
+                    call,
+                    call.input.map_or(Arguments::None, |json| Arguments::Value(json.get())),
+                    out,
+                )?;
+                return out.call_end(0, key);
+            }
+            if let Some(result) = &block.tool_result {
+                return Gathered::new(result).say(out);
+            }
+            if let Some(reasoning) = &block.reasoning_content {
+                return say_reasoning(reasoning, out).and_then(|()| out.flush());
+            }
+            if let Some(cited) = &block.citations_content {
+                let texts = cited.content.iter().flatten().filter_map(|cited| cited.text.as_ref());
+                for text in texts {
+                    out.text(0, text)?;
+                }
+                let mut citations = cited.citations.iter().flatten();
+                return citations.try_for_each(|json| out.block(0, "citation", json.get()));
+            }
+            pass_on(json, out)
+        })
+    }
+
+    /// The message has stopped: blocks that are open will not come to their
+    /// own end. A call that was never closed is the assembler's to judge.
+    pub(super) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
+    }
+
+    /// The index of the block that an event is of.
+    fn index(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<u64> {
+        if event.content_block_index.is_none() {
+            out.warn(
+                "missing_index",
+                "an event without index was taken to be of the latest block",
+            )?;
+        }
+        self.latest = event.content_block_index.unwrap_or(self.latest);
+        Ok(self.latest)
+    }
+
+    /// A call begins, or is there.
+    fn call(
+        &mut self,
+        call: &ToolUse<'_>,
+        arguments: Arguments<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Key> {
+        self.count += 1;
+        let key = Key::Index(self.count);
+        let executor = call.is_server_side().then_some(Executor::Provider);
+        let (id, name) = (call.id(), call.name());
+        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
+        Ok(key)
+    }
+
+    /// Arguments go on. Where no call has started, they become one that can't
+    /// be run, for it has no name.
+    fn fragment(&mut self, index: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let key = match self.open.get(&index) {
+            Some(Open::Call(key)) => *key,
+            _ => {
+                self.count += 1;
+                Key::Index(self.count)
+            }
+        };
+        self.open.insert(index, Open::Call(key));
+        if *piece == Str::default() {
+            return Ok(());
+        }
+        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
+    }
+
+    /// A result goes on.
+    fn gather(
+        &mut self,
+        index: u64,
+        content: &[&RawValue],
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match self.open.get_mut(&index) {
+            Some(Open::Result(result)) => {
+                result.add(content);
+                Ok(())
+            }
+            _ => {
+                let mut result = Gathered::default();
+                result.add(content);
+                self.open.insert(index, Open::Result(result));
+                out.warn(
+                    "missing_block_start",
+                    "a part of a result came without its `contentBlockStart`",
+                )
+            }
+        }
+    }
+}
+
+impl Open {
+    fn cut(self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self {
+            Open::Call(_) => Ok(()),
+            Open::Result(result) => {
+                out.warn("cut_block", "a result was cut")?;
+                result.say(out)
+            }
+        }
+    }
+}
+
+impl Gathered {
+    fn new(result: &ToolResult<'_>) -> Self {
+        let mut gathered = Gathered {
+            id: result.id().to_owned(),
+            is_error: result.is_error(),
+            content: String::new(),
+        };
+        gathered.add(result.content.as_deref().unwrap_or_default());
+        gathered
+    }
+
+    fn add(&mut self, content: &[&RawValue]) {
+        for json in content {
+            let comma = if self.content.is_empty() { "" } else { "," };
+            self.content.push_str(comma);
+            self.content.push_str(json.get());
+        }
+    }
+
+    fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let output = format!("[{}]", self.content);
+        let (output, is_error) = (Output::Json(&output), self.is_error);
+        out.emit(
+            0,
+            Kind::ToolResult(event::ToolResult { id: &self.id, name: None, output, is_error }),
+        )
+    }
+}
+
+fn say_reasoning(reasoning: &Reasoning<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let whole = reasoning.reasoning_text.as_ref();
+    if let Some(text) = reasoning.text.as_ref().or(whole.and_then(|whole| whole.text.as_ref())) {
+        out.reasoning(0, text)?;
+    }
+    if let Some(signature) =
+        reasoning.signature.as_ref().or(whole.and_then(|whole| whole.signature.as_ref()))
+    {
+        out.signature(0, signature.as_str())?;
+    }
+    match &reasoning.redacted_content {
+        Some(data) => out.redacted(0, data.as_str()),
+        None => Ok(()),
+    }
+}
+
+/// Says a block of a kind that has no event of its own.
+fn pass_on(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    for (kind, value) in json::members(json) {
+        out.block(0, &kind, value.get())?;
+        if !PASSED_ON.contains(&kind.as_ref()) {
+            let message = format!("a block of type {} has no meaning here", json::quote(&kind));
+            out.warn("unknown_block", &message)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! Amazon Bedrock Converse: the events of a stream, and complete answers.
+//!
+//! Source: Amazon Bedrock API reference, "ConverseStream" and "Converse". A
+//! stream is `messageStart`, blocks of content, `messageStop` with the reason,
+//! and `metadata` with the usage. In an AWS event stream the event's name is a
+//! header; elsewhere (a log of what an SDK gave, Nova's own format) it's the
+//! one key of an object. Text and thinking have no `contentBlockStart`.
+
+mod blocks;
+mod payload;
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::is_json;
+use crate::format::support::stage::Stage;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use blocks::Blocks;
+use payload::{Body, Event};
+
+pub(super) static FORMAT: Format = Format {
+    name: "bedrock-converse",
+    aliases: &["bedrock-converse-stream", "converse", "nova"],
+    about: "Amazon Bedrock Converse, stream and body",
+    link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html",
+    sniff,
+    decoder: || Box::new(Converse::default()),
+};
+
+/// The events of a stream, in their order.
+const EVENTS: [&str; 6] = [
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    METADATA,
+];
+/// Other formats have an event of this name.
+const METADATA: &str = "metadata";
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let is_ours = match record.has_headers {
+        true => EVENTS.contains(&record.event_type),
+        false => {
+            let has_event =
+                EVENTS.iter().any(|name| *name != METADATA && is_object(record.get(name)));
+            has_event || record.at("metadata.usage.inputTokens").is_some() || is_body(record)
+        }
+    };
+    is_ours.into()
+}
+
+fn is_body(record: &Record<'_>) -> bool {
+    record.at("output.message.content").is_some()
+        || (record.has("stopReason") && is_object(record.get("output")))
+}
+
+fn is_object(json: Option<&str>) -> bool {
+    json.is_some_and(|json| json.starts_with('{'))
+}
+
+/// What was read from a cache or written to one is not in `inputTokens`; both
+/// have two spellings, and often come in both.
+const USAGE: &[Row] = &[
+    ("inputTokens", Op::Adds, &[Field::Input]),
+    ("cacheReadInputTokens|cacheReadInputTokenCount", Op::Adds, &[Field::Input, Field::Cached]),
+    (
+        "cacheWriteInputTokens|cacheWriteInputTokenCount",
+        Op::Adds,
+        &[Field::Input, Field::CacheWrite],
+    ),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+];
+
+struct Converse {
+    stage: Stage,
+    blocks: Blocks,
+    meter: Meter,
+}
+
+impl Default for Converse {
+    fn default() -> Self {
+        Converse { stage: Stage::Closed, blocks: Blocks::default(), meter: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for Converse {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        if frame.is_failure() {
+            self.failed(out)?;
+            return error::report_failure(&frame, out);
+        }
+        match frame.headers {
+            [] => self.record(&frame, out),
+            _ => self.event(frame.event_type, &frame, out),
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => Ok(()),
+            // Some servers in front of Bedrock send no `metadata`.
+            Stage::Stopped => self.end(out),
+            Stage::Open | Stage::Failed => {
+                self.blocks.cut(out)?;
+                self.meter.finish(out)
+            }
+        }
+    }
+}
+
+impl Converse {
+    /// A record without a name: events under their names, or a body.
+    fn record(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        let mut is_known = false;
+        for name in EVENTS {
+            if let Some(json) = record.get(name) {
+                is_known = true;
+                self.event(name, &Frame { data: json.as_bytes(), ..*frame }, out)?;
+            }
+        }
+        if is_known {
+            return Ok(());
+        }
+        if record.has("output") || record.has("stopReason") {
+            return read::<Body<'static>, _>(
+                frame,
+                out,
+                |body: Body<'_>, out: &mut EventOut<'_>| self.body(frame, &body, out),
+            );
+        }
+        let text = String::from_utf8_lossy(frame.data);
+        let exception =
+            json::members(&text).into_iter().find(|(name, _)| name.ends_with("Exception"));
+        if let Some((name, value)) = exception {
+            self.failed(out)?;
+            return error::report_named(&name, value.get(), out);
+        }
+        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+            self.failed(out)?;
+            return error::report(&text, out);
+        }
+        match text.trim_ascii() {
+            "" => Ok(()),
+            text if is_json(text) => out.unknown(frame, record.names().next().unwrap_or("unknown")),
+            _ => out.malformed(frame, "a record is not JSON"),
+        }
+    }
+
+    fn event(&mut self, name: &str, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match name {
+            "messageStart" => return self.begin(out),
+            // What protocols of several events begin with; it says nothing here.
+            "initial-response" => return Ok(()),
+            _ if !EVENTS.contains(&name) => return out.unknown(frame, name),
+            _ => self.begin_late(out)?,
+        }
+        read::<Event<'static>, _>(frame, out, |event: Event<'_>, out: &mut EventOut<'_>| match name
+        {
+            "contentBlockStart" => self.blocks.start(frame, &event, out),
+            "contentBlockDelta" => self.blocks.delta(frame, &event, out),
+            "contentBlockStop" => self.blocks.stop(&event, out),
+            "messageStop" => {
+                if let Some(json) = event.additional_model_response_fields {
+                    out.block(0, "additionalModelResponseFields", json.get())?;
+                }
+                self.stop(out)?;
+                if out.finish_if(0, event.stop_reason.as_ref())? {
+                    return Ok(());
+                }
+                out.warn("no_finish_reason", "`messageStop` came without a stop reason")
+            }
+            _ => self.metadata(&event, out),
+        })
+    }
+
+    /// What the message cost, and what a guardrail has to say: its last event.
+    fn metadata(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.usage(event.usage);
+        trace(event.trace, out)?;
+        if self.stage == Stage::Stopped { self.end(out) } else { Ok(()) }
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>) {
+        usage.into_iter().for_each(|usage| self.meter.feed(usage.get()));
+    }
+
+    /// A complete answer.
+    fn body(
+        &mut self,
+        frame: &Frame<'_>,
+        body: &Body<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.begin(out)?;
+        for json in body.content() {
+            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            self.blocks.whole(&frame, json.get(), out)?;
+        }
+        if let Some(json) = body.additional_model_response_fields {
+            out.block(0, "additionalModelResponseFields", json.get())?;
+        }
+        trace(body.trace, out)?;
+        self.usage(body.usage);
+        // Without a reason to stop, an answer isn't complete.
+        if out.finish_if(0, body.stop_reason.as_ref())? { self.end(out) } else { Ok(()) }
+    }
+
+    /// `messageStop`.
+    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Open {
+            self.stage = Stage::Stopped;
+        }
+        self.blocks.cut(out)
+    }
+
+    /// A message begins. One that was open ends now: well, if it had stopped.
+    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => {}
+            Stage::Stopped | Stage::Failed => self.end(out)?,
+            Stage::Open => {
+                self.blocks.cut(out)?;
+                self.meter.finish(out)?;
+                out.cut()?;
+            }
+        }
+        *self = Converse { stage: Stage::Open, ..Converse::default() };
+        out.start(FORMAT.name, None, None)
+    }
+
+    /// A part of a message came: if none has begun, the input's beginning is
+    /// missing.
+    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.begin(out)?;
+        out.warn("missing_message_start", "a part of a message came without `messageStart`")
+    }
+
+    /// The provider is about to be quoted with an error.
+    fn failed(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            self.begin(out)?;
+        }
+        self.stage = Stage::Failed;
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.blocks.cut(out)?;
+        self.meter.finish(out)?;
+        *self = Converse::default();
+        out.end()
+    }
+}
+
+/// What a guardrail did, and why: nothing else tells.
+fn trace(json: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+    match json.map(RawValue::get) {
+        None | Some("{}") => Ok(()),
+        Some(json) => out.block(0, "trace", json),
+    }
+}

@@ -1,0 +1,223 @@
+//! The fields of events, of complete answers and of their blocks.
+
+use serde_json::value::RawValue;
+
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+/// One event of a stream, whatever its name.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Event<'a> {
+    pub(super) content_block_index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) start: Option<Start<'a>>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    /// `messageStop`, as is the next one.
+    #[serde(borrow)]
+    pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) additional_model_response_fields: Option<&'a RawValue>,
+    /// `metadata`, as is the next one.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) trace: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+/// How a block begins.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Start<'a> {
+    #[serde(borrow)]
+    pub(super) tool_use: Option<ToolUse<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_result: Option<ToolResult<'a>>,
+    #[serde(borrow)]
+    pub(super) image: Option<&'a RawValue>,
+}
+
+/// What is added to a block.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_use: Option<ToolInput<'a>>,
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<Reasoning<'a>>,
+    #[serde(borrow)]
+    pub(super) citation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_result: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    pub(super) image: Option<&'a RawValue>,
+}
+
+/// Arguments, which come in pieces of JSON.
+#[derive(serde::Deserialize)]
+pub(super) struct ToolInput<'a> {
+    #[serde(borrow)]
+    pub(super) input: Option<Str<'a>>,
+}
+
+/// Thinking: in deltas its fields stand here, in complete answers the text and
+/// its signature one level deeper.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Reasoning<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) redacted_content: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) reasoning_text: Option<ReasoningText<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ReasoningText<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+}
+
+/// A call: its beginning, or all of it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolUse<'a> {
+    #[serde(borrow)]
+    tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+}
+
+impl ToolUse<'_> {
+    /// The call's id, if it isn't blank.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.tool_use_id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_ref().and_then(Str::non_empty)
+    }
+
+    /// Whether the tool is the provider's own.
+    pub(super) fn is_server_side(&self) -> bool {
+        self.kind.as_ref().is_some_and(|kind| kind.as_str() == "server_tool_use")
+    }
+}
+
+/// A result: its beginning, or all of it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolResult<'a> {
+    #[serde(borrow)]
+    tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    status: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Option<Vec<&'a RawValue>>,
+}
+
+impl ToolResult<'_> {
+    pub(super) fn id(&self) -> &str {
+        self.tool_use_id.as_ref().map(Str::as_str).unwrap_or_default()
+    }
+
+    /// Whether the tool failed, where the result says so.
+    pub(super) fn is_error(&self) -> Option<bool> {
+        match self.status.as_ref().map(Str::as_str) {
+            Some("error") => Some(true),
+            Some("success") => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A complete answer.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Body<'a> {
+    #[serde(borrow)]
+    output: Option<Output<'a>>,
+    #[serde(borrow)]
+    pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) additional_model_response_fields: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) trace: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Body<'static> {
+    type Type = Body<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Output<'a> {
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Message<'a> {
+    /// Each of them a [`Block`].
+    #[serde(borrow)]
+    content: Option<Vec<&'a RawValue>>,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn content(&self) -> &[&'a RawValue] {
+        let message = self.output.as_ref().and_then(|output| output.message.as_ref());
+        message.and_then(|message| message.content.as_deref()).unwrap_or_default()
+    }
+}
+
+/// A block of a complete answer.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Block<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_use: Option<ToolUse<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_result: Option<ToolResult<'a>>,
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<Reasoning<'a>>,
+    #[serde(borrow)]
+    pub(super) citations_content: Option<Citations<'a>>,
+}
+
+impl<'de> Payload<'de> for Block<'static> {
+    type Type = Block<'de>;
+}
+
+/// Text, and where it is from.
+#[derive(serde::Deserialize)]
+pub(super) struct Citations<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<Vec<Cited<'a>>>,
+    #[serde(borrow)]
+    pub(super) citations: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Cited<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+}

@@ -1,0 +1,230 @@
+//! Amazon Bedrock InvokeModelWithResponseStream: each chunk holds, as base64, a
+//! record of the format that the model itself speaks.
+//!
+//! Source: Amazon Bedrock API reference, "InvokeModelWithResponseStream", and
+//! "Inference request parameters and response fields" of each model. The format
+//! inside is found as that of any input is. Beside the model's own fields stand
+//! Bedrock's, whose names begin with `amazon-bedrock-`.
+
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::format::support::{Halves, emit::is_json};
+use crate::format::table::FORMATS;
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "bedrock-invoke",
+    aliases: &["bedrock-invoke-model", "invoke-model"],
+    about: "Amazon Bedrock InvokeModelWithResponseStream, around any model's format",
+    link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html",
+    sniff,
+    decoder: || Box::new(Invoke::default()),
+};
+
+/// The event that pieces of an answer come in.
+pub(super) const CHUNK: &str = "chunk";
+
+/// A chunk that holds an object, not an agent's words: these come without
+/// padding, and hardly ever look like a model's record.
+fn sniff(record: &Record<'_>) -> Sniff {
+    if !record.has_headers || record.event_type != CHUNK || record.has("attribution") {
+        return Sniff::No;
+    }
+    let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
+    let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
+    let is_object = text.starts_with('{') && is_json(text);
+    let inner =
+        Record::new(&Frame { event_type: "", headers: &[], data: text.as_bytes(), ..EMPTY });
+    let is_known = || known(&inner).is_some_and(|row| row.name != error::FORMAT.name);
+    (is_object && (record.has("p") || is_known())).into()
+}
+
+const EMPTY: Frame<'static> = Frame {
+    framing: crate::frame::EVENT_STREAM,
+    event_type: "",
+    headers: &[],
+    data: b"",
+    id: "",
+    offset: 0,
+};
+
+/// The format that a record is in.
+fn known(record: &Record<'_>) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|row| (row.sniff)(record) == Sniff::Yes)
+}
+
+/// A chunk. Its padding, `p`, hides how long it is.
+#[derive(serde::Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    bytes: Option<Str<'a>>,
+}
+
+impl<'de> Payload<'de> for Chunk<'static> {
+    type Type = Chunk<'de>;
+}
+
+const METRICS: &str = "amazon-bedrock-invocationMetrics";
+const GUARDRAIL: &str = "amazon-bedrock-guardrailAction";
+const TRACE: &str = "amazon-bedrock-trace";
+
+/// What was read from a cache or written to one is not in `inputTokenCount`.
+const USAGE: &[Row] = &[
+    ("inputTokenCount", Op::Adds, &[Field::Input]),
+    ("cacheReadInputTokenCount", Op::Adds, &[Field::Input, Field::Cached]),
+    ("cacheWriteInputTokenCount", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    ("outputTokenCount", Op::Is, &[Field::Output]),
+];
+
+#[derive(Default)]
+struct Invoke {
+    /// The decoder of the format inside, once it's known.
+    inner: Option<Box<dyn Decoder>>,
+    /// The first words of a chunk that didn't tell the format.
+    stranger: Option<String>,
+    message: Message,
+}
+
+/// What Bedrock knows of the message that is open.
+struct Message {
+    is_open: bool,
+    /// Whether the model has told what it cost.
+    has_usage: bool,
+    /// Whether a guardrail has stepped in.
+    is_blocked: bool,
+    /// What Bedrock says that it cost.
+    metrics: Meter,
+}
+
+impl Default for Message {
+    fn default() -> Self {
+        Message { is_open: false, has_usage: false, is_blocked: false, metrics: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for Invoke {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_failure() {
+            if !std::mem::replace(&mut self.message.is_open, true) {
+                out.start(FORMAT.name, None, None)?;
+            }
+            return error::report_failure(&frame, out);
+        }
+        if frame.event_type != CHUNK {
+            return out.unknown(&frame, frame.event_type);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            match chunk.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
+                Some(Ok(data)) => {
+                    self.record(&Frame { event_type: "", headers: &[], data: &data, ..frame }, out)
+                }
+                Some(Err(_)) => out.malformed(&frame, "the bytes of a chunk are not base64"),
+                None => out.malformed(&frame, "a chunk has no bytes"),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Invoke { inner, stranger, message } = self;
+        match inner {
+            Some(inner) => {
+                out.overhear(|event, emit| message.hear(event, emit), |out| inner.finish(out))?;
+                message.finish_usage(out)
+            }
+            None => {
+                let Some(text) = stranger else { return Ok(()) };
+                out.start(FORMAT.name, None, None)?;
+                let message =
+                    format!("the chunks are of no known format; the first one begins with {text}");
+                out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, &message, None)))
+            }
+        }
+    }
+}
+
+impl Invoke {
+    /// A record of the model's format, with what Bedrock has put beside it.
+    fn record(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        let Invoke { inner, stranger, message } = self;
+        if let Some(json) = record.get(METRICS) {
+            message.metrics.feed(json);
+        }
+        message.is_blocked |= record.text(GUARDRAIL).is_some_and(|action| action == BLOCKED);
+        if let Some(json) = record.get(TRACE).filter(|_| message.is_open) {
+            out.block(0, "trace", json)?;
+        }
+        let is_bedrocks =
+            record.is_object() && record.names().all(|name| name.starts_with("amazon-bedrock-"));
+        if is_bedrocks && message.is_open {
+            return Ok(());
+        }
+        if inner.is_none() {
+            *inner = known(&record).map(|row| (row.decoder)());
+        }
+        match inner {
+            Some(inner) => {
+                out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out))
+            }
+            None => {
+                stranger.get_or_insert_with(|| {
+                    crate::json::quote_start(&String::from_utf8_lossy(frame.data))
+                });
+                out.unknown(frame, CHUNK)
+            }
+        }
+    }
+}
+
+/// A guardrail's action, if it has stepped in.
+const BLOCKED: &str = "INTERVENED";
+
+impl Message {
+    /// Passes on what the model's decoder says, and adds what it doesn't know.
+    fn hear(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        match event.kind {
+            Kind::Start(start) => {
+                self.is_open = true;
+                emit(Kind::Start(Start { format: FORMAT.name, ..start }).into())
+            }
+            Kind::Usage(_) => {
+                self.has_usage = true;
+                emit(event)
+            }
+            Kind::End => {
+                self.finish_usage(&mut EventOut::new(emit, &mut Halves::default(), 0))?;
+                if self.is_blocked {
+                    emit(Kind::Finish(filtered()).into())?;
+                }
+                *self = Message::default();
+                emit(event)
+            }
+            _ => emit(event),
+        }
+    }
+
+    /// Bedrock's own count, if the model gave none.
+    fn finish_usage(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.is_open && !self.has_usage { self.metrics.finish(out) } else { Ok(()) }
+    }
+}
+
+/// Why the model stopped, if a guardrail has stepped in.
+fn filtered() -> Finish<'static> {
+    Finish {
+        finish_reason: FinishReason::ContentFilter,
+        raw: Some(BLOCKED),
+        stop_sequence: None,
+        inferred: false,
+        wants_tools: false,
+    }
+}

@@ -1,0 +1,137 @@
+//! What tells a line of Claude Code, and its fields.
+
+use serde_json::value::RawValue;
+
+use crate::format::format::Record;
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+/// Whether a record is such a line.
+pub(super) fn is_ours(record: &Record<'_>) -> bool {
+    let has_session = record.has("session_id") || record.has("sessionId");
+    match record.text("type").as_deref() {
+        Some("system") => record.has("subtype"),
+        Some("assistant" | "user") => record.has("message"),
+        Some("stream_event") => record.has("event"),
+        Some("result") => record.has("subtype") || record.has("total_cost_usd"),
+        Some("summary") => record.has("leafUuid"),
+        Some("file-history-snapshot" | "queue-operation") => true,
+        Some(kind) => has_session && PASSED_OVER.contains(&kind),
+        None => false,
+    }
+}
+
+/// Lines that say how the program does, and nothing of the answer.
+pub(super) const PASSED_OVER: [&str; 24] = [
+    "system",
+    "summary",
+    "file-history-snapshot",
+    "queue-operation",
+    "rate_limit_event",
+    "tool_progress",
+    "tool_use_summary",
+    "auth_status",
+    "prompt_suggestion",
+    "keep_alive",
+    "conversation_reset",
+    "control_request",
+    "control_response",
+    "control_cancel_request",
+    "progress",
+    "attachment",
+    "last-prompt",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "permission-mode",
+    "mode",
+    "pr-link",
+    "tag",
+];
+
+/// A line of a stream or of a transcript. Which fields it has depends on its
+/// type.
+#[derive(serde::Deserialize)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) subtype: Option<Str<'a>>,
+    #[serde(borrow)]
+    session_id: Option<Str<'a>>,
+    /// Transcripts write it so.
+    #[serde(borrow, rename = "sessionId")]
+    pub(super) session_id_of_transcript: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Str<'a>>,
+    /// A message of Anthropic's API, or a user's.
+    #[serde(borrow)]
+    pub(super) message: Option<&'a RawValue>,
+    /// An event of Anthropic's API.
+    #[serde(borrow)]
+    pub(super) event: Option<&'a RawValue>,
+    /// The call that a subagent works for.
+    #[serde(borrow)]
+    parent_tool_use_id: Option<Str<'a>>,
+    /// The same in a transcript.
+    #[serde(rename = "isSidechain")]
+    is_sidechain: Option<bool>,
+    #[serde(rename = "isMeta")]
+    is_meta: Option<bool>,
+    /// `result`, as are the others.
+    pub(super) is_error: Option<bool>,
+    #[serde(borrow)]
+    pub(super) result: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    errors: Option<Vec<Str<'a>>>,
+    #[serde(borrow)]
+    permission_denials: Option<&'a RawValue>,
+    #[serde(borrow)]
+    structured_output: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Line<'static> {
+    type Type = Line<'de>;
+}
+
+impl Line<'_> {
+    pub(super) fn is_init(&self) -> bool {
+        self.subtype.as_ref().is_some_and(|subtype| subtype.as_str() == "init")
+    }
+
+    pub(super) fn is_of_subagent(&self) -> bool {
+        self.parent_tool_use_id.is_some() || self.is_sidechain == Some(true)
+    }
+
+    /// What the program wrote in the user's name.
+    pub(super) fn is_meta(&self) -> bool {
+        self.is_meta == Some(true)
+    }
+
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session_id.as_ref().or(self.session_id_of_transcript.as_ref()).and_then(Str::non_empty)
+    }
+
+    /// What went wrong, in the program's words.
+    pub(super) fn failure(&self) -> Option<String> {
+        let result = self.result.as_ref().and_then(Str::non_empty).map(str::to_owned);
+        let errors: Vec<&str> = self.errors.iter().flatten().map(Str::as_str).collect();
+        result.or(Some(errors.join("; "))).filter(|text| !text.is_empty())
+    }
+
+    /// What else a `result` holds, unless it is nothing.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let named = [
+            ("permission_denials", self.permission_denials),
+            ("structured_output", self.structured_output),
+        ];
+        named.into_iter().filter_map(|(name, json)| {
+            let json = json?.get();
+            (!matches!(json, "null" | "[]")).then_some((name, json))
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! Claude Code: `--output-format stream-json` (with partial messages or not),
+//! `--output-format json`, and session transcripts. The Claude Agent SDK and
+//! Amp write the same.
+//!
+//! Source: Claude Code documentation, headless mode, and the types of
+//! `@anthropic-ai/claude-agent-sdk`. A run is a message, `init` … `result`: only
+//! the run has one end and an exact usage. What streamed isn't said again when
+//! its snapshot comes. A transcript names no end: each prompt begins a message,
+//! and the end of the input is one. The agent ran all calls, and their
+//! `tool_result` is behind them. Lines of subagents are no part of the answer;
+//! `--raw` shows them.
+
+mod line;
+mod stream;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{FinishReason, Kind, Output, ProviderEvent};
+use crate::format::anthropic::USAGE;
+use crate::format::anthropic::blocks::Blocks;
+use crate::format::anthropic::payload::{Block, Event, Message};
+use crate::format::format::{Decoder, Format};
+use crate::format::support::usage::Meter;
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+use line::{Line, PASSED_OVER, is_ours};
+
+pub(super) static FORMAT: Format = Format {
+    name: "claude-code",
+    aliases: &["claude-code-transcript", "claude-agent-sdk", "amp"],
+    about: "Claude Code, stream-json, json and session transcripts",
+    link: "https://code.claude.com/docs/en/headless",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(ClaudeCode::default()),
+};
+
+struct ClaudeCode {
+    is_open: bool,
+    /// Whether the lines are of a transcript.
+    is_transcript: bool,
+    /// The model's message that the last line was of, and what it has said.
+    current: Option<String>,
+    seen: Vec<u64>,
+    /// The model's message that streams, or was the last to do so.
+    streamed: Option<String>,
+    /// Whether the run has said any text.
+    has_text: bool,
+    /// Why the model stopped last.
+    reason: Option<String>,
+    blocks: Blocks,
+    meter: Meter,
+}
+
+impl Default for ClaudeCode {
+    fn default() -> Self {
+        ClaudeCode {
+            is_open: false,
+            is_transcript: false,
+            current: None,
+            seen: Vec::new(),
+            streamed: None,
+            has_text: false,
+            reason: None,
+            blocks: Blocks::of_agent(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for ClaudeCode {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Line<'static>, _>(&frame, out, |line: Line<'_>, out: &mut EventOut<'_>| {
+            self.line(&frame, &line, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.is_open {
+            return Ok(());
+        }
+        if self.is_transcript {
+            self.meter.finish(out)?;
+            return self.infer_finish(out);
+        }
+        self.blocks.cut(out)?;
+        self.meter.finish(out)
+    }
+}
+
+impl ClaudeCode {
+    fn line(
+        &mut self,
+        frame: &Frame<'_>,
+        line: &Line<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = line.kind.as_ref().map_or("", Str::as_str);
+        if line.is_of_subagent() {
+            let data = String::from_utf8_lossy(frame.data);
+            let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
+            return if self.is_open { out.emit(0, Kind::ProviderEvent(event)) } else { Ok(()) };
+        }
+        match (kind, line.message, line.event) {
+            ("system", ..) if line.is_init() => self.begin(line, None, out),
+            ("assistant", Some(json), _) => read::<Message<'static>, _>(
+                &inner(frame, json),
+                out,
+                |message: Message<'_>, out| {
+                    self.begin(line, message.model.as_ref().and_then(Str::non_empty), out)?;
+                    self.snapshot(frame, &message, out)
+                },
+            ),
+            ("user", Some(json), _) => self.user(frame, line, json, out),
+            ("stream_event", _, Some(json)) => {
+                self.begin(line, None, out)?;
+                let frame = inner(frame, json);
+                read::<Event<'static>, _>(
+                    &frame,
+                    out,
+                    |event: Event<'_>, out: &mut EventOut<'_>| self.stream(&frame, &event, out),
+                )
+            }
+            ("result", ..) => {
+                self.begin(line, None, out)?;
+                self.result(frame, line, out)
+            }
+            _ if PASSED_OVER.contains(&kind) => Ok(()),
+            _ => out.unknown(frame, kind),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        line: &Line<'_>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        self.is_transcript = line.session_id_of_transcript.is_some();
+        out.start(
+            FORMAT.name,
+            line.session(),
+            model.or(line.model.as_ref().and_then(Str::non_empty)),
+        )
+    }
+
+    /// What is said next is another of the model's messages, or more of the
+    /// one before.
+    fn turn_to(&mut self, id: Option<&str>) {
+        if id.is_none() || id != self.current.as_deref() {
+            self.meter.part();
+            self.seen.clear();
+            self.current = id.map(str::to_owned);
+        }
+    }
+
+    /// A message as it is now: a line for each of its blocks, each with the
+    /// same usage.
+    fn snapshot(
+        &mut self,
+        frame: &Frame<'_>,
+        message: &Message<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = message.id.as_ref().and_then(Str::non_empty);
+        if id.is_some() && id == self.streamed.as_deref() {
+            return Ok(());
+        }
+        self.turn_to(id);
+        self.meter.feed(message.usage.map_or("", RawValue::get));
+        self.note_reason(message.ending().reason);
+        for json in message.content.iter().flatten() {
+            let mut hasher = DefaultHasher::new();
+            json.get().hash(&mut hasher);
+            if self.seen.contains(&hasher.finish()) {
+                out.warn(
+                    "repeated_block",
+                    "a block that its message had said before was passed over",
+                )?;
+                continue;
+            }
+            self.seen.push(hasher.finish());
+            self.block(frame, json, out)?;
+        }
+        Ok(())
+    }
+
+    fn block(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        read::<Block<'static>, _>(
+            &inner(frame, json),
+            out,
+            |block: Block<'_>, out: &mut EventOut<'_>| {
+                self.has_text |= block.text.is_some();
+                self.blocks.whole(&block, json.get(), out)
+            },
+        )
+    }
+
+    /// Results, or a prompt: in a transcript, a new message.
+    fn user(
+        &mut self,
+        frame: &Frame<'_>,
+        line: &Line<'_>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let content = json::members(json.get()).into_iter().find(|(key, _)| key == "content");
+        let content = content.map_or("", |(_, content)| content.get());
+        let blocks: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
+        let (results, others): (Vec<&RawValue>, Vec<&RawValue>) =
+            blocks.into_iter().partition(|block| block.get().contains("tool_use_id"));
+        let is_prompt = (content.starts_with('"') || !others.is_empty()) && !line.is_meta();
+        if is_prompt && self.is_open && self.is_transcript {
+            self.infer_finish(out)?;
+            self.end(out)?;
+        }
+        if !results.is_empty() {
+            self.begin(line, None, out)?;
+        }
+        results.into_iter().try_for_each(|block| self.block(frame, block, out))
+    }
+
+    fn note_reason(&mut self, reason: Option<&Str<'_>>) {
+        if let Some(raw) = reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
+            self.reason = Some(raw.to_owned());
+        }
+    }
+
+    /// The end of the run.
+    fn result(
+        &mut self,
+        frame: &Frame<'_>,
+        line: &Line<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.blocks.cut(out)?;
+        if let Some(usage) = line.usage.filter(|usage| usage.get().starts_with('{')) {
+            self.meter.reset();
+            self.meter.feed(usage.get());
+        }
+        for (name, json) in line.blocks() {
+            out.block(0, name, json)?;
+        }
+        let subtype = line.subtype.as_ref().and_then(Str::non_empty);
+        if line.is_error == Some(true) {
+            let message = line.failure();
+            let code = subtype.filter(|subtype| *subtype != "success");
+            error::report_as(
+                message.as_deref().or(subtype),
+                code,
+                &String::from_utf8_lossy(frame.data),
+                out,
+            )?;
+            return self.end(out);
+        }
+        // It repeats the last text, and is all there is without the stream.
+        if let (false, Some(text)) = (self.has_text, &line.result) {
+            out.text(0, text)?;
+        }
+        self.note_reason(line.stop_reason.as_ref());
+        if let Some(raw) = self.reason.as_deref().or(subtype) {
+            out.finish(0, raw, None)?;
+        }
+        self.end(out)
+    }
+
+    /// A transcript keeps reasons, but not always: only one that is worse than
+    /// what would be inferred without it is told.
+    fn infer_finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let raw = self.reason.as_deref();
+        let is_usual =
+            |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
+        let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
+        let raw = raw.filter(|_| reason.is_some());
+        out.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = ClaudeCode::default();
+        out.end()
+    }
+}
+
+/// A part of a frame, as a frame of its own.
+fn inner<'f>(frame: &Frame<'f>, json: &'f RawValue) -> Frame<'f> {
+    Frame { data: json.get().as_bytes(), ..*frame }
+}

@@ -1,0 +1,62 @@
+//! Partial messages: the events of the model's own stream, as they came.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::anthropic::payload::{Block, Event, Message};
+use crate::format::claude_code::{ClaudeCode, inner};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+impl ClaudeCode {
+    /// An event of the model's own stream.
+    pub(super) fn stream(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match event.kind.as_ref().map_or("", Str::as_str) {
+            "message_start" => {
+                let Some(json) = event.message else { return out.unknown(frame, "message_start") };
+                read::<Message<'static>, _>(
+                    &inner(frame, json),
+                    out,
+                    |message: Message<'_>, _: &mut EventOut<'_>| {
+                        let id = message.id.as_ref().and_then(Str::non_empty);
+                        self.turn_to(id);
+                        self.streamed = id.map(str::to_owned);
+                        self.meter.feed(message.usage.map_or("", RawValue::get));
+                        Ok(())
+                    },
+                )
+            }
+            "content_block_start" => {
+                let Some(json) = event.content_block else {
+                    return out.unknown(frame, "content_block_start");
+                };
+                read::<Block<'static>, _>(
+                    &inner(frame, json),
+                    out,
+                    |block: Block<'_>, out: &mut EventOut<'_>| {
+                        self.has_text |= block.text.is_some();
+                        self.blocks.start(event.index, &block, json.get(), out)
+                    },
+                )
+            }
+            "content_block_delta" => self.blocks.delta(frame, event, out),
+            "content_block_stop" => self.blocks.stop(event.index, out),
+            "message_delta" => {
+                self.meter.feed(event.usage.map_or("", RawValue::get));
+                self.note_reason(event.ending().reason);
+                Ok(())
+            }
+            "message_stop" => self.blocks.cut(out),
+            "ping" => Ok(()),
+            "error" => error::report(&String::from_utf8_lossy(frame.data), out),
+            kind => out.unknown(frame, kind),
+        }
+    }
+}

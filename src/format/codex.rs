@@ -1,0 +1,301 @@
+//! Codex CLI: `codex exec --json`.
+//!
+//! Source: the types of `@openai/codex-sdk` (events and items). A turn is a
+//! message: it has one end and one usage, whatever the number of the agent's
+//! remarks in it. Items come whole. What the agent ran is a call, named after
+//! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` behind it.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::format::format::{Decoder, Format};
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "codex",
+    aliases: &["codex-exec", "codex-cli"],
+    about: "Codex CLI, codex exec --json",
+    link: "https://developers.openai.com/codex/noninteractive",
+    sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
+    decoder: || Box::new(Codex::default()),
+};
+
+fn is_ours(kind: &str) -> bool {
+    matches!(kind, "thread.started" | "turn.started" | "turn.completed" | "turn.failed")
+        || kind.starts_with("item.")
+}
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("cached_input_tokens", Op::Is, &[Field::Cached]),
+    ("cache_write_input_tokens", Op::Is, &[Field::CacheWrite]),
+    ("reasoning_output_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+#[derive(serde::Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    thread_id: Option<Str<'a>>,
+    /// An [`Item`].
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+/// What the agent thought, said or did.
+#[derive(serde::Deserialize)]
+struct Item<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    /// Old builds call it `item_type`.
+    #[serde(borrow, rename = "type", alias = "item_type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    #[serde(borrow)]
+    phase: Option<Str<'a>>,
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+    #[serde(borrow)]
+    status: Option<Str<'a>>,
+    #[serde(borrow)]
+    aggregated_output: Option<Str<'a>>,
+    exit_code: Option<i64>,
+    #[serde(borrow)]
+    server: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool: Option<Str<'a>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Item<'static> {
+    type Type = Item<'de>;
+}
+
+/// Members of an item that are not what its tool was called with.
+const NOT_ARGUMENTS: [&str; 9] = [
+    "id",
+    "type",
+    "item_type",
+    "status",
+    "aggregated_output",
+    "exit_code",
+    "result",
+    "error",
+    "agents_states",
+];
+
+struct Codex {
+    thread: Option<String>,
+    is_open: bool,
+    calls: Calls,
+    meter: Meter,
+    /// An error that is final only if nothing comes behind it: the program
+    /// reports each try to reconnect as one.
+    error: Option<String>,
+}
+
+impl Default for Codex {
+    fn default() -> Self {
+        let meter = Meter::new(USAGE);
+        Codex { thread: None, is_open: false, calls: Calls::default(), meter, error: None }
+    }
+}
+
+impl Decoder for Codex {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(json) = self.error.take() {
+            error::report(&json, out)?;
+        }
+        self.meter.finish(out)
+    }
+}
+
+impl Codex {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        self.error = None;
+        match kind {
+            "thread.started" => {
+                self.thread = event.thread_id.as_ref().and_then(Str::non_empty).map(str::to_owned);
+                Ok(())
+            }
+            "turn.started" => self.begin(out),
+            "item.started" | "item.updated" | "item.completed" => {
+                self.begin(out)?;
+                let Some(json) = event.item.map(RawValue::get) else {
+                    return out.unknown(frame, kind);
+                };
+                read::<Item<'static>, _>(
+                    &Frame { data: json.as_bytes(), ..*frame },
+                    out,
+                    |item: Item<'_>, out| {
+                        self.item(frame, &item, json, kind == "item.completed", out)
+                    },
+                )
+            }
+            // The item is repeated, whole.
+            "item.plan.delta" => Ok(()),
+            "turn.completed" => {
+                self.begin(out)?;
+                self.meter.feed(event.usage.map_or("", RawValue::get));
+                self.end(out)
+            }
+            "turn.failed" => {
+                self.begin(out)?;
+                error::report(event.error.map_or("null", RawValue::get), out)?;
+                self.end(out)
+            }
+            "error" => {
+                self.begin(out)?;
+                self.error = Some(String::from_utf8_lossy(frame.data).into_owned());
+                out.warn(
+                    "agent_error",
+                    event.message.as_ref().map_or("the agent reported an error", Str::as_str),
+                )
+            }
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    /// `is_last` tells whether the item is complete.
+    fn item(
+        &mut self,
+        frame: &Frame<'_>,
+        item: &Item<'_>,
+        json: &str,
+        is_last: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let none = Str::default();
+        let text = item.text.as_ref().unwrap_or(&none);
+        let kind = item.kind.as_ref().map_or("", Str::as_str);
+        match kind {
+            // What was asked for is known when they start.
+            "command_execution" | "mcp_tool_call" => self.call(kind, item, json, is_last, out),
+            _ if !is_last => Ok(()),
+            "file_change" | "web_search" | "collab_tool_call" => {
+                self.call(kind, item, json, is_last, out)
+            }
+            "agent_message" | "assistant_message" => {
+                let is_aside =
+                    item.phase.as_ref().is_some_and(|phase| phase.as_str() == "commentary");
+                out.text_on(0, Some("commentary").filter(|_| is_aside), text)?;
+                out.flush()
+            }
+            "reasoning" => {
+                out.reasoning(0, text)?;
+                out.flush()
+            }
+            "todo_list" | "plan" => out.block(0, kind, json),
+            "error" => out.warn(
+                "agent_error",
+                item.message.as_ref().map_or("the agent reported an error", Str::as_str),
+            ),
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    fn call(
+        &mut self,
+        kind: &str,
+        item: &Item<'_>,
+        json: &str,
+        is_last: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = item.id.as_ref().and_then(Str::non_empty);
+        if id.is_none_or(|id| !self.calls.has(id)) {
+            let [server, tool] =
+                [&item.server, &item.tool].map(|word| word.as_ref().map_or("", Str::as_str));
+            let name = if kind == "mcp_tool_call" {
+                format!("mcp__{server}__{tool}")
+            } else {
+                kind.to_owned()
+            };
+            let arguments =
+                item.arguments.map_or_else(|| arguments(json), |json| json.get().to_owned());
+            let (name, arguments) = (Some(name.as_str()), Arguments::Value(&arguments));
+            let executor = Some(Executor::Agent);
+            self.calls
+                .whole(CallPart { id, name, arguments, executor, ..CallPart::default() }, out)?;
+        }
+        if !is_last {
+            return Ok(());
+        }
+        let status = item.status.as_ref().map_or("", Str::as_str);
+        let failed =
+            matches!(status, "failed" | "declined") || item.exit_code.is_some_and(|code| code != 0);
+        let is_null = |json: &&RawValue| json.get() != "null";
+        let output = match (
+            item.error.filter(is_null).or(item.result.filter(is_null)),
+            &item.aggregated_output,
+        ) {
+            (Some(json), _) => Output::Json(json.get()),
+            (None, Some(text)) => Output::Text(text.as_str()),
+            (None, None) if status.is_empty() => return Ok(()),
+            (None, None) => Output::Text(status),
+        };
+        let id = id.unwrap_or_default();
+        self.calls
+            .result(ToolResult { id, name: None, output, is_error: failed.then_some(true) }, out)
+    }
+
+    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, self.thread.as_deref(), None)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = Codex { thread: self.thread.take(), ..Codex::default() };
+        out.end()
+    }
+}
+
+/// What is an item's own, as an object.
+fn arguments(json: &str) -> String {
+    let members = json::members(json);
+    let own = members.iter().filter(|(key, _)| !NOT_ARGUMENTS.contains(&key.as_ref()));
+    let own: Vec<_> =
+        own.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
+    format!("{{{}}}", own.join(","))
+}

@@ -1,0 +1,186 @@
+//! Cohere's Chat API, version 2: the events of a stream, and complete bodies.
+//!
+//! Source: Cohere API reference, "Chat (V2)" and "Chat with Streaming (V2)". A
+//! stream is `message-start`, blocks of content, a plan, calls and citations,
+//! each with its start, deltas and end, and `message-end`; content and calls
+//! are counted apart. In deltas stands one object where bodies have an array.
+
+mod payload;
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::Key;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use payload::{Event, Message};
+
+pub(super) static FORMAT: Format = Format {
+    name: "cohere",
+    aliases: &["cohere-v2"],
+    about: "Cohere Chat, version 2, stream and body",
+    link: "https://docs.cohere.com/v2/reference/chat-stream",
+    sniff,
+    decoder: || Box::new(Cohere { is_open: false, meter: Meter::new(USAGE) }),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let is_ours = match record.text("type").as_deref() {
+        Some("message-start" | "message-end" | "tool-plan-delta") => true,
+        Some("content-start" | "content-delta" | "content-end") => true,
+        Some("tool-call-start" | "tool-call-delta" | "tool-call-end") => true,
+        Some("citation-start" | "citation-end") => true,
+        Some(_) => false,
+        None => {
+            let is_message = record.get("message").is_some_and(|message| message.starts_with('{'));
+            is_message && record.has("finish_reason") && !record.has("done")
+        }
+    };
+    if is_ours { Sniff::Yes } else { Sniff::No }
+}
+
+/// What is billed is less than what was read; old bodies tell only that.
+pub(super) const USAGE: &[Row] = &[
+    ("tokens.input_tokens", Op::Is, &[Field::Input]),
+    ("billed_units.input_tokens", Op::Is, &[Field::Input]),
+    ("tokens.output_tokens", Op::Is, &[Field::Output]),
+    ("billed_units.output_tokens", Op::Is, &[Field::Output]),
+    ("cached_tokens", Op::Is, &[Field::Cached]),
+    ("tokens.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct Cohere {
+    is_open: bool,
+    meter: Meter,
+}
+
+impl Decoder for Cohere {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done(out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl Cohere {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        let key = event.index.map_or(Key::None, Key::Index);
+        match kind {
+            "message-start" => {
+                self.cut(out)?;
+                self.begin(event, out)
+            }
+            "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
+            | "tool-call-delta" | "citation-start" => {
+                self.begin(event, out)?;
+                match event.delta.as_ref().and_then(|delta| delta.message.as_ref()) {
+                    Some(message) => message.say(key, out),
+                    None => Ok(()),
+                }
+            }
+            "tool-call-end" => out.call_end(0, key),
+            "content-end" | "citation-end" => Ok(()),
+            "debug" => event.prompt.map_or(Ok(()), |prompt| out.block(0, "debug", prompt.get())),
+            "message-end" => self.message_end(frame, event, out),
+            _ => match event.message.map(RawValue::get).filter(|json| json.starts_with('{')) {
+                Some(json) => self.body(&Frame { data: json.as_bytes(), ..*frame }, event, out),
+                None => self.stray(frame, kind, out),
+            },
+        }
+    }
+
+    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, event.id.as_ref().and_then(Str::non_empty), None)
+    }
+
+    /// The end of the message, well or not.
+    fn message_end(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.begin(event, out)?;
+        if let Some(delta) = &event.delta {
+            delta.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+            out.finish_if(0, delta.finish_reason.as_ref())?;
+            if delta.error.is_some() {
+                error::report(Record::new(frame).get("delta").unwrap_or_default(), out)?;
+            }
+        }
+        self.end(out)
+    }
+
+    /// A complete body. `frame` is its message.
+    fn body(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.cut(out)?;
+        self.begin(event, out)?;
+        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+            message.say_whole(out)
+        })?;
+        event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        out.finish_if(0, event.finish_reason.as_ref())?;
+        self.end(out)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
+            return out.unknown(frame, kind);
+        }
+        if !std::mem::replace(&mut self.is_open, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        error::report(&String::from_utf8_lossy(frame.data), out)?;
+        self.end(out)
+    }
+
+    /// `[DONE]`, which follows `message-end`.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.is_open {
+            return Ok(());
+        }
+        out.warn("no_finish_reason", "`[DONE]` came without `message-end`")?;
+        self.end(out)
+    }
+
+    /// Ends a message that has not come to its end.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_open) {
+            return Ok(());
+        }
+        self.meter.finish(out)?;
+        out.cut()
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        self.is_open = false;
+        out.end()
+    }
+}

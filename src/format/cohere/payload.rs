@@ -1,0 +1,138 @@
+//! The fields of an event and of a complete body, and what a message says.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Key};
+use crate::format::support::EventOut;
+use crate::format::support::function::Function;
+use crate::format::support::many::{Many, each};
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+/// An event of a stream, or a complete body.
+#[derive(serde::Deserialize)]
+pub(super) struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    /// `debug`.
+    #[serde(borrow)]
+    pub(super) prompt: Option<&'a RawValue>,
+    /// Bodies, as are the next two: a [`Message`]. Errors: what went wrong.
+    #[serde(borrow)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) message: Option<Message<'a>>,
+    /// `message-end`, as are the next two.
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// A whole message, or what an event adds to one.
+#[derive(serde::Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<Many<Content<'a>>>,
+    #[serde(borrow)]
+    pub(super) tool_plan: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
+    #[serde(borrow)]
+    pub(super) citations: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Message<'static> {
+    type Type = Message<'de>;
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Content<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ToolCall<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) function: Option<Function<'a>>,
+}
+
+impl Message<'_> {
+    /// Says what an event adds. `key` is the event's index, which counts calls
+    /// where it is one of a call.
+    pub(super) fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.say_words(out)?;
+        for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
+            call.say(key, out)?;
+        }
+        self.say_citations(out)
+    }
+
+    /// Says a complete message, whose calls are whole.
+    pub(super) fn say_whole(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.say_words(out)?;
+        let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
+        for (call, key) in calls.zip((0..).map(Key::Index)) {
+            call.say(key, out)?;
+            out.call_end(0, key)?;
+        }
+        self.say_citations(out)
+    }
+
+    /// The plan is what the model thinks before its calls.
+    fn say_words(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(plan) = &self.tool_plan {
+            out.reasoning(0, plan)?;
+        }
+        for content in self.content.iter().flat_map(|content| &content.0) {
+            if let Some(thinking) = &content.thinking {
+                out.reasoning(0, thinking)?;
+            }
+            if let Some(text) = &content.text {
+                out.text(0, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn say_citations(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.citations.into_iter().flat_map(each).try_for_each(|one| out.block(0, "citation", one))
+    }
+}
+
+impl ToolCall<'_> {
+    fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = self.id.as_ref().and_then(Str::non_empty);
+        let part = CallPart { key, id, ..CallPart::default() };
+        match &self.function {
+            Some(function) => function.say(0, part, out),
+            None => out.call(0, part),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Cohere's Chat API, version 1, and the Generate API before it: the records of
+//! a stream, and complete bodies.
+//!
+//! Source: Cohere API reference, "Chat (V1)" and "Generate". A stream is
+//! `stream-start`, pieces of text, of calls and of what was searched and cited,
+//! and `stream-end`, whose response repeats all of it. Bedrock sends the text
+//! of the Generate API in records without a type.
+
+mod payload;
+
+use std::io;
+
+use crate::event::{Arguments, CallPart, Key};
+use crate::format::cohere::USAGE;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::many::each;
+use crate::format::support::usage::Meter;
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use payload::{CallDelta, Event, ToolCall};
+
+pub(super) static FORMAT: Format = Format {
+    name: "cohere-v1",
+    aliases: &["cohere-generate"],
+    about: "Cohere Chat, version 1, and Generate, stream and body",
+    link: "https://docs.cohere.com/v1/reference/chat-stream",
+    sniff,
+    decoder: || Box::new(CohereV1::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let has_text = record.get("text").is_some_and(|text| text.starts_with('"'));
+    let is_stream = record.has("is_finished");
+    let is_body = has_text && (record.has("generation_id") || record.has("response_id"));
+    let is_generate = record.get("generations").is_some_and(|all| all.starts_with('['));
+    if is_stream || is_body || is_generate { Sniff::Yes } else { Sniff::No }
+}
+
+struct CohereV1 {
+    is_open: bool,
+    /// Whether text or anything but calls has come: the end only repeats it.
+    has_said: bool,
+    /// How many calls have begun piece by piece, and how many are whole.
+    begun: u64,
+    whole: u64,
+    meter: Meter,
+}
+
+impl Default for CohereV1 {
+    fn default() -> Self {
+        let meter = Meter::new(USAGE);
+        CohereV1 { is_open: false, has_said: false, begun: 0, whole: 0, meter }
+    }
+}
+
+impl Decoder for CohereV1 {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl CohereV1 {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match event.kind().unwrap_or(frame.event_type) {
+            "stream-start" => {
+                self.cut(out)?;
+                self.begin(event, out)
+            }
+            "text-generation" | "tool-calls-chunk" => {
+                self.begin(event, out)?;
+                self.text(event, out)?;
+                event.tool_call_delta.iter().try_for_each(|delta| self.call_delta(delta, out))
+            }
+            // Its text repeats what the chunks before it said.
+            "tool-calls-generation" => {
+                self.begin(event, out)?;
+                self.whole(event, out)
+            }
+            "citation-generation" | "search-queries-generation" | "search-results" => {
+                self.begin(event, out)?;
+                self.blocks(event, out)
+            }
+            "stream-end" => {
+                self.begin(event, out)?;
+                self.stream_end(frame, event, out)
+            }
+            "debug" => event.prompt.map_or(Ok(()), |prompt| out.block(0, "debug", prompt.get())),
+            _ if event.is_body() => {
+                self.cut(out)?;
+                self.begin(event, out)?;
+                self.whole(event, out)?;
+                out.finish_if(0, event.finish_reason.as_ref())?;
+                self.end(out)
+            }
+            kind => self.stray(frame, kind, out),
+        }
+    }
+
+    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        let id = event.generation_id.as_ref().or(event.id.as_ref());
+        out.start(FORMAT.name, id.and_then(Str::non_empty), None)
+    }
+
+    fn text(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(text) = &event.text else { return Ok(()) };
+        self.has_said = true;
+        out.text(0, text)
+    }
+
+    fn blocks(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.has_said = true;
+        if let Some(citations) = event.citations {
+            each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
+        }
+        let searches = [
+            ("search_queries", event.search_queries),
+            ("search_results", event.search_results),
+            ("documents", event.documents),
+        ];
+        let mut searches = searches.into_iter().filter_map(|(name, json)| Some((name, json?)));
+        searches.try_for_each(|(name, json)| out.block(0, name, json.get()))
+    }
+
+    fn call_delta(&mut self, delta: &CallDelta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let number = delta.index.unwrap_or(self.begun.saturating_sub(1));
+        self.begun = self.begun.max(number.saturating_add(1));
+        let name = delta.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { key: Key::Index(number), name, ..CallPart::default() };
+        match &delta.parameters {
+            Some(parameters) => out.call_fragment(0, part, parameters),
+            None => out.call(0, part),
+        }
+    }
+
+    /// Says of a body what hasn't come piece by piece.
+    fn whole(&mut self, body: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.has_said {
+            self.text(body, out)?;
+            self.blocks(body, out)?;
+            for (generation, choice) in body.generations.iter().flatten().zip(0..) {
+                generation.text.iter().try_for_each(|text| out.text(choice, text))?;
+                out.finish_if(choice, generation.finish_reason.as_ref())?;
+            }
+        }
+        for (call, number) in body.tool_calls.iter().flatten().zip(0..) {
+            self.call(call, number, out)?;
+        }
+        body.meta.iter().for_each(|meta| self.meter.pick(meta.get()));
+        Ok(())
+    }
+
+    /// A whole call, which wins over the pieces that it may have come in.
+    fn call(&mut self, call: &ToolCall<'_>, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        if number < self.whole {
+            return Ok(());
+        }
+        self.whole = number + 1;
+        let key = Key::Index(number);
+        let name = call.name.as_ref().and_then(Str::non_empty).filter(|_| number >= self.begun);
+        let arguments = call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
+        out.call(0, CallPart { key, name, arguments, ..CallPart::default() })?;
+        out.call_end(0, key)
+    }
+
+    /// The end of the message, well or not.
+    fn stream_end(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if let Some(response) = event.response {
+            let frame = Frame { data: response.get().as_bytes(), ..*frame };
+            read::<Event<'static>, _>(&frame, out, |body: Event<'_>, out: &mut EventOut<'_>| {
+                self.whole(&body, out)
+            })?;
+        }
+        out.finish_if(0, event.finish_reason.as_ref())?;
+        if event.error.is_some() {
+            error::report(&String::from_utf8_lossy(frame.data), out)?;
+        }
+        self.end(out)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
+            return out.unknown(frame, kind);
+        }
+        if !self.is_open {
+            out.start(FORMAT.name, None, None)?;
+        }
+        error::report(&String::from_utf8_lossy(frame.data), out)?;
+        self.end(out)
+    }
+
+    /// Ends a message that has not come to its end.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.is_open {
+            return Ok(());
+        }
+        self.meter.finish(out)?;
+        *self = CohereV1::default();
+        out.cut()
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = CohereV1::default();
+        out.end()
+    }
+}

@@ -1,0 +1,300 @@
+//! Alibaba's DashScope in its own format: the records of a stream, and
+//! complete bodies.
+//!
+//! Source: Alibaba Cloud Model Studio, "DashScope API reference". A record of a
+//! stream is shaped like a body. Unless `incremental_output` was asked for,
+//! each holds all of the answer so far; nothing but the text tells. While it
+//! runs, the reason to stop is the string `null`.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Key};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::function::Function;
+use crate::format::support::growth::Growth;
+use crate::format::support::many::each;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "dashscope",
+    aliases: &["qwen", "model-studio"],
+    about: "Alibaba DashScope's own format, stream and body",
+    link: "https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope",
+    sniff: |record| {
+        let is_answer =
+            ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
+        (is_answer && record.has("request_id")).into()
+    },
+    decoder: || Box::new(DashScope::default()),
+};
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("prompt_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("output_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+/// A record of a stream, or a body.
+#[derive(serde::Deserialize)]
+struct Reply<'a> {
+    #[serde(borrow)]
+    request_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    output: Option<Output<'a>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Reply<'static> {
+    type Type = Reply<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Output<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    /// `result_format` `text`, as is the next one.
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    #[serde(borrow)]
+    finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    search_info: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+struct Choice<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    #[serde(borrow)]
+    finish_reason: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Message<'a> {
+    /// A string; models that see or hear write an array of [`Part`]s.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reasoning_content: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct ToolCall<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+struct DashScope {
+    is_open: bool,
+    /// For each choice, whether it has finished.
+    finished: BTreeMap<u64, bool>,
+    texts: BTreeMap<(u64, Slot), Growth>,
+    /// Whether it has been said that texts are repeated.
+    has_warned: bool,
+    /// What was found on the net, as it was said last.
+    search_info: String,
+    meter: Meter,
+}
+
+/// One of the texts of a choice, each of which may be repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Slot {
+    Text,
+    Reasoning,
+    Call(u64),
+}
+
+impl Default for DashScope {
+    fn default() -> Self {
+        DashScope {
+            is_open: false,
+            finished: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            has_warned: false,
+            search_info: String::new(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for DashScope {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        if frame.event_type == "error" {
+            return self.fail(&frame, out);
+        }
+        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+            match &reply.output {
+                Some(output) => self.output(&reply, output, out),
+                None => self.stray(&frame, out),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl DashScope {
+    fn output(
+        &mut self,
+        reply: &Reply<'_>,
+        output: &Output<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_open, true) {
+            out.start(FORMAT.name, reply.request_id.as_ref().and_then(Str::non_empty), None)?;
+        }
+        if let Some(text) = &output.text {
+            let is_last = out.finish_if(0, output.finish_reason.as_ref())?;
+            self.finished.insert(0, is_last);
+            self.text(0, text, is_last, out)?;
+        }
+        for choice in output.choices.iter().flatten() {
+            self.choice(choice, out)?;
+        }
+        match output.search_info {
+            Some(info) if info.get() != self.search_info => {
+                self.search_info = info.get().to_owned();
+                out.block(0, "search_info", info.get())?;
+            }
+            _ => {}
+        }
+        reply.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        let is_over = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        if is_over { self.end(out) } else { Ok(()) }
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let number = choice.index.unwrap_or(0);
+        let is_last = out.finish_if(number, choice.finish_reason.as_ref())?;
+        self.finished.insert(number, is_last);
+        let Some(message) = &choice.message else { return Ok(()) };
+        if let Some(thought) = &message.reasoning_content {
+            let new = self.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
+            out.reasoning(number, &new)?;
+        }
+        match message.content.map(RawValue::get) {
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                self.text(number, &text, is_last, out)?;
+            }
+            _ => {
+                let parts = message.content.into_iter().flat_map(each);
+                for part in parts.filter_map(|json| serde_json::from_str::<Part<'_>>(json).ok()) {
+                    part.text.iter().try_for_each(|text| self.text(number, text, is_last, out))?;
+                }
+            }
+        }
+        for (call, place) in message.tool_calls.iter().flatten().zip(0..) {
+            self.tool_call(number, call, place, out)?;
+        }
+        self.say_manner(out)
+    }
+
+    /// A record's text. The last record of a short answer may only repeat it.
+    fn text(
+        &mut self,
+        choice: u64,
+        text: &Str<'_>,
+        is_last: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let growth = self.texts.entry((choice, Slot::Text)).or_default();
+        if is_last && growth.is_all(text.as_str()) {
+            return Ok(());
+        }
+        out.text(choice, &growth.new_part(text))?;
+        self.say_manner(out)
+    }
+
+    fn tool_call(
+        &mut self,
+        choice: u64,
+        call: &ToolCall<'_>,
+        place: u64,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let number = call.index.unwrap_or(place);
+        let id = call.id.as_ref().and_then(Str::non_empty);
+        let name = call.function.as_ref().and_then(|function| function.name.as_ref());
+        let name = name.and_then(Str::non_empty);
+        let part = CallPart { key: Key::Index(number), id, name, ..CallPart::default() };
+        let arguments = call.function.as_ref().and_then(|function| function.arguments);
+        let text = match arguments.map(RawValue::get) {
+            None => return out.call(choice, part),
+            Some(json) => match serde_json::from_str::<Str<'_>>(json) {
+                Ok(text) => text,
+                Err(_) => {
+                    let arguments = Arguments::Value(json);
+                    return out.call(choice, CallPart { arguments, ..part });
+                }
+            },
+        };
+        let growth = self.texts.entry((choice, Slot::Call(number))).or_default();
+        // No arguments go on with all of themselves: they are repeated.
+        if growth.is_all(text.as_str()) {
+            return Ok(());
+        }
+        out.call_fragment(choice, part, &growth.new_part(&text))
+    }
+
+    /// Says, once, that texts are taken to be repeated.
+    fn say_manner(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.has_warned || !self.texts.values().any(Growth::is_whole) {
+            return Ok(());
+        }
+        self.has_warned = true;
+        out.warn("repeated_text", "each record repeats the text so far: what is new was taken")
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match (error::FORMAT.sniff)(&Record::new(frame)) {
+            Sniff::Yes => self.fail(frame, out),
+            _ => out.unknown(frame, frame.event_type),
+        }
+    }
+
+    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.is_open {
+            out.start(FORMAT.name, None, None)?;
+        }
+        error::report(&String::from_utf8_lossy(frame.data), out)?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        for (&choice, _) in self.finished.iter().filter(|(_, finished)| **finished) {
+            out.call_end(choice, Key::None)?;
+        }
+        self.meter.finish(out)?;
+        *self = DashScope::default();
+        out.end()
+    }
+}

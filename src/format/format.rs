@@ -1,0 +1,123 @@
+//! The row of a format, and the traits that read it.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::support::EventOut;
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::repeat::Varying;
+
+/// Turns the frames of one format into events.
+pub trait Decoder {
+    /// Takes the next frame. Fails only if writing does.
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()>;
+    /// The input has ended, or no more of it will be read. A decoder says what
+    /// it held back, and `end` if its format allows a message to end here.
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()>;
+    /// What may differ in a record that looks like the last one: see
+    /// [`Templates`]. Nothing if every record must be decoded.
+    fn varying(&self) -> Option<&'static Varying> {
+        None
+    }
+    /// Records came that look like the last one, but for pieces of text, which
+    /// joined are this one.
+    fn again(&mut self, _piece: &json::Str<'_>) {}
+}
+
+/// A row of the table of formats.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name on the command line and in the output.
+    pub name: &'static str,
+    /// Other names that are accepted.
+    pub aliases: &'static [&'static str],
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Where it is documented.
+    pub link: &'static str,
+    /// Whether a stream whose first record is this one is in this format.
+    pub sniff: fn(&Record<'_>) -> Sniff,
+    /// A new decoder.
+    pub decoder: fn() -> Box<dyn Decoder>,
+}
+
+/// A frame read as far as is needed to tell formats apart.
+pub struct Record<'a> {
+    /// The framing that the frame came in.
+    pub framing: &'static str,
+    /// The frame's name, if it has one.
+    pub event_type: &'a str,
+    /// Whether its framing gives it headers, as an AWS event stream does.
+    pub has_headers: bool,
+    /// Whether these say that it is no event, but a failure.
+    pub is_failure: bool,
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+impl<'a> Record<'a> {
+    /// Reads the top of a frame's JSON object; of any other payload, nothing.
+    pub fn new(frame: &Frame<'a>) -> Self {
+        let text = std::str::from_utf8(frame.data).unwrap_or_default();
+        let members = if frame.framing == "text" { Vec::new() } else { json::members(text) };
+        Record {
+            framing: frame.framing,
+            event_type: frame.event_type,
+            has_headers: !frame.headers.is_empty(),
+            is_failure: frame.is_failure(),
+            members,
+        }
+    }
+
+    /// Whether the payload is an object with anything in it.
+    pub fn is_object(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// Whether it has this member and no other.
+    pub fn is_only(&self, key: &str) -> bool {
+        self.members.len() == 1 && self.has(key)
+    }
+
+    /// The record that a member holds.
+    pub fn inner(&self, key: &str) -> Option<Record<'a>> {
+        let members = json::members(self.get(key)?);
+        Some(Record { event_type: "", members, ..*self })
+    }
+
+    /// The key of its first member: what a record without a type is called.
+    pub fn first_key(&self) -> &str {
+        self.members.first().map_or("", |(key, _)| key)
+    }
+
+    /// The names of its members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(name, _)| name.as_ref())
+    }
+
+    /// The JSON text of a member.
+    pub fn get(&self, key: &str) -> Option<&'a str> {
+        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+    }
+
+    /// The JSON text of what stands at a path, unless it's null: keys joined by
+    /// dots, numbers for the elements of arrays.
+    pub fn at(&self, path: &str) -> Option<&'a str> {
+        let mut keys = path.split('.');
+        let top = self.get(keys.next()?)?;
+        keys.try_fold(top, json::member).filter(|json| *json != "null")
+    }
+
+    /// Whether there is such a member, and it isn't null.
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value != "null")
+    }
+
+    /// A member that is a string.
+    pub fn text(&self, key: &str) -> Option<String> {
+        let text: json::Str<'_> = serde_json::from_str(self.get(key)?).ok()?;
+        Some(text.as_str().to_owned())
+    }
+}

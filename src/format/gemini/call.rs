@@ -1,0 +1,146 @@
+//! The fields of calls and of what came of them.
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny};
+use serde_json::value::RawValue;
+
+use crate::format::gemini::payload::word;
+use crate::json::Str;
+
+/// A call, or a fragment of one: one with nothing in it closes the call.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::format) struct FunctionCall<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow, alias = "partial_args")]
+    partial_args: Option<Vec<PartialArg<'a>>>,
+    #[serde(alias = "will_continue")]
+    will_continue: Option<bool>,
+}
+
+impl<'a> FunctionCall<'a> {
+    pub(super) fn id(&self) -> Option<&str> {
+        non_blank(self.id.as_ref())
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_ref().and_then(Str::non_empty)
+    }
+
+    pub(super) fn args(&self) -> Option<&'a str> {
+        self.args.map(RawValue::get)
+    }
+
+    pub(super) fn partial_args(&self) -> &[PartialArg<'a>] {
+        self.partial_args.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn will_continue(&self) -> bool {
+        self.will_continue == Some(true)
+    }
+
+    /// Whether its arguments come in pieces.
+    pub(super) fn is_streamed(&self) -> bool {
+        self.will_continue() || !self.partial_args().is_empty()
+    }
+}
+
+/// What a fragment says of the argument at a path.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::format) struct PartialArg<'a> {
+    #[serde(borrow, alias = "json_path")]
+    pub(super) json_path: Option<Str<'a>>,
+    #[serde(borrow, alias = "string_value")]
+    pub(super) string_value: Option<&'a RawValue>,
+    #[serde(borrow, alias = "number_value")]
+    number_value: Option<&'a RawValue>,
+    #[serde(borrow, alias = "bool_value")]
+    bool_value: Option<&'a RawValue>,
+    #[serde(default, alias = "null_value")]
+    null_value: Present,
+    #[serde(alias = "will_continue")]
+    pub(super) will_continue: Option<bool>,
+}
+
+impl<'a> PartialArg<'a> {
+    /// The value, if it is one that is whole at once.
+    pub(super) fn scalar(&self) -> Option<&'a str> {
+        let value = self.number_value.or(self.bool_value).map(RawValue::get);
+        value.or_else(|| self.null_value.0.then_some("null"))
+    }
+}
+
+/// Whether a member is there, be it null.
+#[derive(Default)]
+struct Present(bool);
+
+impl<'de> Deserialize<'de> for Present {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Present(true))
+    }
+}
+
+/// The result of a call that the caller ran.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct FunctionResponse<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+/// A tool on the provider's side: its call or its response.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::format) struct ServerTool<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow, alias = "tool_type")]
+    tool_type: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+impl ServerTool<'_> {
+    pub(super) fn id(&self) -> Option<&str> {
+        non_blank(self.id.as_ref())
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.tool_type.as_ref().and_then(Str::non_empty)
+    }
+}
+
+/// What code and its result have in common.
+#[derive(Default, serde::Deserialize)]
+pub(super) struct Identified<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    outcome: Option<&'a RawValue>,
+}
+
+impl Identified<'_> {
+    pub(super) fn id(&self) -> Option<&str> {
+        non_blank(self.id.as_ref())
+    }
+
+    /// Whether the code failed, where the result says how it went.
+    pub(super) fn is_error(&self) -> Option<bool> {
+        let outcome = word(self.outcome?);
+        Some(!(outcome.ends_with("OUTCOME_OK") || outcome == "1"))
+    }
+}
+
+fn non_blank<'t>(text: Option<&'t Str<'_>>) -> Option<&'t str> {
+    text.map(Str::as_str).filter(|text| !text.trim_ascii().is_empty())
+}

@@ -1,0 +1,106 @@
+//! One of the alternative answers, from chunk to chunk.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Block, FinishReason, Kind};
+use crate::format::gemini::parts::Parts;
+use crate::format::gemini::payload::{Candidate, word};
+use crate::format::support::{EventOut, finish};
+use crate::frame::Frame;
+
+/// One candidate so far.
+#[derive(Debug)]
+pub(super) struct State {
+    choice: u64,
+    parts: Parts,
+    /// Whether a finish reason came, and nothing behind it.
+    is_finished: bool,
+    /// What was said last of each metadata.
+    metadata: BTreeMap<&'static str, String>,
+}
+
+impl State {
+    pub(super) fn new(choice: u64) -> Self {
+        let parts = Parts::new(choice);
+        State { choice, parts, is_finished: false, metadata: BTreeMap::new() }
+    }
+
+    /// Whether the answer may end here.
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_finished
+    }
+
+    /// Takes what a chunk adds.
+    pub(super) fn feed(
+        &mut self,
+        candidate: &Candidate<'_>,
+        frame: &Frame<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        for part in candidate.parts() {
+            self.is_finished &= !part.says_something();
+            self.parts.part(part, frame, out)?;
+        }
+        for (name, json) in candidate.metadata() {
+            self.metadata(name, json, out)?;
+        }
+        for (name, text) in candidate.remarks() {
+            if let Some(text) = text {
+                out.emit(self.choice, Kind::Block(Block { name, text, attributes: None }))?;
+            }
+        }
+        // Where enums are numbers, 0 is a reason that isn't there.
+        let raw = candidate.finish_reason.map(word).unwrap_or_default();
+        if finish::is_none(&raw) || raw == "0" {
+            return Ok(());
+        }
+        let reason = normalise(&raw);
+        self.is_finished = true;
+        self.parts.finish(reason == FinishReason::Stop, out)?;
+        out.finish_as(self.choice, reason, &raw, None)
+    }
+
+    /// The answer will not go on.
+    pub(super) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.parts.finish(false, out)
+    }
+
+    /// Says metadata that is new. Streams repeat it on each chunk, and let it
+    /// grow.
+    fn metadata(
+        &mut self,
+        name: &'static str,
+        json: Option<&RawValue>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let json = json.map_or("{}", RawValue::get);
+        let known = self.metadata.entry(name).or_default();
+        if json == "{}" || json == known {
+            return Ok(());
+        }
+        json.clone_into(known);
+        out.block(self.choice, name, json)
+    }
+}
+
+/// Our word for a reason: a word, one behind its enum's name as Python prints
+/// it, or its number. Above 9, the numbers differ from API to API.
+fn normalise(raw: &str) -> FinishReason {
+    let words = [
+        "STOP",
+        "MAX_TOKENS",
+        "SAFETY",
+        "RECITATION",
+        "OTHER",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "MALFORMED_FUNCTION_CALL",
+    ];
+    let number = raw.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let word = number.and_then(|place| words.get(place)).copied();
+    finish::normalise(word.unwrap_or_else(|| raw.rsplit('.').next().unwrap_or(raw)))
+}

@@ -1,0 +1,269 @@
+//! Google Gemini: `generateContent` and `streamGenerateContent`, as AI Studio,
+//! Vertex and Code Assist send them, and as SDKs dump them.
+//!
+//! Source: Gemini API reference, "GenerateContentResponse". A stream is chunks
+//! of one message, in SSE or in one JSON array; a body is all of them in one.
+//! Nothing marks the end: a finish reason may be followed by more, when the
+//! provider has run code in between, so only the end of the input counts, or
+//! another response's id.
+
+mod arguments;
+mod call;
+mod candidate;
+mod parts;
+mod payload;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::FinishReason;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::json::Str;
+use crate::repeat::Varying;
+pub(super) use call::{FunctionCall, FunctionResponse};
+use candidate::State;
+pub(super) use parts::Parts;
+use payload::{Chunk, Feedback};
+pub(super) use payload::{Content, Part, word};
+
+pub(super) static FORMAT: Format = Format {
+    name: "gemini",
+    aliases: &["google", "google-gemini", "vertex"],
+    about: "Google Gemini generateContent, stream and body",
+    link: "https://ai.google.dev/api/generate-content",
+    sniff,
+    decoder: || Box::new(Gemini::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let inner = record.get("response").filter(|json| json.starts_with('{')).map(json::members);
+    let is_wrapped = inner.is_some_and(|members| {
+        is_ours(|key| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get()))
+    });
+    if is_wrapped || is_ours(|key| record.get(key)) { Sniff::Yes } else { Sniff::No }
+}
+
+/// Whether a record with these members is a chunk.
+fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let has = |keys: [&str; 2]| keys.into_iter().find_map(&get).is_some_and(|json| json != "null");
+    let is_answer = get("candidates").is_some_and(|json| json.starts_with('['));
+    let is_bare = has(["usageMetadata", "usage_metadata"])
+        && (has(["modelVersion", "model_version"]) || has(["responseId", "response_id"]));
+    is_answer || has(["promptFeedback", "prompt_feedback"]) || is_bare
+}
+
+/// Thinking is not in `candidatesTokenCount`, nor what tools have read in
+/// `promptTokenCount`. Live says `response` where the others say `candidates`.
+pub(super) const USAGE: &[Row] = &[
+    ("promptTokenCount", Op::Adds, &[Field::Input]),
+    ("prompt_token_count", Op::Adds, &[Field::Input]),
+    ("toolUsePromptTokenCount", Op::Adds, &[Field::Input]),
+    ("tool_use_prompt_token_count", Op::Adds, &[Field::Input]),
+    ("candidatesTokenCount", Op::Adds, &[Field::Output]),
+    ("candidates_token_count", Op::Adds, &[Field::Output]),
+    ("responseTokenCount", Op::Adds, &[Field::Output]),
+    ("response_token_count", Op::Adds, &[Field::Output]),
+    ("thoughtsTokenCount", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("thoughts_token_count", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("cachedContentTokenCount", Op::Is, &[Field::Cached]),
+    ("cached_content_token_count", Op::Is, &[Field::Cached]),
+    ("totalTokenCount", Op::Is, &[Field::Total]),
+    ("total_token_count", Op::Is, &[Field::Total]),
+];
+
+struct Gemini {
+    /// The open message's id, which is empty if it has none.
+    id: Option<String>,
+    /// How many chunks it has had.
+    chunks: u64,
+    candidates: BTreeMap<u64, State>,
+    /// Whether the prompt was blocked: no candidate will come.
+    is_blocked: bool,
+    /// Whether the provider reported an error.
+    is_failed: bool,
+    framing: &'static str,
+    meter: Meter,
+}
+
+impl Default for Gemini {
+    fn default() -> Self {
+        Gemini {
+            id: None,
+            chunks: 0,
+            candidates: BTreeMap::new(),
+            is_blocked: false,
+            is_failed: false,
+            framing: "",
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Gemini {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        // The format has no such end, but some gateways send one.
+        if frame.is_done() {
+            return Ok(());
+        }
+        self.framing = frame.framing;
+        if frame.event_type == "error" {
+            return self.fail(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            let inner = chunk.response.filter(|json| json.get().starts_with('{'));
+            match inner.filter(|_| !chunk.is_answer()) {
+                Some(json) => self.unwrap(&Frame { data: json.get().as_bytes(), ..frame }, out)?,
+                None => return self.chunk(&frame, &chunk, out),
+            }
+            chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.id.is_none() {
+            return Ok(());
+        }
+        if self.is_complete() {
+            return self.end(out);
+        }
+        self.cut(out)?;
+        self.meter.finish(out)
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &[], last: &["usageMetadata"] })
+    }
+}
+
+impl Gemini {
+    /// Reads what stands under `response`, but no `response` in there.
+    fn unwrap(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Chunk<'static>, _>(frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            self.chunk(frame, &chunk, out)
+        })
+    }
+
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if !chunk.is_answer() {
+            return self.stray(frame, chunk, out);
+        }
+        let id = chunk.response_id.as_ref().and_then(Str::non_empty);
+        self.part_from(id, chunk, out)?;
+        self.begin(id, chunk.model_version.as_ref().and_then(Str::non_empty), out)?;
+        self.chunks += 1;
+        out.may_repeat();
+        for candidate in chunk.candidates.iter().flatten() {
+            let choice = candidate.index.unwrap_or(0);
+            let state = self.candidates.entry(choice).or_insert_with(|| State::new(choice));
+            state.feed(candidate, frame, out)?;
+        }
+        if let Some(feedback) = chunk.prompt_feedback {
+            self.feedback(feedback, out)?;
+        }
+        if let Some(usage) = chunk.usage_metadata {
+            self.meter.feed(usage.get());
+        }
+        chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
+    }
+
+    /// A record that is no chunk.
+    fn stray(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let is_error =
+            chunk.error.is_some() || (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes;
+        if !is_error {
+            return out.unknown(frame, Record::new(frame).first_key());
+        }
+        self.fail(&String::from_utf8_lossy(frame.data), out)
+    }
+
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        self.is_failed = true;
+        error::report(json, out)
+    }
+
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if self.id.is_some() {
+            return Ok(());
+        }
+        self.id = Some(id.unwrap_or_default().to_owned());
+        out.start(FORMAT.name, id, model)
+    }
+
+    /// Ends the open message if a chunk is of another one: of another id; or
+    /// behind an error; or, where bodies without ids follow each other, behind
+    /// a whole body.
+    fn part_from(
+        &mut self,
+        id: Option<&str>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(open) = &self.id else { return Ok(()) };
+        let is_other = id.is_some_and(|id| !open.is_empty() && id != open);
+        let has_no_ids = id.is_none() && open.is_empty();
+        let is_body = self.chunks == 1 && matches!(self.framing, "json" | "ndjson");
+        let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
+        let is_retry = self.is_failed && chunk.has_content() && id != Some(open.as_str());
+        if !is_other && !is_next_body && !is_retry {
+            return Ok(());
+        }
+        if !self.is_complete() && !self.is_failed {
+            out.overlap()?;
+        }
+        self.end(out)
+    }
+
+    /// Whether the message may end here.
+    fn is_complete(&self) -> bool {
+        let is_finished = !self.candidates.is_empty()
+            && self.candidates.values().all(|candidate| candidate.is_finished());
+        is_finished || self.is_blocked
+    }
+
+    /// What the filter thinks of the prompt. Where it blocks it, no candidate
+    /// comes.
+    fn feedback(&mut self, json: &RawValue, out: &mut EventOut<'_>) -> io::Result<()> {
+        let feedback: Feedback<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        let raw = feedback.block_reason.map(word).unwrap_or_default();
+        if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
+            return Ok(());
+        }
+        self.is_blocked = true;
+        out.block(0, "prompt_feedback", json.get())?;
+        out.finish_as(0, FinishReason::ContentFilter, &raw, None)
+    }
+
+    /// The calls that are open will not be closed.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.cut(out)?;
+        self.meter.finish(out)?;
+        *self = Gemini { framing: self.framing, ..Gemini::default() };
+        out.end()
+    }
+}

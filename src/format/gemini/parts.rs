@@ -1,0 +1,274 @@
+//! What the parts of one candidate say, and the calls among them.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
+use crate::format::gemini::arguments::Tree;
+use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
+use crate::format::gemini::payload::Part;
+use crate::format::support::EventOut;
+use crate::frame::Frame;
+use crate::json::Str;
+
+/// The name of the provider's own tool for code, which no part says.
+const CODE_EXECUTION: &str = "code_execution";
+
+/// One candidate's parts so far.
+#[derive(Debug, Default)]
+pub(in crate::format) struct Parts {
+    choice: u64,
+    /// How many calls there have been. Calls are told apart by this number.
+    count: u64,
+    /// The call whose arguments come in pieces.
+    open: Option<Open>,
+    /// The id of the code that came last: results often have none.
+    code: String,
+}
+
+/// A call whose arguments come in pieces.
+#[derive(Debug)]
+struct Open {
+    key: Key,
+    id: Option<String>,
+    /// Arguments that came whole, though more were announced.
+    whole: Option<String>,
+    tree: Tree,
+}
+
+/// How a call whose arguments came in pieces ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Close {
+    /// The provider said so.
+    Said,
+    /// By what came next.
+    Inferred,
+    /// The model was stopped in its middle.
+    Cut,
+}
+
+impl Parts {
+    pub(in crate::format) fn new(choice: u64) -> Self {
+        Parts { choice, ..Parts::default() }
+    }
+
+    /// Says a part. Its signature belongs to its call, if it is one, and else
+    /// to what the model thought.
+    pub(in crate::format) fn part(
+        &mut self,
+        part: &Part<'_>,
+        frame: &Frame<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if part.is_unknown() {
+            return out.unknown(frame, "part");
+        }
+        match &part.text {
+            Some(text) if part.thought == Some(true) => out.reasoning(self.choice, text)?,
+            Some(text) => out.text(self.choice, text)?,
+            None => {}
+        }
+        let mut signature = part.signature();
+        if let Some(call) = &part.function_call {
+            self.function_call(call, signature.take(), out)?;
+        }
+        if let Some(code) = part.executable_code {
+            self.code(code, signature.take(), out)?;
+        }
+        if let Some(call) = &part.tool_call {
+            self.server_tool(call, signature.take(), out)?;
+        }
+        self.results(part, out)?;
+        for (name, json) in part.media() {
+            if let Some(json) = json {
+                out.block(self.choice, name, json.get())?;
+            }
+        }
+        signature.map_or(Ok(()), |signature| out.signature(self.choice, signature))
+    }
+
+    /// Takes a call, or a fragment of one. Only the first fragment has a name.
+    pub(in crate::format) fn function_call(
+        &mut self,
+        call: &FunctionCall<'_>,
+        signature: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let is_of_open = |open: &Open| call.id().is_some() && call.id() == open.id.as_deref();
+        let is_next = call.name().is_some() && !self.open.as_ref().is_some_and(is_of_open);
+        let has_arguments = call.args().is_some() || !call.partial_args().is_empty();
+        if is_next || (self.open.is_none() && has_arguments) {
+            self.close(Close::Inferred, out)?;
+            self.begin(call, signature, out)?;
+        } else if let (Some(open), Some(_)) = (&self.open, signature) {
+            out.call(self.choice, CallPart { key: open.key, signature, ..CallPart::default() })?;
+        }
+        let Some(open) = &mut self.open else { return Ok(()) };
+        call.partial_args().iter().for_each(|arg| open.tree.add(arg));
+        if call.will_continue() { Ok(()) } else { self.close(Close::Said, out) }
+    }
+
+    /// The candidate has a reason to finish, or `is_good` is false because it
+    /// has none: its open call ends.
+    pub(in crate::format) fn finish(
+        &mut self,
+        is_good: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.close(if is_good { Close::Inferred } else { Close::Cut }, out)
+    }
+
+    /// A call begins. What is whole ends at once.
+    fn begin(
+        &mut self,
+        call: &FunctionCall<'_>,
+        signature: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let key = self.key();
+        let part =
+            CallPart { key, id: call.id(), name: call.name(), signature, ..CallPart::default() };
+        if !call.is_streamed() {
+            return self.whole(CallPart { arguments: arguments(call.args()), ..part }, out);
+        }
+        let whole = call.args().filter(|args| *args != "{}").map(str::to_owned);
+        self.open =
+            Some(Open { key, id: call.id().map(str::to_owned), whole, tree: Tree::default() });
+        out.call(self.choice, part)
+    }
+
+    fn key(&mut self) -> Key {
+        self.count += 1;
+        Key::Index(self.count - 1)
+    }
+
+    fn whole(&self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.call(self.choice, part)?;
+        out.call_end(self.choice, part.key)
+    }
+
+    fn close(&mut self, how: Close, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        if how == Close::Inferred {
+            out.warn("missing_call_end", "a call was not closed, but ended by what came next")?;
+        }
+        let key = open.key;
+        match open.settle(how) {
+            (text, None) => {
+                let arguments = Arguments::Value(&text);
+                self.whole(CallPart { key, arguments, ..CallPart::default() }, out)
+            }
+            (text, Some(reason)) => {
+                let fault = Some((reason, text.as_str()));
+                out.emit(self.choice, Kind::CallEnd(CallEnd { key, fault }))
+            }
+        }
+    }
+
+    fn code(
+        &mut self,
+        json: &RawValue,
+        signature: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let code: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        self.code = match code.id() {
+            Some(id) => id.to_owned(),
+            None => format!("call_{}", self.count),
+        };
+        let part = CallPart {
+            key: self.key(),
+            id: code.id(),
+            name: Some(CODE_EXECUTION),
+            arguments: Arguments::Value(json.get()),
+            executor: Some(Executor::Provider),
+            signature,
+            source: None,
+        };
+        self.whole(part, out)
+    }
+
+    fn server_tool(
+        &mut self,
+        call: &ServerTool<'_>,
+        signature: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let part = CallPart {
+            key: self.key(),
+            id: call.id(),
+            name: call.name(),
+            arguments: arguments(call.args.map(RawValue::get)),
+            executor: Some(Executor::Provider),
+            signature,
+            source: None,
+        };
+        self.whole(part, out)
+    }
+
+    fn results(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(json) = part.code_execution_result {
+            let result: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+            let result = ToolResult {
+                id: result.id().unwrap_or(&self.code),
+                name: Some(CODE_EXECUTION),
+                output: Output::Json(json.get()),
+                is_error: result.is_error(),
+            };
+            out.emit(self.choice, Kind::ToolResult(result))?;
+        }
+        if let Some(response) = &part.tool_response {
+            let result = ToolResult {
+                id: response.id().unwrap_or_default(),
+                name: response.name(),
+                output: output(response.response),
+                is_error: None,
+            };
+            out.emit(self.choice, Kind::ToolResult(result))?;
+        }
+        match &part.function_response {
+            Some(response) => self.function_response(response, out),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what the caller answered to a call.
+    pub(in crate::format) fn function_response(
+        &self,
+        response: &FunctionResponse<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let result = ToolResult {
+            id: response.id.as_ref().map_or("", Str::as_str),
+            name: response.name.as_ref().and_then(Str::non_empty),
+            output: output(response.response),
+            is_error: None,
+        };
+        out.emit(self.choice, Kind::ToolResult(result))
+    }
+}
+
+impl Open {
+    /// The arguments, and why the call must not be run, if so.
+    fn settle(&self, how: Close) -> (String, Option<Reason>) {
+        let fault = match how {
+            Close::Cut => Some(Reason::Truncated),
+            Close::Said => self.tree.fault(true),
+            Close::Inferred => self.tree.fault(false),
+        };
+        match &self.whole {
+            Some(whole) if self.tree.is_empty() => (whole.clone(), fault),
+            Some(_) => (self.tree.text(true), Some(Reason::Conflict)),
+            None => (self.tree.text(fault.is_some()), fault),
+        }
+    }
+}
+
+fn arguments(json: Option<&str>) -> Arguments<'_> {
+    json.map_or(Arguments::None, Arguments::Value)
+}
+
+fn output(json: Option<&RawValue>) -> Output<'_> {
+    Output::Json(json.map_or("null", RawValue::get))
+}

@@ -1,0 +1,218 @@
+//! Gemini CLI: `--output-format stream-json`, and the one object of
+//! `--output-format json`.
+//!
+//! Source: google-gemini/gemini-cli, documentation of its headless mode, and
+//! the types of its stream formatter. A run is a message: `init` … `result`.
+//! The user's prompt is echoed, and passed over. The agent ran all calls, and
+//! their `tool_result` is behind them.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "gemini-cli",
+    aliases: &["gemini-cli-stream-json", "qwen-code"],
+    about: "Gemini CLI, --output-format stream-json or json",
+    link: "https://geminicli.com/docs/cli/headless/",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(GeminiCli::default()),
+};
+
+fn is_ours(record: &Record<'_>) -> bool {
+    match record.text("type").as_deref() {
+        Some("init") => record.has("session_id"),
+        Some("message") => {
+            record.has("timestamp") && record.has("role") && record.text("content").is_some()
+        }
+        Some("tool_use") => record.has("tool_name") && record.has("tool_id"),
+        Some("tool_result") => record.has("tool_id"),
+        Some("error") => record.has("severity"),
+        Some("result") => record.has("status") && record.has("timestamp"),
+        Some(_) => false,
+        None => {
+            record.has("stats") && (record.text("response").is_some() || record.has("session_id"))
+        }
+    }
+}
+
+/// The counts of a stream's `result`, and those that a body has for each
+/// model, where thoughts are not in the candidates.
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("cached", Op::Is, &[Field::Cached]),
+    ("prompt", Op::Is, &[Field::Input]),
+    ("candidates", Op::Adds, &[Field::Output]),
+    ("thoughts", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("total", Op::Is, &[Field::Total]),
+];
+
+#[derive(serde::Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    session_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+    #[serde(borrow)]
+    role: Option<Str<'a>>,
+    #[serde(borrow)]
+    content: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<Str<'a>>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+    #[serde(borrow)]
+    stats: Option<&'a RawValue>,
+    /// A body's answer.
+    #[serde(borrow)]
+    response: Option<Str<'a>>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+struct GeminiCli {
+    is_open: bool,
+    calls: Calls,
+    meter: Meter,
+}
+
+impl Default for GeminiCli {
+    fn default() -> Self {
+        GeminiCli { is_open: false, calls: Calls::default(), meter: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for GeminiCli {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl GeminiCli {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        if is_ours(&Record::new(frame)) {
+            self.begin(event, out)?;
+        }
+        match kind {
+            "init" => Ok(()),
+            "message" => match (event.role.as_ref().map_or("", Str::as_str), &event.content) {
+                ("assistant" | "model", Some(text)) => out.text(0, text),
+                _ => Ok(()),
+            },
+            "tool_use" => {
+                let call = CallPart {
+                    id: event.tool_id.as_ref().and_then(Str::non_empty),
+                    name: event.tool_name.as_ref().and_then(Str::non_empty),
+                    arguments: Arguments::Value(event.parameters.map_or("{}", RawValue::get)),
+                    executor: Some(Executor::Agent),
+                    ..CallPart::default()
+                };
+                self.calls.whole(call, out)
+            }
+            "tool_result" => {
+                let id = event.tool_id.as_ref().map_or("", Str::as_str);
+                let output =
+                    Output::Json(event.output.or(event.error).map_or("null", RawValue::get));
+                let is_error =
+                    event.status.as_ref().filter(|status| status.as_str() == "error").map(|_| true);
+                self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+            }
+            // `result` tells whether the run failed of it.
+            "error" if event.message.is_some() => {
+                out.warn("agent_error", event.message.as_ref().map_or("", Str::as_str))
+            }
+            "result" => self.result(event, out),
+            "" if event.stats.is_some() => self.body(event, out),
+            "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+                error::report(&String::from_utf8_lossy(frame.data), out)
+            }
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        let [id, model] =
+            [&event.session_id, &event.model].map(|word| word.as_ref().and_then(Str::non_empty));
+        out.start(FORMAT.name, id, model)
+    }
+
+    fn result(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.feed(event.stats.map_or("", RawValue::get));
+        let status = event.status.as_ref().map_or("success", Str::as_str);
+        match event.error.filter(|json| json.get() != "null") {
+            Some(json) => error::report(json.get(), out)?,
+            None if status == "success" => out.finish(0, status, None)?,
+            None => error::report_as(None, Some(status), "null", out)?,
+        }
+        self.end(out)
+    }
+
+    /// `--output-format json`: the answer, and what each model counted.
+    fn body(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(text) = &event.response {
+            out.text(0, text)?;
+        }
+        for (_, model) in member(event.stats.map_or("", RawValue::get), "models")
+            .map_or_else(Vec::new, json::members)
+        {
+            self.meter.feed(member(model.get(), "tokens").unwrap_or_default());
+            self.meter.part();
+        }
+        match event.error.filter(|json| json.get() != "null") {
+            Some(json) => error::report(json.get(), out)?,
+            None => out.infer_finish(0, FinishReason::Stop, None)?,
+        }
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = GeminiCli::default();
+        out.end()
+    }
+}
+
+fn member<'j>(json: &'j str, key: &str) -> Option<&'j str> {
+    json::members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+}

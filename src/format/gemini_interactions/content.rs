@@ -1,0 +1,47 @@
+//! What the model has said and thought, as steps and deltas hold it.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::gemini_interactions::payload::Step;
+use crate::format::support::EventOut;
+use crate::format::support::many::each;
+use crate::json::Str;
+
+/// Says what the model thought.
+pub(super) fn thought(step: &Step<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json)) {
+        let piece: Step<'_> = serde_json::from_str(json).unwrap_or_default();
+        match &piece.text {
+            Some(text) => out.reasoning(0, text)?,
+            None => out.block(0, "thought_summary", json)?,
+        }
+    }
+    if let Some(text) = &step.text {
+        out.reasoning(0, text)?;
+    }
+    step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
+}
+
+/// Says the content of a message.
+pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+    for json in content.into_iter().flat_map(each) {
+        let step: Step<'_> = serde_json::from_str(json).unwrap_or_default();
+        piece(&step, json, out)?;
+    }
+    Ok(())
+}
+
+/// Says text with its annotations, or media as they are.
+pub(super) fn piece(step: &Step<'_>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    match (step.kind(), &step.text) {
+        ("text", text) => out.text(0, text.as_ref().unwrap_or(&Str::default()))?,
+        ("text_annotation_delta", _) => {}
+        (kind, _) => out.block(0, kind, json)?,
+    }
+    for annotation in step.annotations.iter().flatten() {
+        out.block(0, "annotation", annotation.get())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! Gemini Interactions: the events of a stream, and complete interactions.
+//!
+//! Source: Gemini API reference, "Interactions". A stream is
+//! `interaction.created`, steps, each with its start, deltas and stop, and
+//! `interaction.completed`, which doesn't repeat them. The first beta called
+//! the steps content; its names are read as well.
+
+mod content;
+mod outcome;
+mod payload;
+mod steps;
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Code, Failure, FinishReason, Kind};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::stage::Stage;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use payload::{Event, Interaction};
+use steps::Steps;
+
+pub(super) static FORMAT: Format = Format {
+    name: "gemini-interactions",
+    aliases: &["google-interactions", "interactions"],
+    about: "Gemini Interactions, stream and body",
+    link: "https://ai.google.dev/api/interactions-api",
+    sniff,
+    decoder: || Box::new(GeminiInteractions::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let kind = record.text("event_type").unwrap_or_default();
+    let is_event =
+        ["interaction.", "step.", "content."].iter().any(|start| kind.starts_with(start));
+    let is_body = record.text("object").as_deref() == Some("interaction");
+    if is_event || is_body { Sniff::Yes } else { Sniff::No }
+}
+
+/// Thinking is not in `total_output_tokens`, nor what tools have read in
+/// `total_input_tokens`.
+const USAGE: &[Row] = &[
+    ("total_input_tokens", Op::Adds, &[Field::Input]),
+    ("total_tool_use_tokens", Op::Adds, &[Field::Input]),
+    ("total_output_tokens", Op::Adds, &[Field::Output]),
+    ("total_thought_tokens", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("total_cached_tokens", Op::Is, &[Field::Cached]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+];
+
+struct GeminiInteractions {
+    stage: Stage,
+    /// The id of the interaction that is open.
+    id: Option<String>,
+    steps: Steps,
+    meter: Meter,
+}
+
+impl Default for GeminiInteractions {
+    fn default() -> Self {
+        GeminiInteractions {
+            stage: Stage::Closed,
+            id: None,
+            steps: Steps::default(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for GeminiInteractions {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done(out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Stopped => self.end_incomplete(out),
+            Stage::Closed | Stage::Open | Stage::Failed => self.meter.finish(out),
+        }
+    }
+}
+
+impl GeminiInteractions {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.event_type.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        self.usage(event.metadata_usage());
+        match kind {
+            "interaction.created" | "interaction.start" => self.interaction(frame, event, out),
+            "interaction.completed" | "interaction.complete" => {
+                self.interaction(frame, event, out)?;
+                self.stop(out)
+            }
+            "interaction.status_update" => {
+                self.begin_late(event.interaction_id.as_ref().and_then(Str::non_empty), out)?;
+                self.usage(event.usage);
+                self.status(event.status.as_ref(), out)
+            }
+            "step.start" | "content.start" => {
+                self.begin_late(None, out)?;
+                self.steps.start(frame, event, out)
+            }
+            "step.delta" | "content.delta" => {
+                self.begin_late(None, out)?;
+                self.steps.delta(frame, event, out)
+            }
+            "step.stop" | "content.stop" => {
+                self.begin_late(None, out)?;
+                self.usage(event.usage);
+                self.steps.stop(event.index, out)
+            }
+            "error" => self.fail(frame, out),
+            "done" => self.done(out),
+            kind => self.other(frame, event, kind, out),
+        }
+    }
+
+    /// A record without an event's name: a complete interaction, or an error.
+    fn other(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        kind: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if event.object.as_ref().map(Str::as_str) == Some("interaction") {
+            return read::<Interaction<'static>, _>(
+                frame,
+                out,
+                |body: Interaction<'_>, out: &mut EventOut<'_>| self.body(frame, &body, out),
+            );
+        }
+        let is_error = event.error.is_some()
+            || (kind.is_empty() && (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes);
+        if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
+    }
+
+    /// What an event knows of the interaction as a whole.
+    fn interaction(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(json) = event.interaction.filter(|json| json.get().starts_with('{')) else {
+            return self.begin_late(None, out);
+        };
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Interaction<'static>, _>(
+            &frame,
+            out,
+            |interaction: Interaction<'_>, out: &mut EventOut<'_>| {
+                self.begin(&interaction, out)?;
+                self.usage(interaction.usage);
+                self.status(interaction.status.as_ref(), out)
+            },
+        )
+    }
+
+    /// A complete interaction. One that is still in progress has no end.
+    fn body(
+        &mut self,
+        frame: &Frame<'_>,
+        body: &Interaction<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.begin(body, out)?;
+        for json in body.steps() {
+            self.steps.whole(frame, json, out)?;
+        }
+        self.usage(body.usage);
+        if let Some(error) = body.error {
+            self.stage = Stage::Failed;
+            error::report(error.get(), out)?;
+        }
+        self.status(body.status.as_ref(), out)?;
+        if self.stage == Stage::Open { Ok(()) } else { self.end(out) }
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>) {
+        usage.into_iter().for_each(|usage| self.meter.feed(usage.get()));
+    }
+
+    /// An interaction is known. If another one was open, that one ends now:
+    /// well, if only its `interaction.completed` was missing.
+    fn begin(&mut self, interaction: &Interaction<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = interaction.id.as_ref().and_then(Str::non_empty);
+        match self.stage {
+            Stage::Closed => {}
+            _ if id.is_none() || self.id.is_none() || id == self.id.as_deref() => return Ok(()),
+            Stage::Stopped => self.end_incomplete(out)?,
+            Stage::Failed => self.end(out)?,
+            Stage::Open => {
+                let message = "a second interaction began before the first had ended";
+                let failure = Failure::new(Code::Malformed, message, Some(out.offset));
+                out.emit(0, Kind::Error(failure))?;
+                self.end(out)?;
+            }
+        }
+        self.open(id, interaction.model.as_ref().and_then(Str::non_empty), out)
+    }
+
+    fn open(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.stage = Stage::Open;
+        self.id = id.map(str::to_owned);
+        out.start(FORMAT.name, id, model)
+    }
+
+    /// A part of an interaction came: if none has begun, the input's beginning
+    /// is missing, as it is where a stream was resumed.
+    fn begin_late(&mut self, id: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.open(id, None, out)?;
+        out.warn("missing_start", "a part of an interaction came without `interaction.created`")
+    }
+
+    /// How the interaction fares. Only a status that is final is a reason to
+    /// finish.
+    fn status(&mut self, status: Option<&Str<'_>>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let raw = status.map(Str::as_str).unwrap_or_default();
+        let reason = match raw {
+            "" | "in_progress" | "queued" => return Ok(()),
+            "incomplete" => FinishReason::Length,
+            "requires_continuation" => FinishReason::Pause,
+            "cancelled" => FinishReason::Other,
+            raw => finish::normalise(raw),
+        };
+        if self.stage == Stage::Open {
+            self.stage = Stage::Stopped;
+        }
+        out.finish_as(0, reason, raw, None)
+    }
+
+    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            self.open(None, None, out)?;
+        }
+        self.stage = Stage::Failed;
+        error::report(&String::from_utf8_lossy(frame.data), out)
+    }
+
+    /// `interaction.completed`.
+    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Open {
+            out.warn("no_finish_reason", "the interaction was completed without a final status")?;
+        }
+        self.end(out)
+    }
+
+    /// `[DONE]`, which comes behind `interaction.completed`.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => Ok(()),
+            Stage::Failed => self.end(out),
+            Stage::Open | Stage::Stopped => self.end_incomplete(out),
+        }
+    }
+
+    fn end_incomplete(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.warn("missing_completed", "the interaction ended without `interaction.completed`")?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = GeminiInteractions::default();
+        out.end()
+    }
+}

@@ -1,0 +1,44 @@
+//! Results of calls, which may come later than their steps.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Kind, Output, ToolResult};
+use crate::format::gemini_interactions::payload::Step;
+use crate::format::support::EventOut;
+
+/// What is known of a call's result.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    id: String,
+    name: Option<String>,
+    is_said: bool,
+}
+
+impl Outcome {
+    /// Takes what a step or a delta knows. An empty result at the start stands
+    /// for one that comes later.
+    pub(super) fn add(&mut self, step: &Step<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(id) = step.call_id() {
+            id.clone_into(&mut self.id);
+        }
+        self.name = self.name.take().or_else(|| step.tool().map(str::to_owned));
+        let result = step.result.map(RawValue::get);
+        if let Some(result) = result.filter(|json| !matches!(*json, "[]" | "{}" | "\"\"")) {
+            self.is_said = true;
+            self.say(result, step.is_error, out)?;
+        }
+        step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
+    }
+
+    /// The step has stopped: a result that never came is said as null.
+    pub(super) fn finish(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.is_said { Ok(()) } else { self.say("null", None, out) }
+    }
+
+    fn say(&self, json: &str, is_error: Option<bool>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let (name, output) = (self.name.as_deref(), Output::Json(json));
+        out.emit(0, Kind::ToolResult(ToolResult { id: &self.id, name, output, is_error }))
+    }
+}

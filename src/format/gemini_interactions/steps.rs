@@ -1,0 +1,234 @@
+//! Steps: what they say at their start, what deltas add to them, and what is
+//! said at their stop.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, Key};
+use crate::format::gemini_interactions::content::{piece, pieces, thought};
+use crate::format::gemini_interactions::outcome::Outcome;
+use crate::format::gemini_interactions::payload::{Event, Step};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+/// The steps of one interaction.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// Those that have started and not stopped, by the provider's index.
+    open: BTreeMap<u64, Open>,
+    /// How many there have been. Calls are told apart by this number.
+    count: u64,
+    /// The index that came last.
+    latest: u64,
+}
+
+/// A step that has started and not stopped.
+#[derive(Debug)]
+enum Open {
+    /// Text, thinking, or what was whole at its start.
+    Plain,
+    /// A call that its arguments may follow.
+    Call(Key),
+    /// The result of a call, which may come later than the step.
+    Result(Outcome),
+}
+
+/// How much of a step has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// Its start, or a delta.
+    Piece,
+    /// All of it.
+    Whole,
+}
+
+impl Steps {
+    /// `step.start`.
+    pub(super) fn start(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(json) = event.step.or(event.content) else {
+            return out.unknown(frame, "step.start");
+        };
+        let index = self.index(event.index, self.count, out)?;
+        if self.open.remove(&index).is_some() {
+            out.warn("reused_index", "a step began under the index of one that hadn't stopped")?;
+        }
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Step<'static>, _>(&frame, out, |step: Step<'_>, out: &mut EventOut<'_>| {
+            let open = self.say(&step, json.get(), Extent::Piece, out)?;
+            self.open.insert(index, open);
+            Ok(())
+        })
+    }
+
+    /// A step that came complete.
+    pub(super) fn whole(
+        &mut self,
+        frame: &Frame<'_>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Step<'static>, _>(&frame, out, |step: Step<'_>, out: &mut EventOut<'_>| {
+            self.say(&step, json.get(), Extent::Whole, out)?.close(out)
+        })
+    }
+
+    /// `step.delta`.
+    pub(super) fn delta(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(json) = event.delta else { return out.unknown(frame, "step.delta") };
+        let index = self.index(event.index, self.latest, out)?;
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Step<'static>, _>(&frame, out, |delta: Step<'_>, out: &mut EventOut<'_>| {
+            self.add(index, &delta, json.get(), out)
+        })
+    }
+
+    /// `step.stop`.
+    pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let index = self.index(index, self.latest, out)?;
+        self.open.remove(&index).map_or(Ok(()), |open| open.close(out))
+    }
+
+    /// Takes what a delta adds. Nothing is lost if its step never started: the
+    /// type of the delta says what it is.
+    fn add(
+        &mut self,
+        index: u64,
+        delta: &Step<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = delta.kind();
+        let mut open = match self.open.remove(&index) {
+            Some(open) => open,
+            None => {
+                out.warn("orphan_delta", "a delta came for a step that had not started")?;
+                self.count += 1;
+                if is_call(kind) { Open::Call(self.key()) } else { Open::Plain }
+            }
+        };
+        match (&mut open, kind) {
+            (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, Extent::Piece, out)?,
+            (Open::Result(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
+            (Open::Plain, _) => open = self.say(delta, json, Extent::Piece, out)?,
+            _ => drop(self.say(delta, json, Extent::Piece, out)?),
+        }
+        self.open.insert(index, open);
+        Ok(())
+    }
+
+    /// The index of the step that an event is of.
+    fn index(
+        &mut self,
+        index: Option<u64>,
+        inferred: u64,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<u64> {
+        if index.is_none() {
+            let message = "an event without index was taken to be of the latest step";
+            out.warn("missing_index", message)?;
+        }
+        self.latest = index.unwrap_or(inferred);
+        Ok(self.latest)
+    }
+
+    fn key(&self) -> Key {
+        Key::Index(self.count)
+    }
+
+    /// Says what a step holds, or what a delta adds that needs no step.
+    fn say(
+        &mut self,
+        step: &Step<'_>,
+        json: &str,
+        extent: Extent,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<Open> {
+        self.count += 1;
+        match step.kind() {
+            "model_output" => {
+                pieces(step.content, out)?;
+                if let Some(error) = step.error {
+                    error::report(error.get(), out)?;
+                }
+            }
+            // What the user has said is no part of the answer.
+            "user_input" => {}
+            "text" | "text_annotation_delta" | "image" | "audio" | "document" | "video" => {
+                piece(step, json, out)?;
+            }
+            "thought" | "thought_summary" | "thought_signature" => thought(step, out)?,
+            kind if is_call(kind) => {
+                let key = self.key();
+                call_part(key, step, extent, out)?;
+                return Ok(Open::Call(key));
+            }
+            kind if kind.ends_with("_result") => {
+                let mut outcome = Outcome::default();
+                outcome.add(step, out)?;
+                return Ok(Open::Result(outcome));
+            }
+            kind => {
+                out.block(0, kind, json)?;
+                let message = format!("a step of type {} has no meaning here", json::quote(kind));
+                out.warn("unknown_step", &message)?;
+            }
+        }
+        Ok(Open::Plain)
+    }
+}
+
+impl Open {
+    /// The step has stopped.
+    fn close(self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self {
+            Open::Plain => out.flush(),
+            Open::Call(key) => out.call_end(0, key),
+            Open::Result(outcome) => outcome.finish(out),
+        }
+    }
+}
+
+fn is_call(kind: &str) -> bool {
+    kind.ends_with("_call") || kind == "arguments_delta"
+}
+
+/// Says what a step or a delta knows of a call. The arguments at the start are
+/// a placeholder for what comes in fragments, and are whole if nothing comes.
+fn call_part(key: Key, step: &Step<'_>, extent: Extent, out: &mut EventOut<'_>) -> io::Result<()> {
+    let is_fragment = step.kind() == "arguments_delta";
+    let executor =
+        Some(Executor::Provider).filter(|_| !is_fragment && step.kind() != "function_call");
+    let part = CallPart {
+        key,
+        id: step.id(),
+        name: step.tool(),
+        executor,
+        signature: step.signature(),
+        ..CallPart::default()
+    };
+    let arguments = match step.arguments.map(RawValue::get) {
+        None | Some("\"\"") => Arguments::None,
+        Some(json) if json.starts_with('"') => {
+            let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+            return out.call_fragment(0, part, &text);
+        }
+        Some("{}") if extent == Extent::Piece => Arguments::Placeholder("{}"),
+        Some(json) => Arguments::Value(json),
+    };
+    out.call(0, CallPart { arguments, ..part })
+}

@@ -1,0 +1,285 @@
+//! Gemini Live: the records of its WebSocket, one a line.
+//!
+//! Source: Live API reference, "BidiGenerateContentServerMessage". A turn of
+//! the model is a message. It ends with `turnComplete`; and with the calls that
+//! the model makes, for it waits for their results, and what it says then is
+//! another message. What the client sends may stand in between.
+
+mod payload;
+
+use std::io;
+
+use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::gemini::{FunctionResponse, Parts, USAGE, word};
+use crate::format::support::usage::Meter;
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::{Frame, Sniff};
+use payload::{Message, ServerContent, Transcription};
+
+pub(super) static FORMAT: Format = Format {
+    name: "gemini-live",
+    aliases: &["google-live"],
+    about: "Gemini Live, a dump of its events",
+    link: "https://ai.google.dev/api/live",
+    sniff,
+    decoder: || Box::new(GeminiLive::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let is_object = |key| record.get(key).is_some_and(|json| json.starts_with('{'));
+    let calls = ["toolCall", "tool_call"].into_iter().find_map(|key| record.get(key));
+    let has_calls =
+        calls.is_some_and(|json| json.contains("functionCalls") || json.contains("function_calls"));
+    let setup = record.get("setup").is_some_and(|json| json.contains("\"model\""));
+    let is_ours = [
+        "setupComplete",
+        "setup_complete",
+        "serverContent",
+        "server_content",
+        "clientContent",
+        "client_content",
+        "realtimeInput",
+        "realtime_input",
+    ]
+    .into_iter()
+    .any(is_object);
+    if is_ours || has_calls || setup { Sniff::Yes } else { Sniff::No }
+}
+
+struct GeminiLive {
+    stage: Stage,
+    /// The model, if the session's setup was seen.
+    model: Option<String>,
+    /// Whether the user spoke into the turn.
+    is_interrupted: bool,
+    parts: Parts,
+    meter: Meter,
+}
+
+/// How far a turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// None has begun, or the last one has ended.
+    Closed,
+    /// It has begun.
+    Open,
+    /// The provider reported an error.
+    Failed,
+}
+
+impl Default for GeminiLive {
+    fn default() -> Self {
+        GeminiLive {
+            stage: Stage::Closed,
+            model: None,
+            is_interrupted: false,
+            parts: Parts::default(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for GeminiLive {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        if frame.event_type == "error" {
+            return self.fail(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Message<'static>, _>(&frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+            self.message(&frame, &message, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl GeminiLive {
+    fn message(
+        &mut self,
+        frame: &Frame<'_>,
+        message: &Message<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if message.is_setup() {
+            self.set_up(message, out)?;
+        }
+        for response in message.tool_responses() {
+            self.tool_response(response, out)?;
+        }
+        if let Some(ids) = message.tool_call_cancellation {
+            self.begin(out)?;
+            out.block(0, "tool_call_cancellation", ids.get())?;
+        }
+        if let Some(content) = &message.server_content {
+            self.content(frame, content, out)?;
+        }
+        if let Some(usage) = message.usage_metadata {
+            self.usage(message, usage.get(), out)?;
+        }
+        if let Some(content) = &message.server_content {
+            self.content_end(content, out)?;
+        }
+        if message.tool_call.is_some() {
+            self.tool_call(message, out)?;
+        }
+        match message.error {
+            Some(_) => self.fail(&String::from_utf8_lossy(frame.data), out),
+            None if message.is_named() => Ok(()),
+            None if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+                self.fail(&String::from_utf8_lossy(frame.data), out)
+            }
+            None => out.unknown(frame, Record::new(frame).first_key()),
+        }
+    }
+
+    /// A session begins: what was open will not go on.
+    fn set_up(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => {}
+            Stage::Failed => self.end(out)?,
+            Stage::Open => {
+                let text = "a second session began before a turn of the first had ended";
+                out.emit(0, Kind::Error(Failure::new(Code::Malformed, text, Some(out.offset))))?;
+                self.end(out)?;
+            }
+        }
+        if let Some(model) = message.model() {
+            self.model = Some(model.to_owned());
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Failed {
+            self.end(out)?;
+        }
+        if self.stage == Stage::Closed {
+            self.stage = Stage::Open;
+            out.start(FORMAT.name, None, self.model.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// What a record adds to the turn.
+    fn content(
+        &mut self,
+        frame: &Frame<'_>,
+        content: &ServerContent<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        for part in content.parts() {
+            self.begin(out)?;
+            self.parts.part(part, frame, out)?;
+        }
+        if let Some(text) = content.output_transcription.as_ref().and_then(Transcription::text) {
+            self.begin(out)?;
+            out.text(0, text)?;
+        }
+        if let Some(text) = content.input_transcription.as_ref().and_then(Transcription::text) {
+            self.begin(out)?;
+            let text = text.as_str();
+            let block = Block { name: "input_transcription", text, attributes: None };
+            out.emit(0, Kind::Block(block))?;
+        }
+        for (name, json) in content.metadata() {
+            if let Some(json) = json.filter(|json| json.get() != "{}") {
+                self.begin(out)?;
+                out.block(0, name, json.get())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a record says of the turn's end.
+    fn content_end(
+        &mut self,
+        content: &ServerContent<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.is_interrupted |= content.interrupted == Some(true);
+        if content.turn_complete != Some(true) {
+            return Ok(());
+        }
+        self.begin(out)?;
+        let raw = content.turn_complete_reason.map(word).unwrap_or_default();
+        match raw.as_str() {
+            _ if self.is_interrupted => self.stop(FinishReason::Other, Some("interrupted"), out),
+            raw if finish::is_none(raw) => self.stop(FinishReason::Stop, None, out),
+            raw => self.stop(normalise(raw), Some(raw), out),
+        }
+    }
+
+    fn usage(
+        &mut self,
+        message: &Message<'_>,
+        usage: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let is_late = self.stage == Stage::Closed && message.is_only_usage();
+        if is_late {
+            return out.warn("late_usage", "usage came behind the end of its turn");
+        }
+        self.meter.feed(usage);
+        Ok(())
+    }
+
+    /// The model wants calls to be run, and waits.
+    fn tool_call(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(out)?;
+        for call in message.calls() {
+            self.parts.function_call(call, None, out)?;
+        }
+        self.stop(FinishReason::ToolCalls, None, out)
+    }
+
+    fn tool_response(
+        &mut self,
+        response: &FunctionResponse<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.begin(out)?;
+        self.parts.function_response(response, out)
+    }
+
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(out)?;
+        self.stage = Stage::Failed;
+        error::report(json, out)
+    }
+
+    fn stop(
+        &mut self,
+        finish_reason: FinishReason,
+        raw: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let inferred = raw.is_none();
+        self.parts.finish(false, out)?;
+        let (stop_sequence, wants_tools) = (None, false);
+        let finish = Finish { finish_reason, raw, stop_sequence, inferred, wants_tools };
+        out.emit(0, Kind::Finish(finish))?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = GeminiLive { model: self.model.take(), ..GeminiLive::default() };
+        out.end()
+    }
+}
+
+/// What a reason begins with that names what a filter has found, in the input
+/// or in what was generated.
+const FILTERS: &[&str] =
+    &["INPUT_", "IMAGE_", "GENERATED_", "OUTPUT_", "PROHIBITED_", "UNSAFE_", "RESPONSE_REJECTED"];
+
+/// Our word for the reason of a turn's end.
+fn normalise(raw: &str) -> FinishReason {
+    let is_filter = FILTERS.iter().any(|start| raw.starts_with(start));
+    if is_filter { FinishReason::ContentFilter } else { finish::normalise(raw) }
+}

@@ -1,0 +1,164 @@
+//! The fields of a record, of a turn's content and of what the client sends.
+
+use serde_json::value::RawValue;
+
+use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+/// A record of either side: one of its kinds, and what it cost.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Message<'a> {
+    #[serde(borrow, alias = "setup_complete")]
+    setup_complete: Option<&'a RawValue>,
+    #[serde(borrow, alias = "server_content")]
+    pub(super) server_content: Option<ServerContent<'a>>,
+    #[serde(borrow, alias = "tool_call")]
+    pub(super) tool_call: Option<ToolCall<'a>>,
+    #[serde(borrow, alias = "tool_call_cancellation")]
+    pub(super) tool_call_cancellation: Option<&'a RawValue>,
+    #[serde(borrow, alias = "usage_metadata")]
+    pub(super) usage_metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    /// The client's.
+    #[serde(borrow)]
+    setup: Option<Setup<'a>>,
+    /// The client's: what came of calls.
+    #[serde(borrow, alias = "tool_response")]
+    tool_response: Option<ToolResponse<'a>>,
+    /// The client's, as are the next two.
+    #[serde(borrow, alias = "client_content")]
+    client_content: Option<&'a RawValue>,
+    #[serde(borrow, alias = "realtime_input")]
+    realtime_input: Option<&'a RawValue>,
+    #[serde(borrow, alias = "context_update")]
+    context_update: Option<&'a RawValue>,
+    /// Of the session, as are all that follow.
+    #[serde(borrow, alias = "go_away")]
+    go_away: Option<&'a RawValue>,
+    #[serde(borrow, alias = "session_resumption_update")]
+    session_resumption_update: Option<&'a RawValue>,
+    #[serde(borrow, alias = "voice_activity")]
+    voice_activity: Option<&'a RawValue>,
+    #[serde(borrow, alias = "voice_activity_detection_signal")]
+    voice_activity_detection_signal: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Message<'static> {
+    type Type = Message<'de>;
+}
+
+impl<'a> Message<'a> {
+    /// Whether a session begins.
+    pub(super) fn is_setup(&self) -> bool {
+        self.setup.is_some() || self.setup_complete.is_some()
+    }
+
+    pub(super) fn model(&self) -> Option<&str> {
+        self.setup.as_ref()?.model.as_ref().and_then(Str::non_empty)
+    }
+
+    pub(super) fn calls(&self) -> &[FunctionCall<'a>] {
+        let calls = self.tool_call.as_ref().and_then(|call| call.function_calls.as_deref());
+        calls.unwrap_or_default()
+    }
+
+    pub(super) fn tool_responses(&self) -> &[FunctionResponse<'a>] {
+        let response = self.tool_response.as_ref();
+        response.and_then(|response| response.function_responses.as_deref()).unwrap_or_default()
+    }
+
+    /// Whether it says what was used, and nothing else.
+    pub(super) fn is_only_usage(&self) -> bool {
+        self.usage_metadata.is_some() && self.server_content.is_none() && self.tool_call.is_none()
+    }
+
+    /// Whether it is of a kind that has a name here.
+    pub(super) fn is_named(&self) -> bool {
+        let is_client = self.client_content.is_some()
+            || self.realtime_input.is_some()
+            || self.context_update.is_some()
+            || self.tool_response.is_some();
+        let is_session = self.go_away.is_some()
+            || self.session_resumption_update.is_some()
+            || self.voice_activity.is_some()
+            || self.voice_activity_detection_signal.is_some();
+        let is_turn = self.server_content.is_some()
+            || self.tool_call.is_some()
+            || self.tool_call_cancellation.is_some()
+            || self.usage_metadata.is_some();
+        is_client || is_session || is_turn || self.is_setup()
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Setup<'a> {
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ToolCall<'a> {
+    #[serde(borrow, alias = "function_calls")]
+    function_calls: Option<Vec<FunctionCall<'a>>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResponse<'a> {
+    #[serde(borrow, alias = "function_responses")]
+    function_responses: Option<Vec<FunctionResponse<'a>>>,
+}
+
+/// What a record adds to a turn.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ServerContent<'a> {
+    #[serde(borrow, alias = "model_turn")]
+    model_turn: Option<Content<'a>>,
+    /// The answer, where it is spoken.
+    #[serde(borrow, alias = "output_transcription")]
+    pub(super) output_transcription: Option<Transcription<'a>>,
+    /// What the user has said.
+    #[serde(borrow, alias = "input_transcription")]
+    pub(super) input_transcription: Option<Transcription<'a>>,
+    #[serde(alias = "turn_complete")]
+    pub(super) turn_complete: Option<bool>,
+    #[serde(borrow, alias = "turn_complete_reason")]
+    pub(super) turn_complete_reason: Option<&'a RawValue>,
+    pub(super) interrupted: Option<bool>,
+    #[serde(borrow, alias = "grounding_metadata")]
+    grounding_metadata: Option<&'a RawValue>,
+    #[serde(borrow, alias = "url_context_metadata")]
+    url_context_metadata: Option<&'a RawValue>,
+}
+
+impl<'a> ServerContent<'a> {
+    pub(super) fn parts(&self) -> &[Part<'a>] {
+        self.model_turn.as_ref().and_then(|turn| turn.parts.as_deref()).unwrap_or_default()
+    }
+
+    /// What is known about the turn beside it.
+    pub(super) fn metadata(&self) -> [(&'static str, Option<&'a RawValue>); 2] {
+        [
+            ("grounding_metadata", self.grounding_metadata),
+            ("url_context_metadata", self.url_context_metadata),
+        ]
+    }
+}
+
+/// Speech as text, piece by piece.
+#[derive(serde::Deserialize)]
+pub(super) struct Transcription<'a> {
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+}
+
+impl<'a> Transcription<'a> {
+    pub(super) fn text(&self) -> Option<&Str<'a>> {
+        self.text.as_ref().filter(|text| **text != Str::default())
+    }
+}

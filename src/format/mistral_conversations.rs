@@ -1,0 +1,273 @@
+//! Mistral's Conversations API: the events of a stream, and complete responses.
+//!
+//! Source: Mistral's API reference, "Conversations", and the event types of its
+//! Python client. The entries of a response are shaped like the events of a
+//! stream. No event says why the model stopped.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Executor, Key, Kind, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::function::Function;
+use crate::format::support::many::each;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "mistral-conversations",
+    aliases: &["mistral-agents"],
+    about: "Mistral Conversations, stream and body",
+    link: "https://docs.mistral.ai/api/endpoint/beta/conversations",
+    sniff,
+    decoder: || Box::new(Conversations { is_open: false, meter: Meter::new(USAGE) }),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let kind = record.text("type").unwrap_or_default();
+    let is_event = kind.starts_with("conversation.response.")
+        || kind.starts_with("tool.execution.")
+        || matches!(kind.as_str(), "message.output.delta" | "function.call.delta");
+    (is_event || record.text("object").as_deref() == Some("conversation.response")).into()
+}
+
+/// What connectors found is read by the model, but counted apart.
+const USAGE: &[Row] = &[
+    ("prompt_tokens", Op::Adds, &[Field::Input]),
+    ("connector_tokens", Op::Adds, &[Field::Input]),
+    ("completion_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+];
+
+/// An event of a stream, an entry of a response, or the response.
+#[derive(serde::Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    conversation_id: Option<Str<'a>>,
+    /// Which entry an event belongs to.
+    output_index: Option<u64>,
+    /// Of an entry, not of a function's call.
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    /// What a tool that Mistral ran found.
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
+    /// A string, a [`Chunk`] or several.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    outputs: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    /// Again [`Chunk`]s, of text.
+    #[serde(borrow)]
+    thinking: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Chunk<'static> {
+    type Type = Chunk<'de>;
+}
+
+struct Conversations {
+    is_open: bool,
+    meter: Meter,
+}
+
+impl Decoder for Conversations {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            match &event.outputs {
+                Some(entries) => self.response(&frame, &event, entries, out),
+                None => self.event(&frame, &event, out),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl Conversations {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match event.kind(frame) {
+            "conversation.response.started" => {
+                self.cut(out)?;
+                self.begin(event, out)
+            }
+            "conversation.response.done" => {
+                self.begin(event, out)?;
+                self.end(event.usage, out)
+            }
+            _ if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+                self.begin(event, out)?;
+                error::report(&String::from_utf8_lossy(frame.data), out)?;
+                self.end(None, out)
+            }
+            _ => {
+                self.begin(event, out)?;
+                event.say(frame, event.output_index.map_or(Key::None, Key::Index), out)
+            }
+        }
+    }
+
+    /// A complete response: whole entries.
+    fn response(
+        &mut self,
+        frame: &Frame<'_>,
+        response: &Event<'_>,
+        entries: &[&RawValue],
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.cut(out)?;
+        self.begin(response, out)?;
+        for (json, key) in entries.iter().zip((0..).map(Key::Index)) {
+            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            read::<Event<'static>, _>(&frame, out, |entry: Event<'_>, out: &mut EventOut<'_>| {
+                entry.say(&frame, key, out)
+            })?;
+        }
+        self.end(response.usage, out)
+    }
+
+    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, event.conversation_id.as_ref().and_then(Str::non_empty), None)
+    }
+
+    /// Ends a message that has not come to its end.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::take(&mut self.is_open) { out.cut() } else { Ok(()) }
+    }
+
+    fn end(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.is_open = false;
+        out.call_end(0, Key::None)?;
+        usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        self.meter.finish(out)?;
+        out.end()
+    }
+}
+
+impl Event<'_> {
+    fn kind<'k>(&'k self, frame: &Frame<'k>) -> &'k str {
+        self.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type)
+    }
+
+    /// Says an entry, or what an event adds to one.
+    fn say(&self, frame: &Frame<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.kind(frame) {
+            "message.output.delta" | "message.output" => self.say_content(frame, out),
+            "function.call.delta" | "function.call" => self.say_call(
+                self.tool_call_id.as_ref(),
+                CallPart { key, ..CallPart::default() },
+                out,
+            ),
+            "tool.execution.started" | "tool.execution.delta" => self.say_execution(key, out),
+            "tool.execution.done" => self.say_result(key, out),
+            "tool.execution" => {
+                self.say_execution(key, out)?;
+                self.say_result(key, out)
+            }
+            "agent.handoff.started" | "agent.handoff.done" | "agent.handoff" => {
+                out.block(0, "agent_handoff", &String::from_utf8_lossy(frame.data))
+            }
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    fn say_content(&self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(content) = self.content else { return Ok(()) };
+        if content.get().starts_with('"') {
+            return out.text(0, &serde_json::from_str(content.get()).unwrap_or_default());
+        }
+        for json in each(content) {
+            let frame = Frame { data: json.as_bytes(), ..*frame };
+            read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+                chunk.say(json, out)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A call, or a fragment of one: each repeats the call's id and name.
+    fn say_call(
+        &self,
+        id: Option<&Str<'_>>,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let function = Function { name: self.name.clone(), arguments: self.arguments };
+        function.say(0, CallPart { id: id.and_then(Str::non_empty), ..part }, out)
+    }
+
+    /// A call that Mistral runs.
+    fn say_execution(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        let executor = Some(Executor::Provider);
+        self.say_call(self.id.as_ref(), CallPart { key, executor, ..CallPart::default() }, out)
+    }
+
+    fn say_result(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        if key != Key::None {
+            out.call_end(0, key)?;
+        }
+        let (Some(id), Some(info)) = (&self.id, self.info) else { return Ok(()) };
+        let result = ToolResult {
+            id: id.as_str(),
+            name: self.name.as_ref().and_then(Str::non_empty),
+            output: Output::Json(info.get()),
+            is_error: None,
+        };
+        out.emit(0, Kind::ToolResult(result))
+    }
+}
+
+impl Chunk<'_> {
+    fn say(&self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(text) = &self.text {
+            return out.text(0, text);
+        }
+        let Some(thinking) = self.thinking else {
+            return out.block(0, self.kind.as_ref().map_or("content", Str::as_str), json);
+        };
+        let thoughts = each(thinking).into_iter();
+        let mut thoughts = thoughts.filter_map(|json| serde_json::from_str::<Chunk<'_>>(json).ok());
+        thoughts.try_for_each(|thought| {
+            thought.text.as_ref().map_or(Ok(()), |text| out.reasoning(0, text))
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! Wire formats: frames in, events out. Knows nothing of framing, dialects or
+//! output.
+//!
+//! A format is one file or one folder: its [`Format`] row, the serde structs
+//! that are the table of its fields, and its [`Decoder`]. Every field is
+//! optional; what a decoder doesn't name it doesn't pay for. What several
+//! formats share is in `support`.
+
+mod ag_ui;
+mod ai_sdk_data;
+mod ai_sdk_ui;
+mod anthropic;
+mod bedrock_agent;
+mod bedrock_converse;
+mod bedrock_invoke;
+mod bedrock_llama;
+mod bedrock_mistral;
+mod bedrock_titan;
+mod claude_code;
+mod codex;
+mod cohere;
+mod cohere_v1;
+mod dashscope;
+// The file of the central type has the name of the room.
+#[allow(clippy::module_inception)]
+pub(crate) mod format;
+mod gemini;
+mod gemini_cli;
+mod gemini_interactions;
+mod gemini_live;
+mod mistral_conversations;
+mod ollama;
+mod openai_assistants;
+mod openai_chat;
+mod openai_completions;
+mod openai_messages;
+mod openai_realtime;
+mod openai_responses;
+mod opencode;
+mod pi;
+mod replicate;
+pub(crate) mod support;
+pub(crate) mod table;
+mod text;
+mod workers_ai;
+
+pub use format::{Decoder, Format, Record};
+pub use support::{EventOut, Halves, read};
+pub use table::{FORMATS, find};

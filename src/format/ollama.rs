@@ -1,0 +1,197 @@
+//! Ollama's own API: the records of `/api/chat` and `/api/generate`, streamed
+//! or as one body.
+//!
+//! Source: Ollama's API documentation, and `api/types.go` of its source. Each
+//! record is whole: a piece of text or of thinking, or whole calls. The one
+//! with `done` is the last; its reason is `stop` for calls, too. A body is a
+//! stream of one record.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Key};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::function::Function;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use crate::repeat::Varying;
+
+pub(super) static CHAT: Format = Format {
+    name: "ollama-chat",
+    aliases: &["ollama"],
+    about: "Ollama's /api/chat, stream and body",
+    link: "https://docs.ollama.com/api/chat",
+    sniff: |record| sniff(record, "message", '{'),
+    decoder: || Box::new(Ollama::new(&CHAT)),
+};
+
+pub(super) static GENERATE: Format = Format {
+    name: "ollama-generate",
+    aliases: &[],
+    about: "Ollama's /api/generate, stream and body",
+    link: "https://docs.ollama.com/api/generate",
+    sniff: |record| sniff(record, "response", '"'),
+    decoder: || Box::new(Ollama::new(&GENERATE)),
+};
+
+fn sniff(record: &Record<'_>, key: &str, start: char) -> Sniff {
+    let is_record = matches!(record.get("done"), Some("true" | "false"));
+    let has_content = record.get(key).is_some_and(|content| content.starts_with(start));
+    if is_record && has_content { Sniff::Yes } else { Sniff::No }
+}
+
+/// The count of a prompt that was in the cache isn't told. Durations are in
+/// nanoseconds.
+const USAGE: &[Row] = &[
+    ("prompt_eval_count", Op::Is, &[Field::Input]),
+    ("eval_count", Op::Is, &[Field::Output]),
+    ("total_duration", Op::Is, &[]),
+    ("load_duration", Op::Is, &[]),
+    ("prompt_eval_duration", Op::Is, &[]),
+    ("eval_duration", Op::Is, &[]),
+];
+
+/// A record of a stream, or a body.
+#[derive(serde::Deserialize)]
+struct Reply<'a> {
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+    /// `/api/chat`.
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    /// `/api/generate`, as are the next three.
+    #[serde(borrow)]
+    response: Option<Str<'a>>,
+    #[serde(borrow)]
+    thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    image: Option<&'a RawValue>,
+    done: Option<bool>,
+    #[serde(borrow)]
+    done_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Reply<'static> {
+    type Type = Reply<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Option<Str<'a>>,
+    #[serde(borrow)]
+    thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    images: Option<Vec<&'a RawValue>>,
+}
+
+/// A whole call. Older servers give it no id, and count from 0 in each record:
+/// the count isn't used.
+#[derive(serde::Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+struct Ollama {
+    row: &'static Format,
+    is_open: bool,
+    /// How many calls there have been.
+    calls: u64,
+    meter: Meter,
+}
+
+impl Decoder for Ollama {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+            self.reply(&frame, reply, out)
+        })
+    }
+
+    fn finish(&mut self, _: &mut EventOut<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["created_at"], last: &[] })
+    }
+}
+
+impl Ollama {
+    fn new(row: &'static Format) -> Self {
+        Ollama { row, is_open: false, calls: 0, meter: Meter::new(USAGE) }
+    }
+
+    fn reply(
+        &mut self,
+        frame: &Frame<'_>,
+        reply: Reply<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if reply.done.is_none() && reply.error.is_none() {
+            return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
+        }
+        if !std::mem::replace(&mut self.is_open, true) {
+            out.start(self.row.name, None, reply.model.as_ref().and_then(Str::non_empty))?;
+        }
+        let message = reply.message.unwrap_or(Message {
+            content: reply.response,
+            thinking: reply.thinking,
+            tool_calls: reply.tool_calls,
+            images: reply.image.map(|image| vec![image]),
+        });
+        self.message(&message, out)?;
+        if reply.error.is_some() {
+            error::report(&String::from_utf8_lossy(frame.data), out)?;
+            return self.end(out);
+        }
+        if reply.done != Some(true) {
+            return Ok(());
+        }
+        self.meter.pick(&String::from_utf8_lossy(frame.data));
+        out.finish_if(0, reply.done_reason.as_ref())?;
+        self.end(out)
+    }
+
+    fn message(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.may_repeat();
+        message.thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
+        message.content.iter().try_for_each(|content| out.text(0, content))?;
+        for image in message.images.iter().flatten() {
+            out.block(0, "image", image.get())?;
+        }
+        for call in message.tool_calls.iter().flatten() {
+            let key = Key::Index(self.calls);
+            self.calls += 1;
+            let id = call.id.as_ref().and_then(Str::non_empty);
+            let part = CallPart { key, id, ..CallPart::default() };
+            match &call.function {
+                Some(function) => function.say(0, part, out)?,
+                None => out.call(0, part)?,
+            }
+            out.call_end(0, key)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = Ollama::new(self.row);
+        out.end()
+    }
+}

@@ -1,0 +1,237 @@
+//! OpenAI Assistants: the events of a run, and runs as they are polled.
+//!
+//! Source: OpenAI API reference, "Assistants streaming". A run takes steps: a
+//! step makes a message or calls tools. The events' names say what has
+//! happened, their payloads are the run, the step or the message itself.
+
+mod payload;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::FinishReason;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_responses::Said;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use payload::{Content, Event};
+use steps::Steps;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-assistants",
+    aliases: &["assistants"],
+    about: "OpenAI Assistants: the stream of a run, and runs as they are polled",
+    link: "https://platform.openai.com/docs/api-reference/assistants-streaming/events",
+    sniff,
+    decoder: || Box::new(Assistants::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let object = record.text("object").unwrap_or_default();
+    let is_ours = object == "thread"
+        || object.starts_with("thread.run")
+        || object.starts_with("thread.message");
+    if is_ours { Sniff::Yes } else { Sniff::No }
+}
+
+const USAGE: &[Row] = &[
+    ("prompt_tokens", Op::Is, &[Field::Input]),
+    ("completion_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("prompt_token_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("completion_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct Assistants {
+    is_open: bool,
+    steps: Steps,
+    /// What has been said of the message that is being made, by part.
+    parts: BTreeMap<u64, Part>,
+    meter: Meter,
+}
+
+/// What has been said of one part of a message.
+#[derive(Debug, Default)]
+struct Part {
+    said: Said,
+    annotations: usize,
+    is_said: bool,
+}
+
+impl Default for Assistants {
+    fn default() -> Self {
+        Assistants {
+            is_open: false,
+            steps: Steps::default(),
+            parts: BTreeMap::new(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Assistants {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        // It comes behind the run's own end.
+        if frame.is_done() {
+            return Ok(());
+        }
+        if frame.event_type == "error" {
+            return self.fail(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl Assistants {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let object = event.object.as_ref().map(Str::as_str).unwrap_or_default();
+        let status = event.status.as_ref().map(Str::as_str).unwrap_or_default();
+        match (object, status) {
+            // The thread that the run is in.
+            ("thread", _) => Ok(()),
+            ("thread.run", _) => self.run(event, status, out),
+            ("thread.run.step", _) => {
+                self.begin(event, out)?;
+                self.steps.step(event, status, out)
+            }
+            ("thread.run.step.delta", _) => {
+                self.begin(event, out)?;
+                self.steps.delta(event, out)
+            }
+            ("thread.message.delta", _) => {
+                self.begin(event, out)?;
+                let content = event.delta.as_ref().and_then(|delta| delta.content.as_deref());
+                (0..).zip(content.unwrap_or_default()).try_for_each(|(place, part)| {
+                    self.piece(part.index.unwrap_or(place), part, out)
+                })
+            }
+            // What the run was asked.
+            ("thread.message", _) if event.role.as_ref().map(Str::as_str) == Some("user") => Ok(()),
+            ("thread.message", "in_progress") => {
+                self.parts.clear();
+                self.begin(event, out)
+            }
+            ("thread.message", _) => {
+                self.begin(event, out)?;
+                let content = event.content.as_deref().unwrap_or_default();
+                (0..).zip(content).try_for_each(|(place, part)| self.whole(place, part, out))
+            }
+            _ if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+                self.fail(&String::from_utf8_lossy(frame.data), out)
+            }
+            _ => out.unknown(frame, if object.is_empty() { frame.event_type } else { object }),
+        }
+    }
+
+    /// The run: where it stands tells whether it goes on.
+    fn run(&mut self, event: &Event<'_>, status: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(event, out)?;
+        event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        match status {
+            "queued" | "in_progress" | "cancelling" => return Ok(()),
+            "requires_action" => {
+                self.steps.required(event, out)?;
+                out.finish(0, status, None)?;
+            }
+            "incomplete" => out.finish(0, event.reason().unwrap_or(status), None)?,
+            "failed" | "expired" => {
+                let bare = format!("{{\"message\":\"the run {status}\",\"code\":\"{status}\"}}");
+                error::report(event.last_error.map_or(bare.as_str(), RawValue::get), out)?;
+            }
+            // By its caller: it didn't fail.
+            "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
+            status => out.finish(0, status, None)?,
+        }
+        self.meter.finish(out)?;
+        *self = Assistants::default();
+        out.end()
+    }
+
+    /// A run begins, or goes on after its tools have been run.
+    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        let is_run = event.object.as_ref().map(Str::as_str) == Some("thread.run");
+        let id = if is_run { event.id.as_ref() } else { event.run_id.as_ref() };
+        out.start(
+            FORMAT.name,
+            id.and_then(Str::non_empty),
+            event.model.as_ref().and_then(Str::non_empty),
+        )
+    }
+
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.is_open, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        error::report(json, out)
+    }
+
+    /// What a delta adds to a part of the message.
+    fn piece(
+        &mut self,
+        place: u64,
+        content: &Content<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let part = self.parts.entry(place).or_default();
+        part.is_said = true;
+        if let Some(text) = content.text.as_ref().and_then(|text| text.value.as_ref()) {
+            part.said.add(text);
+            out.text(0, text)?;
+        }
+        if let Some(refusal) = &content.refusal {
+            part.said.add(refusal);
+            out.refusal(0, refusal)?;
+        }
+        for json in content.text.iter().flat_map(|text| &text.annotations).flatten() {
+            part.annotations += 1;
+            out.block(0, "annotation", json.get())?;
+        }
+        content.image().map_or(Ok(()), |(name, json)| out.block(0, name, json))
+    }
+
+    /// A part of a whole message: what its deltas have said is not said again.
+    fn whole(
+        &mut self,
+        place: u64,
+        content: &Content<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(part) = self.parts.remove(&place).filter(|part| part.is_said) else {
+            return self.piece(place, content, out);
+        };
+        let text = content.text.as_ref().and_then(|text| text.value.as_ref());
+        let rest = text.or(content.refusal.as_ref()).map(|whole| part.said.rest(whole));
+        match rest {
+            Some(Some(rest)) if text.is_some() => out.text(0, &rest)?,
+            Some(Some(rest)) => out.refusal(0, &rest)?,
+            Some(None) => out.warn(
+                "text_mismatch",
+                "a text was repeated at its end, but not as its pieces had it",
+            )?,
+            None => {}
+        }
+        let annotations = content.text.iter().flat_map(|text| &text.annotations).flatten();
+        annotations
+            .skip(part.annotations)
+            .try_for_each(|json| out.block(0, "annotation", json.get()))
+    }
+}

@@ -1,0 +1,137 @@
+//! What a delta or a message says, but for calls: thoughts, text, refusals.
+
+use std::fmt;
+use std::io;
+
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::format::openai_chat::payload::{Delta, Extra};
+use crate::format::openai_chat::reasoning::Details;
+use crate::format::support::EventOut;
+use crate::json::Str;
+
+/// Says what a delta or a message holds but calls and blocks. Gemini's mark
+/// makes a delta a thought; a message that has it begins with one.
+pub(in crate::format) fn say(
+    number: u64,
+    delta: &Delta<'_>,
+    is_whole: bool,
+    details: &mut Details,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    details.feed(number, delta, out)?;
+    let is_thought = !is_whole && delta.extra_content.as_ref().is_some_and(Extra::is_thought);
+    match &delta.content {
+        Some(Content::Text(text)) if is_thought => out.reasoning(number, text)?,
+        Some(Content::Text(text)) => out.text(number, text)?,
+        Some(Content::Parts(parts)) => {
+            for part in parts {
+                say_part(part.get(), number, out)?;
+            }
+        }
+        None => {}
+    }
+    delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
+}
+
+/// Text, or parts of it: Mistral and Databricks send either.
+pub(super) enum Content<'a> {
+    Text(Str<'a>),
+    Parts(Vec<&'a RawValue>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContentVisitor;
+        impl<'de> Visitor<'de> for ContentVisitor {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an array of parts")
+            }
+
+            fn visit_borrowed_bytes<E: serde::de::Error>(
+                self,
+                bytes: &'de [u8],
+            ) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_borrowed(bytes)))
+            }
+
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_bytes(bytes)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = seq.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+        }
+        deserializer.deserialize_bytes(ContentVisitor)
+    }
+}
+
+/// One part of the content.
+#[derive(serde::Deserialize)]
+pub(super) struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    #[serde(borrow)]
+    refusal: Option<Str<'a>>,
+    /// Mistral.
+    #[serde(borrow)]
+    thinking: Option<Vec<Part<'a>>>,
+    /// Databricks.
+    #[serde(borrow)]
+    summary: Option<Vec<Part<'a>>>,
+    #[serde(borrow)]
+    signature: Option<Str<'a>>,
+}
+
+/// Says a part of the content as what its type makes of it. One that is neither
+/// text nor thought is a block: a reference, an image.
+pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+    match serde_json::from_str::<Part<'_>>(json) {
+        Ok(part) if part.has_text() => part.say(choice, out),
+        Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
+        _ => out.block(choice, "content", json),
+    }
+}
+
+impl Part<'_> {
+    fn has_text(&self) -> bool {
+        let has_thoughts = self.thinking.is_some() || self.summary.is_some();
+        self.text.is_some() || self.refusal.is_some() || has_thoughts || self.signature.is_some()
+    }
+
+    /// Says the part as what its type makes of it.
+    pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        let is_thought =
+            matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
+        match &self.text {
+            Some(text) if is_thought => out.reasoning(choice, text)?,
+            Some(text) => out.text(choice, text)?,
+            None => {}
+        }
+        if let Some(refusal) = &self.refusal {
+            out.refusal(choice, refusal)?;
+        }
+        for thought in self.thinking.iter().chain(&self.summary).flatten() {
+            if let Some(text) = &thought.text {
+                out.reasoning(choice, text)?;
+            }
+            if let Some(signature) = &thought.signature {
+                out.signature(choice, signature.as_str())?;
+            }
+        }
+        match &self.signature {
+            Some(signature) => out.signature(choice, signature.as_str()),
+            None => Ok(()),
+        }
+    }
+}

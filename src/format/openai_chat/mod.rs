@@ -1,0 +1,354 @@
+//! OpenAI Chat Completions, and the many servers that speak it: chunks of a
+//! stream and complete bodies.
+//!
+//! Source: OpenAI API reference, "The chat completion chunk object". What
+//! compatible servers add or leave out is said beside each field.
+
+mod calls;
+pub(super) mod content;
+pub(super) mod payload;
+pub(super) mod reasoning;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use crate::repeat::Varying;
+use content::say;
+use payload::{Choice, Chunk, Delta, Given, Specific};
+use reasoning::Details;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-chat",
+    aliases: &["openai", "chat", "chat-completions"],
+    about: "OpenAI Chat Completions and compatible servers, stream and body",
+    link: "https://platform.openai.com/docs/api-reference/chat/streaming",
+    sniff,
+    decoder: || Box::new(OpenAiChat::default()),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let object = record.text("object").unwrap_or_default();
+    let choices = record.get("choices").unwrap_or_default();
+    let is_completion = object == "text_completion"
+        || (choices.contains("\"text\"")
+            && !choices.contains("\"delta\"")
+            && !choices.contains("\"message\""));
+    match choices.starts_with('[') || object.starts_with("chat.completion") {
+        true if !is_completion => Sniff::Yes,
+        _ => Sniff::No,
+    }
+}
+
+/// Who counts the cache where: OpenAI and most servers in the details;
+/// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
+/// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
+/// `reasoning_tokens` at the top.
+pub(super) const USAGE: &[Row] = &[
+    ("prompt_tokens", Op::Is, &[Field::Input]),
+    ("completion_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("prompt_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("cached_tokens", Op::Is, &[Field::Cached]),
+    ("prompt_cache_hit_tokens", Op::Is, &[Field::Cached]),
+    ("num_cached_tokens", Op::Is, &[Field::Cached]),
+    ("cache_read_input_tokens", Op::Is, &[Field::Cached]),
+    ("prompt_tokens_details.cache_write_tokens", Op::Is, &[Field::CacheWrite]),
+    ("prompt_tokens_details.cache_creation_tokens", Op::Is, &[Field::CacheWrite]),
+    ("cache_creation_input_tokens", Op::Is, &[Field::CacheWrite]),
+    ("completion_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+    ("reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct OpenAiChat {
+    /// The id of the message that is open.
+    open: Option<String>,
+    /// For each choice, whether it has finished.
+    finished: BTreeMap<u64, bool>,
+    details: BTreeMap<u64, Details>,
+    meter: Meter,
+    /// What the answer rests on, by name, as it was said last: Perplexity
+    /// repeats it.
+    sources: BTreeMap<&'static str, String>,
+    /// The calls of the provider's whose results were said: LiteLLM repeats them.
+    answered: BTreeSet<String>,
+    /// Whether the framing promises a `[DONE]`.
+    awaits_done: bool,
+    /// Whether an error came: then nothing is said of what is missing.
+    has_failed: bool,
+    /// Whether a message has ended: what follows must begin another one.
+    has_ended: bool,
+}
+
+impl Default for OpenAiChat {
+    fn default() -> Self {
+        OpenAiChat {
+            open: None,
+            finished: BTreeMap::new(),
+            details: BTreeMap::new(),
+            meter: Meter::new(USAGE),
+            sources: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            awaits_done: false,
+            has_failed: false,
+            has_ended: false,
+        }
+    }
+}
+
+impl Decoder for OpenAiChat {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done(out);
+        }
+        self.awaits_done = frame.framing == "sse";
+        if frame.event_type == "error" {
+            return self.error(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            self.chunk(&frame, chunk, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        let is_complete =
+            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        if is_complete {
+            if self.awaits_done && !self.has_failed {
+                out.warn(
+                    "missing_done",
+                    "the stream ended without `[DONE]`, behind its finish reason",
+                )?;
+            }
+            return self.end(out);
+        }
+        self.close_finished(out)?;
+        self.meter.finish(out)
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["created", "obfuscation"], last: &["usage"] })
+    }
+}
+
+impl OpenAiChat {
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = chunk.id.as_ref().and_then(Str::non_empty);
+        let choices = chunk.choices.as_deref().unwrap_or_default();
+        let is_body = choices.iter().any(Choice::is_whole);
+        if chunk.is_prelude() {
+            return Ok(());
+        }
+        if chunk.choices.is_none() && chunk.usage.is_none() && chunk.error.is_none() {
+            return self.stray(frame, out);
+        }
+        if self.is_next(id, choices) || (is_body && self.open.is_some()) {
+            self.end(out)?;
+        }
+        let begins = chunk.error.is_some() || choices.iter().any(Choice::says_something);
+        if self.open.is_none() && self.has_ended && !begins {
+            return out
+                .warn("after_done", "a record behind the end of its message was passed over");
+        }
+        self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
+        for choice in choices {
+            self.choice(choice, out)?;
+        }
+        self.extras(&chunk, out)?;
+        if let Some(error) = chunk.error {
+            self.error(error.get(), out)?;
+        }
+        if !is_body {
+            return Ok(());
+        }
+        // The calls of a whole message are whole, with a finish reason or not.
+        self.finished.keys().try_for_each(|&choice| out.call_end(choice, Key::None))?;
+        self.done(out)
+    }
+
+    fn error(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        self.has_failed = true;
+        error::report(json, out)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+            return self.error(&String::from_utf8_lossy(frame.data), out);
+        }
+        let name = record.text("object").or(record.text("type")).unwrap_or_default();
+        // Some proxies keep a stream alive with chunks that say nothing.
+        let says_nothing = name.starts_with("chat.completion") || record.get("choices").is_some();
+        if says_nothing { Ok(()) } else { out.unknown(frame, &name) }
+    }
+
+    /// Whether a chunk begins another message though no `[DONE]` came: its id
+    /// is new, and all choices had finished. (Avian changes the id of one
+    /// message in its middle.)
+    fn is_next(&self, id: Option<&str>, choices: &[Choice<'_>]) -> bool {
+        let all_finished =
+            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        let is_other = self.open.as_deref().is_some_and(|open| id.is_some_and(|id| id != open));
+        all_finished && is_other && choices.iter().any(Choice::says_something)
+    }
+
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        self.open = Some(id.unwrap_or_default().to_owned());
+        out.start(FORMAT.name, id, model)
+    }
+
+    fn choice(&mut self, choice: &Choice<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let number = choice.index.unwrap_or(0);
+        self.finished.entry(number).or_insert(false);
+        // Perplexity and Writer send a `message` beside each `delta`.
+        if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
+            self.delta(number, delta, choice.is_whole(), out)?;
+        }
+        self.usage(choice.usage, out)?;
+        let reason =
+            choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        if let Some(raw) = reason {
+            self.finished.insert(number, true);
+            out.finish_as(number, normalise(raw, choice), raw, None)?;
+        }
+        match choice.error {
+            Some(error) => self.error(error.get(), out),
+            None => Ok(()),
+        }
+    }
+
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match usage.map(RawValue::get) {
+            Some(json) if json.starts_with('{') => self.meter.feed(json),
+            Some(_) => out.warn("wrong_type", "the usage was left out: it is no object")?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// A call's fragment comes. Behind a finish reason, the calls before it are
+    /// as complete as they will ever be, and this is another one's.
+    fn reopen(&mut self, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.finished.insert(number, false) {
+            Some(true) => out.call_end(number, Key::None),
+            _ => Ok(()),
+        }
+    }
+
+    fn delta(
+        &mut self,
+        number: u64,
+        delta: &Delta<'_>,
+        is_whole: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        out.may_repeat();
+        say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
+        for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
+            self.reopen(number, out)?;
+            calls::say(number, call, out)?;
+        }
+        for (id, function) in delta.tool_uses() {
+            self.reopen(number, out)?;
+            function.say(number, CallPart { id, ..CallPart::default() }, out)?;
+        }
+        if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
+            self.reopen(number, out)?;
+            let key = Key::Index(0);
+            function.say(number, CallPart { key, ..CallPart::default() }, out)?;
+        }
+        let specific = delta.provider_specific_fields.as_ref();
+        for given in specific.into_iter().flat_map(Specific::results) {
+            self.result(number, given, out)?;
+        }
+        for (name, json) in delta.blocks() {
+            out.block(number, name, json)?;
+        }
+        Ok(())
+    }
+
+    /// What stands beside the choices.
+    fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.usage(chunk.usage, out)?;
+        self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
+        for (name, json) in chunk.sources().into_iter().flatten() {
+            if self.sources.get(name).is_none_or(|said| said != json) {
+                self.sources.insert(name, json.to_owned());
+                out.block(0, name, json)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the provider's own tools gave: their calls stand among the others.
+    fn result(&mut self, number: u64, given: &Given<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = given.tool_use_id.as_ref().and_then(Str::non_empty).unwrap_or_default();
+        if !self.answered.insert(id.to_owned()) {
+            return Ok(());
+        }
+        let executor = Some(Executor::Provider);
+        out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
+        let output = Output::Json(given.content.map_or("null", RawValue::get));
+        out.emit(number, Kind::ToolResult(ToolResult { id, name: None, output, is_error: None }))
+    }
+
+    /// `[DONE]`, or a whole body: the end of the message, whether or not it
+    /// gave a reason. Calls are final only with one.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        if self.finished.values().any(|&finished| !finished) && !self.has_failed {
+            out.warn("no_finish_reason", "the message ended without a finish reason")?;
+        }
+        self.end(out)
+    }
+
+    fn close_finished(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let finished = self.finished.iter().filter(|(_, finished)| **finished);
+        finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.close_finished(out)?;
+        self.meter.finish(out)?;
+        let awaits_done = self.awaits_done;
+        *self = OpenAiChat { awaits_done, has_ended: true, ..OpenAiChat::default() };
+        out.end()
+    }
+}
+
+/// OpenRouter says `tool_calls` of calls that its provider cut, and tells the
+/// truth beside it.
+fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
+    let native = choice.native_finish_reason.as_ref().map(Str::as_str);
+    match native.map(finish::normalise) {
+        Some(FinishReason::Length) => FinishReason::Length,
+        _ => finish::normalise(raw),
+    }
+}

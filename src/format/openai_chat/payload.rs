@@ -1,0 +1,279 @@
+//! The fields of a chunk and of a complete body.
+
+use serde_json::value::RawValue;
+
+use crate::format::openai_chat::calls::{Listed, ToolCall};
+use crate::format::openai_chat::content::Content;
+use crate::format::support::function::Function;
+use crate::format::support::many::Many;
+use crate::format::support::payload::Payload;
+use crate::json;
+use crate::json::Str;
+
+/// `chat.completion.chunk` and `chat.completion`.
+#[derive(serde::Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    /// Groq repeats the usage here.
+    #[serde(borrow)]
+    pub(super) x_groq: Option<XGroq<'a>>,
+    /// Perplexity and xAI.
+    #[serde(borrow)]
+    citations: Option<&'a RawValue>,
+    /// Perplexity.
+    #[serde(borrow)]
+    search_results: Option<&'a RawValue>,
+    /// Z.ai.
+    #[serde(borrow)]
+    web_search: Option<&'a RawValue>,
+    /// Azure and Copilot: what the filter thinks of the prompt.
+    #[serde(borrow)]
+    prompt_filter_results: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Chunk<'static> {
+    type Type = Chunk<'de>;
+}
+
+impl<'a> Chunk<'a> {
+    /// What the answer rests on.
+    pub(super) fn sources(&self) -> [Option<(&'static str, &'a str)>; 3] {
+        let named = [
+            ("citations", self.citations),
+            ("search_results", self.search_results),
+            ("web_search", self.web_search),
+        ];
+        named.map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !is_blank(json)))
+    }
+
+    /// Azure's first chunk, which holds only the filter's opinion.
+    pub(super) fn is_prelude(&self) -> bool {
+        let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
+        is_empty
+            && self.prompt_filter_results.is_some()
+            && self.usage.is_none()
+            && self.error.is_none()
+    }
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct XGroq<'a> {
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Choice<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) message: Option<Delta<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Str<'a>>,
+    /// OpenRouter: the provider's own reason.
+    #[serde(borrow)]
+    pub(super) native_finish_reason: Option<Str<'a>>,
+    /// Moonshot.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    /// OpenRouter.
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+impl Choice<'_> {
+    /// A complete body's choice: a message, and no delta.
+    pub(super) fn is_whole(&self) -> bool {
+        self.message.is_some() && self.delta.is_none()
+    }
+
+    /// Whether it has content, and not only a reason to finish.
+    pub(super) fn says_something(&self) -> bool {
+        self.delta.as_ref().or(self.message.as_ref()).is_some_and(|delta| {
+            delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
+        })
+    }
+}
+
+/// What a chunk adds, or a whole message.
+#[derive(serde::Deserialize)]
+pub(in crate::format) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) role: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Option<Content<'a>>,
+    #[serde(borrow)]
+    pub(super) refusal: Option<Str<'a>>,
+    /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<Str<'a>>,
+    /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
+    #[serde(borrow)]
+    pub(super) reasoning: Option<Str<'a>>,
+    /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
+    /// LiteLLM: thoughts with their signatures, mostly the same ones again.
+    #[serde(borrow)]
+    pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
+    /// TGI sent one call by itself, before 2025.
+    #[serde(borrow)]
+    pub(in crate::format) tool_calls: Option<Many<ToolCall<'a>>>,
+    #[serde(borrow)]
+    pub(in crate::format) function_call: Option<Function<'a>>,
+    #[serde(borrow)]
+    audio: Option<&'a RawValue>,
+    /// OpenRouter, LiteLLM.
+    #[serde(borrow)]
+    images: Option<Vec<&'a RawValue>>,
+    /// OpenRouter, OpenAI's search models.
+    #[serde(borrow)]
+    annotations: Option<Vec<&'a RawValue>>,
+    /// Groq: what its own tools did.
+    #[serde(borrow)]
+    executed_tools: Option<Vec<&'a RawValue>>,
+    /// Writer: what it read.
+    #[serde(borrow)]
+    graph_data: Option<&'a RawValue>,
+    /// Gemini's OpenAI surface.
+    #[serde(borrow)]
+    pub(super) extra_content: Option<Extra<'a>>,
+    /// LiteLLM: what another format has, and this one hasn't.
+    #[serde(borrow)]
+    pub(super) provider_specific_fields: Option<Specific<'a>>,
+    /// Snowflake's older endpoint, as are the next four: a fragment of a call
+    /// stands in the delta itself, and once more in the list. A body has it in
+    /// the list alone.
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) content_list: Option<Vec<Listed<'a>>>,
+}
+
+impl<'a> Delta<'a> {
+    /// What is neither text nor call.
+    pub(in crate::format) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
+        let specific = self.provider_specific_fields.as_ref();
+        let named = [
+            ("audio", self.audio),
+            ("graph_data", self.graph_data),
+            ("citation", specific.and_then(|specific| specific.citation)),
+            ("citations", specific.and_then(|specific| specific.citations)),
+        ];
+        let listed = [
+            ("image", &self.images),
+            ("annotation", &self.annotations),
+            ("executed_tool", &self.executed_tools),
+        ];
+        let listed = listed
+            .into_iter()
+            .flat_map(|(name, list)| list.iter().flatten().map(move |json| (name, *json)));
+        let named = named.into_iter().filter_map(|(name, json)| Some((name, json?)));
+        let blocks = named.chain(listed).map(|(name, json)| (name, json.get()));
+        blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// Whether a value says nothing, or only empty members do: servers that send
+/// all that there can be send it so.
+fn is_blank(json: &str) -> bool {
+    let is_empty = |json: &str| matches!(json, "null" | "\"\"" | "0" | "false" | "[]" | "{}");
+    let members = json::members(json);
+    is_empty(json)
+        || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
+}
+
+/// What LiteLLM passes on beside its own fields.
+#[derive(serde::Deserialize)]
+pub(super) struct Specific<'a> {
+    #[serde(borrow)]
+    citation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    citations: Option<&'a RawValue>,
+    /// Anthropic's blocks of what the provider's tools gave.
+    #[serde(borrow)]
+    tool_results: Option<Vec<Given<'a>>>,
+    /// The same of its search: all so far.
+    #[serde(borrow)]
+    web_search_results: Option<Vec<Given<'a>>>,
+}
+
+impl<'a> Specific<'a> {
+    /// What the provider's tools gave.
+    pub(super) fn results(&self) -> impl Iterator<Item = &Given<'a>> {
+        self.tool_results.iter().chain(&self.web_search_results).flatten()
+    }
+}
+
+/// What a call of the provider's gave.
+#[derive(serde::Deserialize)]
+pub(super) struct Given<'a> {
+    #[serde(borrow)]
+    pub(super) tool_use_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Detail<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) summary: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) data: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct ThinkingBlock<'a> {
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) data: Option<Str<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+pub(super) struct Extra<'a> {
+    #[serde(borrow)]
+    google: Option<Google<'a>>,
+}
+
+impl Extra<'_> {
+    pub(super) fn signature(&self) -> Option<&str> {
+        self.google.as_ref()?.thought_signature.as_ref()?.non_empty()
+    }
+
+    /// Whether the content beside it is a thought.
+    pub(super) fn is_thought(&self) -> bool {
+        self.google.as_ref().is_some_and(|google| google.thought == Some(true))
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Google<'a> {
+    #[serde(borrow)]
+    thought_signature: Option<Str<'a>>,
+    thought: Option<bool>,
+}

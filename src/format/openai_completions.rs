@@ -1,0 +1,206 @@
+//! OpenAI's legacy Completions, and the servers that speak it still: chunks of
+//! a stream and complete bodies, which look alike.
+//!
+//! Source: OpenAI API reference, "Completions". Each chunk holds pieces of the
+//! text of one or more choices.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_chat::USAGE;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::Meter;
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-completions",
+    aliases: &["completions", "text-completion"],
+    about: "OpenAI's legacy Completions and compatible servers, stream and body",
+    link: "https://platform.openai.com/docs/api-reference/completions",
+    sniff,
+    decoder: || Box::new(Completions::default()),
+};
+
+/// Together writes `text.completion`, Writer no object at all.
+fn sniff(record: &Record<'_>) -> Sniff {
+    let object = record.text("object").unwrap_or_default();
+    let choices = record.get("choices").filter(|choices| choices.starts_with('['));
+    let is_text = choices.is_some_and(|choices| {
+        choices.contains("\"text\"")
+            && !choices.contains("\"delta\"")
+            && !choices.contains("\"message\"")
+    });
+    let is_named =
+        matches!(object.as_str(), "text_completion" | "text.completion" | "text_completion.chunk");
+    if is_text || (is_named && choices.is_some()) { Sniff::Yes } else { Sniff::No }
+}
+
+#[derive(serde::Deserialize)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Chunk<'static> {
+    type Type = Chunk<'de>;
+}
+
+#[derive(serde::Deserialize)]
+struct Choice<'a> {
+    index: Option<u64>,
+    /// Some proxies end with a chunk of the chat format, without a text.
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    /// TGI writes an empty one while there is none.
+    #[serde(borrow)]
+    finish_reason: Option<Str<'a>>,
+}
+
+struct Completions {
+    /// The id of the message that is open.
+    open: Option<String>,
+    /// For each choice, whether it has finished.
+    finished: BTreeMap<u64, bool>,
+    meter: Meter,
+    framing: &'static str,
+}
+
+impl Default for Completions {
+    fn default() -> Self {
+        Completions { open: None, finished: BTreeMap::new(), meter: Meter::new(USAGE), framing: "" }
+    }
+}
+
+impl Decoder for Completions {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done("`[DONE]` came without a finish reason", out);
+        }
+        self.framing = frame.framing;
+        if frame.event_type == "error" {
+            return self.fail(&String::from_utf8_lossy(frame.data), out);
+        }
+        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+            self.chunk(&frame, &chunk, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.framing == "json" {
+            return self.done("the body has no finish reason", out);
+        }
+        if !self.is_finished() {
+            return self.meter.finish(out);
+        }
+        if self.framing == "sse" {
+            out.warn(
+                "missing_done",
+                "the stream ended without `[DONE]`, behind its finish reason",
+            )?;
+        }
+        self.end(out)
+    }
+}
+
+impl Completions {
+    fn chunk(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let choices = chunk.choices.as_deref().unwrap_or_default();
+        if choices.is_empty() && chunk.usage.is_none() && chunk.error.is_none() {
+            return self.stray(frame, chunk, out);
+        }
+        let id = chunk.id.as_ref().and_then(Str::non_empty);
+        let is_other = id.is_some() && id != self.open.as_deref();
+        if is_other && self.is_finished() && !choices.is_empty() {
+            self.end(out)?;
+        }
+        self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
+        for choice in choices {
+            let number = choice.index.unwrap_or(0);
+            if let Some(text) = &choice.text {
+                out.text(number, text)?;
+            }
+            let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
+            *self.finished.entry(number).or_default() |= is_finished;
+        }
+        chunk.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        match chunk.error {
+            Some(error) => error::report(error.get(), out),
+            None => Ok(()),
+        }
+    }
+
+    /// A record without anything of ours: Azure's opinion of the prompt has an
+    /// empty list of choices.
+    fn stray(
+        &mut self,
+        frame: &Frame<'_>,
+        chunk: &Chunk<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let record = Record::new(frame);
+        match chunk.choices {
+            Some(_) => Ok(()),
+            None if (error::FORMAT.sniff)(&record) == Sniff::Yes => {
+                self.fail(&String::from_utf8_lossy(frame.data), out)
+            }
+            None => out.unknown(frame, &record.text("object").unwrap_or_default()),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        self.open = Some(id.unwrap_or_default().to_owned());
+        out.start(FORMAT.name, id, model)
+    }
+
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        error::report(json, out)
+    }
+
+    fn is_finished(&self) -> bool {
+        !self.finished.is_empty() && self.finished.values().all(|&finished| finished)
+    }
+
+    /// The end of the message, whether or not it gave a reason.
+    fn done(&mut self, warning: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
+        }
+        if !self.is_finished() {
+            out.warn("no_finish_reason", warning)?;
+        }
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = Completions { framing: self.framing, ..Completions::default() };
+        out.end()
+    }
+}

@@ -1,0 +1,165 @@
+//! Messages as OpenAI's API takes them back, and LiteLLM keeps them: one a line,
+//! or in an array.
+//!
+//! Source: OpenAI API reference, "Create chat completion", `messages`. Each
+//! assistant's message is a message. The results that follow belong to the
+//! message of their call: it stays open until another role speaks. So a call
+//! that was answered has a `tool_result` of its id behind it, one that waits
+//! for its result has none, and a call is a call only if it came whole. What
+//! the other roles say is no answer, and is passed over. Why the model stopped
+//! isn't kept, and is inferred: for tools if it called any, answered or not.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, FinishReason, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_chat::content::say;
+use crate::format::openai_chat::payload::Delta;
+use crate::format::openai_chat::reasoning::Details;
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-messages",
+    aliases: &["litellm-messages", "chat-messages"],
+    about: "OpenAI and LiteLLM message objects of all roles, as requests hold them",
+    link: "https://platform.openai.com/docs/api-reference/chat/create",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(OpenAiMessages::default()),
+};
+
+fn is_ours(record: &Record<'_>) -> bool {
+    let role = record.text("role").unwrap_or_default();
+    let is_role = matches!(
+        role.as_str(),
+        "assistant" | "tool" | "function" | "user" | "system" | "developer"
+    );
+    let has_content = ["content", "tool_calls", "function_call", "refusal"]
+        .iter()
+        .any(|key| record.get(key).is_some());
+    is_role && has_content && !record.has("type")
+}
+
+/// What tells whose message it is, and the fields of a result.
+#[derive(serde::Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    role: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool_call_id: Option<Str<'a>>,
+    /// The tool's.
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Head<'static> {
+    type Type = Head<'de>;
+}
+
+/// An assistant's message is what a chunk's delta is, but whole.
+struct Whole;
+
+impl<'de> Payload<'de> for Whole {
+    type Type = Delta<'de>;
+}
+
+#[derive(Default)]
+struct OpenAiMessages {
+    is_open: bool,
+    calls: Calls,
+}
+
+impl Decoder for OpenAiMessages {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Head<'static>, _>(&frame, out, |head: Head<'_>, out: &mut EventOut<'_>| {
+            match head.role.as_ref().map_or("", Str::as_str) {
+                "assistant" => {
+                    self.end(out)?;
+                    self.begin(out)?;
+                    read::<Whole, _>(&frame, out, |message: Delta<'_>, out: &mut EventOut<'_>| {
+                        self.message(&message, out)
+                    })
+                }
+                "tool" | "function" => self.result(&head, out),
+                "user" | "system" | "developer" => self.end(out),
+                _ => self.stray(&frame, out),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.is_open { self.infer_finish(out) } else { Ok(()) }
+    }
+}
+
+impl OpenAiMessages {
+    fn message(&mut self, message: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        say(0, message, true, &mut Details::default(), out)?;
+        out.flush()?;
+        for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
+            let signature = call.signature();
+            let (id, name, signature) = (call.id(), call.name(), signature.as_deref());
+            let part =
+                self.calls.place(CallPart { id, name, signature, ..CallPart::default() }, out)?;
+            call.say(0, part, out)?;
+            self.calls.end_key(part.key, out)?;
+        }
+        if let Some(function) = &message.function_call {
+            // Such a call has no id: its result names the function.
+            let name = function.name.as_ref().and_then(Str::non_empty);
+            let part = self.calls.place(CallPart { id: name, name, ..CallPart::default() }, out)?;
+            function.say(0, part, out)?;
+            self.calls.end_key(part.key, out)?;
+        }
+        message.blocks().try_for_each(|(name, json)| out.block(0, name, json))
+    }
+
+    fn result(&mut self, head: &Head<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(out)?;
+        let name = head.name.as_ref().and_then(Str::non_empty);
+        let id = head.tool_call_id.as_ref().and_then(Str::non_empty).or(name).unwrap_or_default();
+        let output = Output::Json(head.content.map_or("null", RawValue::get));
+        self.calls.result(ToolResult { id, name, output, is_error: None }, out)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let record = Record::new(frame);
+        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+            self.begin(out)?;
+            return error::report(&String::from_utf8_lossy(frame.data), out);
+        }
+        out.unknown(frame, &record.text("role").or(record.text("type")).unwrap_or_default())
+    }
+
+    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            Ok(())
+        } else {
+            out.start(FORMAT.name, None, None)
+        }
+    }
+
+    /// Another role speaks: there will be no more results.
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_open) {
+            return Ok(());
+        }
+        self.infer_finish(out)?;
+        *self = OpenAiMessages::default();
+        out.end()
+    }
+
+    fn infer_finish(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let reason =
+            if self.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        out.infer_finish(0, reason, None)
+    }
+}

@@ -1,0 +1,112 @@
+//! OpenAI Realtime: the server's events of a session, one a line.
+//!
+//! Source: OpenAI API reference, "Realtime server events". A session holds
+//! several responses, whose events are those of the Responses API. The events
+//! about the session, the conversation and the user's speech hold nothing that
+//! the model said.
+
+use std::io;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_responses::{Event, Responses};
+use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::{EventOut, read};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-realtime",
+    aliases: &["realtime", "voice-live"],
+    about: "OpenAI Realtime: a dump of a session's server events",
+    link: "https://platform.openai.com/docs/api-reference/realtime-server-events",
+    sniff,
+    decoder: || Box::new(Realtime { responses: Responses::new(FORMAT.name, USAGE), error: None }),
+};
+
+/// Responses have `sequence_number` where Realtime has `event_id`.
+fn sniff(record: &Record<'_>) -> Sniff {
+    let kind = record.text("type").unwrap_or_default();
+    let is_ours =
+        record.has("event_id") && (is_about_session(&kind) || kind.starts_with("response."));
+    if is_ours { Sniff::Yes } else { Sniff::No }
+}
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("input_token_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("output_token_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct Realtime {
+    responses: Responses,
+    /// An error that came in the middle of a response, which may yet end well.
+    error: Option<String>,
+}
+
+impl Decoder for Realtime {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(error) = self.error.take() {
+            self.responses.fail(&error, out)?;
+        }
+        self.responses.finish(out)
+    }
+}
+
+impl Realtime {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let model = event.session.as_ref().and_then(|session| session.model.as_ref());
+        if let Some(model) = model.and_then(Str::non_empty) {
+            self.responses.model = Some(model.to_owned());
+        }
+        match event.kind.as_ref().map(Str::as_str).unwrap_or_default() {
+            kind if is_about_session(kind) => Ok(()),
+            "error" => self.fail(&String::from_utf8_lossy(frame.data), out),
+            _ => {
+                self.responses.event(frame, event, out)?;
+                self.error = self.error.take().filter(|_| self.responses.is_open());
+                Ok(())
+            }
+        }
+    }
+
+    /// An error: of the client's last event, as a rule, and not of the response
+    /// that goes on meanwhile. Whether that failed is said at its end.
+    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.responses.is_open() {
+            self.error = Some(json.to_owned());
+            let message =
+                format!("an error came while the response went on: {}", json::minify(json));
+            return out.warn("error_event", &message);
+        }
+        self.responses.fail(json, out)?;
+        self.responses.finish(out)
+    }
+}
+
+/// Events that say nothing of a response: of these, only what the model said
+/// is told.
+fn is_about_session(kind: &str) -> bool {
+    const STARTS: [&str; 6] = [
+        "session.",
+        "conversation.",
+        "input_audio_buffer.",
+        "output_audio_buffer.",
+        "rate_limits.",
+        "mcp_list_tools.",
+    ];
+    kind == "ping" || STARTS.iter().any(|start| kind.starts_with(start))
+}

@@ -1,0 +1,255 @@
+//! Which items are calls, who runs them, and what their arguments are.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
+use crate::format::openai_responses::payload::Item;
+use crate::format::support::EventOut;
+use crate::json;
+use crate::json::Str;
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nature {
+    /// Its type isn't known.
+    Unknown,
+    Message,
+    Thought,
+    /// A call, and who runs it if not the caller.
+    Call(Option<Executor>),
+    /// What a tool gave.
+    Result,
+    /// To be returned with the next request, as it is.
+    Opaque,
+}
+
+/// Built-in tools that the caller runs are calls like any other: who passes
+/// them over waits for ever.
+static NATURES: &[(&str, Nature)] = &[
+    ("message", Nature::Message),
+    ("reasoning", Nature::Thought),
+    ("function_call", Nature::Call(None)),
+    ("custom_tool_call", Nature::Call(None)),
+    ("apply_patch_call", Nature::Call(None)),
+    ("computer_call", Nature::Call(None)),
+    ("local_shell_call", Nature::Call(None)),
+    ("mcp_approval_request", Nature::Call(None)),
+    ("shell_call", Nature::Call(None)),
+    ("tool_search_call", Nature::Call(None)),
+    ("code_interpreter_call", Nature::Call(Some(Executor::Provider))),
+    ("file_search_call", Nature::Call(Some(Executor::Provider))),
+    ("image_generation_call", Nature::Call(Some(Executor::Provider))),
+    ("mcp_call", Nature::Call(Some(Executor::Provider))),
+    ("mcp_list_tools", Nature::Call(Some(Executor::Provider))),
+    ("program", Nature::Call(Some(Executor::Provider))),
+    ("web_search_call", Nature::Call(Some(Executor::Provider))),
+    ("x_search_call", Nature::Call(Some(Executor::Provider))),
+    ("additional_tools", Nature::Opaque),
+    ("compaction", Nature::Opaque),
+    ("mcp_approval_response", Nature::Opaque),
+];
+
+impl Nature {
+    /// The nature of an item. A call of an unknown type is the provider's to
+    /// run: what nobody asked for is not to be run by the caller.
+    pub(super) fn of(item: &Item<'_>) -> Self {
+        let kind = item.kind();
+        let provider = Nature::Call(Some(Executor::Provider));
+        let environment =
+            item.environment.as_ref().and_then(|place| place.kind.as_ref()).map(Str::as_str);
+        match (kind, environment, item.execution.as_ref().map(Str::as_str)) {
+            ("shell_call", Some(place), _) if place != "local" => provider,
+            ("tool_search_call", _, by) if by != Some("client") => provider,
+            _ => match NATURES.iter().find(|(name, _)| *name == kind) {
+                Some((_, nature)) => *nature,
+                None if kind.ends_with("_output") => Nature::Result,
+                None if kind.ends_with("_call") => provider,
+                None => Nature::Unknown,
+            },
+        }
+    }
+
+    /// Whether the type of an item stands in the table, or says what it is.
+    pub(super) fn is_known(kind: &str) -> bool {
+        kind.ends_with("_output") || NATURES.iter().any(|(name, _)| *name == kind)
+    }
+}
+
+/// A call that is open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) key: Key,
+    /// Whether its id and its name have been said.
+    has_id: bool,
+    has_name: bool,
+    /// Whether its arguments have been repeated whole.
+    pub(super) is_whole: bool,
+}
+
+impl Call {
+    pub(super) fn new(key: Key) -> Self {
+        Call { key, has_id: false, has_name: false, is_whole: false }
+    }
+
+    /// The call begins. The id of a search for tools may still change.
+    pub(super) fn start(
+        &mut self,
+        item: &Item<'_>,
+        executor: Option<Executor>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = item.id().filter(|_| item.kind() != "tool_search_call");
+        let name = tool(item);
+        (self.has_id, self.has_name) = (id.is_some(), name.is_some());
+        let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
+        let key = self.key;
+        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })
+    }
+
+    /// A piece of its arguments.
+    pub(super) fn piece(
+        &mut self,
+        piece: &Str<'_>,
+        is_free: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let part = CallPart { key: self.key, ..CallPart::default() };
+        if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
+    }
+
+    /// Its arguments, repeated at their end. A repetition that is empty takes
+    /// nothing back.
+    pub(super) fn repeat(
+        &mut self,
+        whole: &Str<'_>,
+        is_free: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.is_whole = true;
+        let part = CallPart { key: self.key, ..CallPart::default() };
+        if is_free {
+            out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
+        }
+        if *whole == Str::default() { Ok(()) } else { out.call_done(0, part, whole) }
+    }
+
+    /// The call is whole. What the item says counts more than what came before
+    /// it, but an item that says nothing takes nothing back.
+    pub(super) fn finish(
+        &mut self,
+        item: &Item<'_>,
+        json: &str,
+        executor: Option<Executor>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
+        // By its id alone, a name that comes late finds its call.
+        out.call(0, CallPart { key, id, ..CallPart::default() })?;
+        let name = tool(item).filter(|_| !self.has_name);
+        let signature = item.fingerprint.as_ref().and_then(Str::non_empty);
+        out.call(0, CallPart { key, id, name, executor, signature, ..CallPart::default() })?;
+        match arguments(item, json) {
+            Given::Text(text) => self.repeat(&text, false, out)?,
+            Given::Free(text) => self.repeat(text, true, out)?,
+            Given::Json(json) => {
+                let arguments = Arguments::Done(&json);
+                out.call(0, CallPart { key: self.key, arguments, ..CallPart::default() })?;
+            }
+            Given::Nothing => {}
+        }
+        // A call that the provider itself gave up stays open, and so is cut.
+        if item.status.as_ref().map(Str::as_str) == Some("incomplete") {
+            return Ok(());
+        }
+        out.call_end(0, self.key)?;
+        let checks = item.pending_safety_checks.filter(|_| item.action().is_some());
+        if let Some(json) = checks.map(RawValue::get).filter(|json| *json != "[]") {
+            out.block(0, "pending_safety_checks", json)?;
+        }
+        if executor.is_some() { result(item, out) } else { Ok(()) }
+    }
+}
+
+/// What a tool gave, in the item of its call or in one of its own.
+pub(super) fn result(item: &Item<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let Some(json) = item.result() else { return Ok(()) };
+    let text = serde_json::from_str::<Str<'_>>(json);
+    let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
+    let is_error = Some(true).filter(|_| item.error.is_some());
+    let id = item.id().unwrap_or_default();
+    out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error }))
+}
+
+/// The tool's name: of a built-in tool, its type. The name in a request for
+/// approval is not of the tool that the caller has to run.
+fn tool<'i>(item: &'i Item<'_>) -> Option<&'i str> {
+    let kind = item.kind();
+    let name =
+        item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
+    match (name, kind) {
+        (Some(name), _) => Some(name),
+        // A function without a name is not called `function`.
+        (None, "function_call" | "custom_tool_call" | "mcp_call") => None,
+        (None, kind) => Some(kind.strip_suffix("_call").unwrap_or(kind)),
+    }
+}
+
+/// The arguments of a whole call.
+enum Given<'i> {
+    Nothing,
+    /// JSON that came in a string.
+    Text(Str<'i>),
+    Free(&'i Str<'i>),
+    Json(Cow<'i, str>),
+}
+
+fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
+    let arguments =
+        item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
+    match (arguments, &item.input, item.action()) {
+        (Some(json), ..) if json.starts_with('"') => {
+            Given::Text(serde_json::from_str(json).unwrap_or_default())
+        }
+        (Some(json), ..) => Given::Json(Cow::Borrowed(json)),
+        (None, Some(input), _) => Given::Free(input),
+        (None, None, Some(json)) => Given::Json(Cow::Borrowed(json)),
+        (None, None, None)
+            if matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call") =>
+        {
+            Given::Nothing
+        }
+        (None, None, None) => Given::Json(Cow::Owned(others(item, json))),
+    }
+}
+
+/// What every item has, and what is no argument.
+const NO_ARGUMENTS: [&str; 13] = [
+    "id",
+    "type",
+    "status",
+    "call_id",
+    "execution",
+    "caller",
+    "fingerprint",
+    "output",
+    "outputs",
+    "result",
+    "results",
+    "tools",
+    "error",
+];
+
+/// An object of what an item has and others don't: the arguments of a tool
+/// that has no member for them.
+fn others(item: &Item<'_>, json: &str) -> String {
+    let is_named = item.kind() == "mcp_approval_request";
+    let is_argument = |key: &str| !NO_ARGUMENTS.contains(&key) && (key != "name" || is_named);
+    let members = json::members(json);
+    let members = members.iter().filter(|(key, _)| is_argument(key));
+    let members: Vec<_> =
+        members.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
+    format!("{{{}}}", members.join(","))
+}

@@ -1,0 +1,158 @@
+//! The events of items: pieces of texts and of arguments, and what repeats
+//! them.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Block, Kind};
+use crate::format::openai_responses::items::Items;
+use crate::format::openai_responses::payload::Event;
+use crate::format::openai_responses::state::Slot;
+use crate::format::support::EventOut;
+use crate::frame::Frame;
+use crate::json::Str;
+
+/// Takes an event of an item.
+pub(super) fn feed(
+    items: &mut Items,
+    frame: &Frame<'_>,
+    kind: &str,
+    event: &Event<'_>,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    if let Some((slot, is_end)) = text_of(kind) {
+        return text(items, frame, (slot, is_end), event, out);
+    }
+    if let Some((is_free, is_end)) = arguments_of(kind) {
+        let call = items.call(event.output_index, out)?;
+        return match (is_end, &event.delta) {
+            (true, _) => call.repeat(&event.whole_arguments().unwrap_or_default(), is_free, out),
+            (false, Some(piece)) => {
+                out.may_repeat();
+                call.piece(piece, is_free, out)
+            }
+            (false, None) => out.unknown(frame, kind),
+        };
+    }
+    let index = event.output_index;
+    match (kind, event.item, event.part, event.annotation) {
+        ("response.output_item.added", Some(item), ..) => items.add(frame, index, item, out),
+        ("response.output_item.done", Some(item), ..) => items.done(frame, index, item, out),
+        ("response.content_part.done", _, Some(json), _) => {
+            part(items, frame, (index, event.content_index), json, out)
+        }
+        ("response.reasoning_summary_part.done", _, Some(json), _) => {
+            part(items, frame, (index, event.summary_index), json, out)
+        }
+        ("response.output_text.annotation.added", _, _, Some(json)) => {
+            items.at(index, out)?.annotation(json.get(), out)
+        }
+        ("response.image_generation_call.partial_image", ..) => {
+            media("partial_image", event.partial_image_b64.as_ref(), out)
+        }
+        ("response.output_audio.delta" | "response.audio.delta", ..) => {
+            media("audio", event.delta.as_ref(), out)
+        }
+        _ if is_repeated(kind) => Ok(()),
+        _ => out.unknown(frame, kind),
+    }
+}
+
+/// A piece of a text, or the whole of it.
+fn text(
+    items: &mut Items,
+    frame: &Frame<'_>,
+    (slot, is_end): (Slot, bool),
+    event: &Event<'_>,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    let part = if slot == Slot::Summary { event.summary_index } else { event.content_index };
+    let at = (slot, part.unwrap_or(0));
+    match (is_end, event.whole_text(), &event.delta) {
+        (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
+        (false, _, Some(piece)) => items.piece(event.output_index, at, piece, out),
+        // Of spoken text, some servers only say that it has ended.
+        (true, None, _) => Ok(()),
+        _ => out.unknown(frame, event.kind.as_ref().map_or(frame.event_type, Str::as_str)),
+    }
+}
+
+fn part(
+    items: &mut Items,
+    frame: &Frame<'_>,
+    (index, part): (Option<u64>, Option<u64>),
+    json: &RawValue,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    items.at(index, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())
+}
+
+/// Generated media, in base64.
+fn media(name: &str, data: Option<&Str<'_>>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let text = data.map(Str::as_str).unwrap_or_default();
+    out.emit(0, Kind::Block(Block { name, text, attributes: None }))
+}
+
+/// The events of texts: what text, and whether they repeat it at its end.
+/// Realtime had other names for some of them before it was generally available.
+fn text_of(kind: &str) -> Option<(Slot, bool)> {
+    let (name, verb) = kind.trim_start_matches("response.").rsplit_once('.')?;
+    let slot = match name {
+        "output_text"
+        | "text"
+        | "output_audio_transcript"
+        | "audio_transcript"
+        | "audio.transcript" => Slot::Answer,
+        "refusal" => Slot::Refusal,
+        "reasoning_summary_text" => Slot::Summary,
+        "reasoning_text" => Slot::Thought,
+        _ => return None,
+    };
+    match verb {
+        "delta" => Some((slot, false)),
+        "done" => Some((slot, true)),
+        _ => None,
+    }
+}
+
+/// The events of arguments: whether they are free text, and whether they repeat
+/// it at its end.
+fn arguments_of(kind: &str) -> Option<(bool, bool)> {
+    let (name, verb) = kind.trim_start_matches("response.").rsplit_once('.')?;
+    let is_free = match name {
+        "function_call_arguments" | "mcp_call_arguments" => false,
+        "custom_tool_call_input" => true,
+        _ => return None,
+    };
+    match verb {
+        "delta" => Some((is_free, false)),
+        "done" => Some((is_free, true)),
+        _ => None,
+    }
+}
+
+/// Events that say nothing that a later one doesn't: parts that begin, what the
+/// provider's tools are at, and pieces of what the item of a call has whole.
+fn is_repeated(kind: &str) -> bool {
+    const PARTS: [&str; 2] = ["response.content_part.", "response.reasoning_summary_part."];
+    const PIECES: [&str; 6] = [
+        "response.code_interpreter_call_code.",
+        "response.shell_call_command.",
+        "response.shell_call_output_content.",
+        "response.apply_patch_call_operation_diff.",
+        "response.output_audio.",
+        "response.audio.",
+    ];
+    const STATES: [&str; 7] = [
+        "in_progress",
+        "searching",
+        "interpreting",
+        "generating",
+        "compacting",
+        "completed",
+        "failed",
+    ];
+    PARTS.iter().chain(&PIECES).any(|start| kind.starts_with(start))
+        || kind.rsplit_once('.').is_some_and(|(_, state)| STATES.contains(&state))
+}

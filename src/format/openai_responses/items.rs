@@ -1,0 +1,200 @@
+//! The items of a response, and how an event finds the one that it is of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::Key;
+use crate::format::openai_responses::calls::Call;
+use crate::format::openai_responses::payload::Item;
+use crate::format::openai_responses::state::{Slot, State, Whole};
+use crate::format::support::{EventOut, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+/// The items of one response, by their place in its output. Their ids don't
+/// tell them apart: Copilot changes them with each event.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: BTreeMap<u64, State>,
+    /// The types and ids of those that have come. A call and its result may
+    /// have one id.
+    known: BTreeSet<String>,
+    /// The place that an event named last.
+    latest: u64,
+    /// The key that was given out last.
+    keys: u64,
+    /// Whether a missing index has been warned of.
+    warned: bool,
+    /// The text of the latest item that the last event continued, if it did.
+    continued: Option<(Slot, u64)>,
+}
+
+impl Items {
+    /// `output_item.added`.
+    pub(super) fn add(
+        &mut self,
+        frame: &Frame<'_>,
+        index: Option<u64>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        read_item(frame, json, out, |item, out| {
+            let index = self.place(index, true, out)?;
+            if self.items.get(&index).is_some_and(|state| !state.is_done) {
+                out.warn("reused_index", "an item began under the index of one that wasn't done")?;
+            }
+            self.known.extend(item.tag());
+            let state = State::start(item, self.next_key(), out)?;
+            self.items.insert(index, state);
+            Ok(())
+        })
+    }
+
+    /// `output_item.done`.
+    pub(super) fn done(
+        &mut self,
+        frame: &Frame<'_>,
+        index: Option<u64>,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        read_item(frame, json, out, |item, out| {
+            let index = self.place(index, false, out)?;
+            self.finish(frame, index, Whole { item, json: json.get() }, out)
+        })
+    }
+
+    /// The output that the response repeats at its end, or that a gateway sends
+    /// nowhere else.
+    pub(super) fn all(
+        &mut self,
+        frame: &Frame<'_>,
+        output: &[&RawValue],
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let is_repeated = !self.items.is_empty();
+        for (place, json) in (0..).zip(output) {
+            read_item(frame, json, out, |item, out| {
+                let here = self.items.get(&place).filter(|state| state.is_of(item.kind()));
+                let is_open = here.is_some_and(|state| !state.is_done);
+                let is_known =
+                    here.is_some() || item.tag().is_some_and(|tag| self.known.contains(&tag));
+                if is_repeated && is_known && !is_open {
+                    return Ok(());
+                }
+                if is_repeated {
+                    out.warn("late_item", "an item was whole only at the end of the response")?;
+                }
+                let next = self.items.keys().next_back().map_or(0, |last| last.saturating_add(1));
+                let place = if is_open { place } else { next };
+                self.finish(frame, place, Whole { item, json: json.get() }, out)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Ends the calls whose arguments came whole, but not their item.
+    pub(super) fn close(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.items.values_mut().try_for_each(|state| state.close(out))
+    }
+
+    /// Whether items have come, and all of them to their end.
+    pub(super) fn are_done(&self) -> bool {
+        !self.items.is_empty() && self.items.values().all(|state| state.is_done)
+    }
+
+    fn next_key(&mut self) -> Key {
+        self.keys += 1;
+        Key::Index(self.keys)
+    }
+
+    /// The place of the item that an event is of.
+    fn place(
+        &mut self,
+        index: Option<u64>,
+        is_new: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<u64> {
+        if index.is_none() && !std::mem::replace(&mut self.warned, true) {
+            out.warn("missing_index", "events without index were taken to be of the latest item")?;
+        }
+        let is_over = self.items.get(&self.latest).is_some_and(|state| is_new || state.is_done);
+        let inferred = if is_over { self.latest.saturating_add(1) } else { self.latest };
+        self.latest = index.unwrap_or(inferred);
+        self.continued = None;
+        Ok(self.latest)
+    }
+
+    /// What has come of the item that an event is of.
+    pub(super) fn at(
+        &mut self,
+        index: Option<u64>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<&mut State> {
+        let place = self.place(index, false, out)?;
+        Ok(self.items.entry(place).or_default())
+    }
+
+    /// A piece of a text of the item that an event is of.
+    pub(super) fn piece(
+        &mut self,
+        index: Option<u64>,
+        at: (Slot, u64),
+        piece: &Str<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let state = self.at(index, out)?;
+        out.may_repeat();
+        state.piece(at, piece, out)?;
+        self.continued = Some(at);
+        Ok(())
+    }
+
+    /// Events like the last one came, with this piece: its text has been said.
+    pub(super) fn again(&mut self, piece: &Str<'_>) {
+        if let (Some(at), Some(state)) = (self.continued, self.items.get_mut(&self.latest)) {
+            state.note(at, piece);
+        }
+    }
+
+    /// The call that an event is of.
+    pub(super) fn call(
+        &mut self,
+        index: Option<u64>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<&mut Call> {
+        let key = self.next_key();
+        Ok(self.at(index, out)?.call(key))
+    }
+
+    /// An item is whole.
+    fn finish(
+        &mut self,
+        frame: &Frame<'_>,
+        place: u64,
+        whole: Whole<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let item = whole.item;
+        let is_new = item.tag().is_some_and(|tag| !self.known.contains(&tag));
+        if is_new && self.items.get(&place).is_some_and(|state| state.is_done) {
+            out.warn("reused_index", "a second item came under the index of another one")?;
+            self.items.remove(&place);
+        }
+        self.known.extend(item.tag());
+        let key = self.next_key();
+        self.items.entry(place).or_default().finish(frame, whole, key, out)
+    }
+}
+
+fn read_item(
+    frame: &Frame<'_>,
+    json: &RawValue,
+    out: &mut EventOut<'_>,
+    mut then: impl FnMut(&Item<'_>, &mut EventOut<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let frame = Frame { data: json.get().as_bytes(), ..*frame };
+    read::<Item<'static>, _>(&frame, out, |item: Item<'_>, out: &mut EventOut<'_>| then(&item, out))
+}

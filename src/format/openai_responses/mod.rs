@@ -1,0 +1,302 @@
+//! OpenAI Responses: the events of a stream, and complete responses.
+//!
+//! Source: OpenAI API reference, "Responses" and "Streaming events". A response
+//! is a list of items, each of them added, filled by deltas, and done; its last
+//! event repeats all of them. Servers leave out one or the other: the ChatGPT
+//! backend ends with an empty list, buffering gateways send nothing but the end.
+
+mod calls;
+mod events;
+mod items;
+mod payload;
+mod said;
+mod state;
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::FinishReason;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+use crate::repeat::Varying;
+use items::Items;
+use payload::Response;
+
+pub(super) use payload::Event;
+pub(super) use said::Said;
+
+pub(super) static FORMAT: Format = Format {
+    name: "openai-responses",
+    aliases: &["responses", "codex-responses"],
+    about: "OpenAI Responses and compatible servers, stream and body",
+    link: "https://platform.openai.com/docs/api-reference/responses-streaming",
+    sniff,
+    decoder: || Box::new(Responses::new(FORMAT.name, USAGE)),
+};
+
+fn sniff(record: &Record<'_>) -> Sniff {
+    let kind = record.text("type").unwrap_or_else(|| record.event_type.to_owned());
+    let is_body = record.text("object").as_deref() == Some("response");
+    if kind.starts_with("response.") || is_body { Sniff::Yes } else { Sniff::No }
+}
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+    ("input_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
+    ("input_tokens_details.cache_write_tokens", Op::Is, &[Field::CacheWrite]),
+    ("output_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+];
+
+/// A decoder of responses, in this format or in a Realtime session.
+pub(super) struct Responses {
+    format: &'static str,
+    usage: &'static [Row],
+    stage: Stage,
+    /// The id of the response that is open.
+    id: Option<String>,
+    /// The model of a session, where responses don't name theirs.
+    pub(super) model: Option<String>,
+    items: Items,
+    meter: Meter,
+}
+
+/// How far a response has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// None has begun, or the last one has ended.
+    Closed,
+    /// It has begun.
+    Open,
+    /// The provider reported an error, and may do so again.
+    Failed,
+}
+
+impl Decoder for Responses {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done(out);
+        }
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => Ok(()),
+            Stage::Open => self.meter.finish(out),
+            Stage::Failed => self.end(out),
+        }
+    }
+
+    fn varying(&self) -> Option<&'static Varying> {
+        Some(&Varying { unread: &["sequence_number", "item_id", "obfuscation"], last: &[] })
+    }
+
+    fn again(&mut self, piece: &Str<'_>) {
+        self.items.again(piece);
+    }
+}
+
+impl Responses {
+    pub(super) fn new(format: &'static str, usage: &'static [Row]) -> Self {
+        Responses {
+            format,
+            usage,
+            stage: Stage::Closed,
+            id: None,
+            model: None,
+            items: Items::default(),
+            meter: Meter::new(usage),
+        }
+    }
+
+    /// Whether a response has begun and not ended.
+    pub(super) fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    pub(super) fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        match kind {
+            "response.created" | "response.in_progress" | "response.queued" => {
+                self.begin_with(frame, kind == "response.created", event.response, out)
+            }
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled"
+            | "response.done" => self.last(frame, kind, event.response, out),
+            "error" => self.fail(&String::from_utf8_lossy(frame.data), out),
+            _ if kind.starts_with("response.") => {
+                self.begin_late(out)?;
+                events::feed(&mut self.items, frame, kind, event, out)
+            }
+            "" if event.object.as_ref().map(Str::as_str) == Some("response") => {
+                self.body(frame, out)
+            }
+            "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+                self.fail(&String::from_utf8_lossy(frame.data), out)
+            }
+            _ => out.unknown(frame, kind),
+        }
+    }
+
+    /// A response begins, or goes on.
+    fn begin_with(
+        &mut self,
+        frame: &Frame<'_>,
+        is_new: bool,
+        response: Option<&RawValue>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(json) = response else { return self.begin(None, None, out) };
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Response<'static>, _>(
+            &frame,
+            out,
+            |response: Response<'_>, out: &mut EventOut<'_>| {
+                let id = response.id.as_ref().and_then(Str::non_empty);
+                let is_same = id.is_none() || id == self.id.as_deref();
+                match self.stage {
+                    Stage::Closed => {}
+                    _ if !is_new => return Ok(()),
+                    Stage::Open if is_same => {
+                        return out.warn(
+                            "duplicate_created",
+                            "the open response was created a second time",
+                        );
+                    }
+                    Stage::Open => self.cut(out)?,
+                    Stage::Failed => self.end(out)?,
+                }
+                self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)
+            },
+        )
+    }
+
+    fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.stage = Stage::Open;
+        self.id = id.map(str::to_owned);
+        out.start(self.format, id, model.or(self.model.as_deref()))
+    }
+
+    /// A part of a response came: if none has begun, the input's beginning is
+    /// missing.
+    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage != Stage::Closed {
+            return Ok(());
+        }
+        self.begin(None, None, out)?;
+        out.warn("missing_created", "a part of a response came without `response.created`")
+    }
+
+    /// The last event of a response: it holds all of it.
+    fn last(
+        &mut self,
+        frame: &Frame<'_>,
+        kind: &str,
+        response: Option<&RawValue>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let status = kind.trim_start_matches("response.");
+        let json = response.map_or("{}", RawValue::get);
+        self.whole(&Frame { data: json.as_bytes(), ..*frame }, status, out)
+    }
+
+    /// A complete response.
+    fn body(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed => {}
+            Stage::Open => self.cut(out)?,
+            Stage::Failed => self.end(out)?,
+        }
+        self.whole(frame, "", out)
+    }
+
+    fn whole(&mut self, frame: &Frame<'_>, status: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Response<'static>, _>(
+            frame,
+            out,
+            |response: Response<'_>, out: &mut EventOut<'_>| {
+                let id = response.id.as_ref().and_then(Str::non_empty);
+                self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)?;
+                response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
+                self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
+                self.items.close(out)?;
+                response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+                let status = response.status.as_ref().and_then(Str::non_empty).unwrap_or(status);
+                if status == "failed" || response.error().is_some() {
+                    return self.fail(response.error().unwrap_or("{}"), out);
+                }
+                match status {
+                    "incomplete" => {
+                        let reason = response.reason();
+                        let raw = reason.as_ref().and_then(Str::non_empty).unwrap_or(status);
+                        out.finish(0, raw, None)?;
+                    }
+                    "queued" | "in_progress" => {
+                        out.warn("not_finished", "the response is still being made")?;
+                        out.finish_as(0, FinishReason::Other, status, None)?;
+                    }
+                    // By its caller, or by who speaks into its words: it didn't fail.
+                    "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
+                    status => out.finish(0, status, None)?,
+                }
+                if self.stage == Stage::Failed { Ok(()) } else { self.end(out) }
+            },
+        )
+    }
+
+    /// The provider reported an error. It may do so again: something else ends it.
+    pub(super) fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.begin(None, None, out)?;
+        self.stage = Stage::Failed;
+        error::report(json, out)
+    }
+
+    /// `[DONE]`: only some servers send it, and some as the only end that there is.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Open && self.items.are_done() {
+            out.warn("no_finish_reason", "`[DONE]` came without the end of the response")?;
+            return self.end(out);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        self.forget();
+        out.end()
+    }
+
+    /// Another response begins.
+    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        self.forget();
+        out.cut()
+    }
+
+    fn forget(&mut self) {
+        *self = Responses { model: self.model.take(), ..Responses::new(self.format, self.usage) };
+    }
+}

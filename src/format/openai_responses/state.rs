@@ -1,0 +1,252 @@
+//! What has come of one item, and what of it is repeated when it is whole.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::Key;
+use crate::format::openai_responses::calls;
+use crate::format::openai_responses::calls::{Call, Nature};
+use crate::format::openai_responses::payload::{Item, Part};
+use crate::format::openai_responses::said::Said;
+use crate::format::support::{EventOut, read};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+/// What has come of one item.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    kind: String,
+    channel: Option<&'static str>,
+    texts: BTreeMap<(Slot, u64), Text>,
+    /// How many annotations have been said.
+    annotations: usize,
+    call: Option<Call>,
+    /// Whether the item has come whole.
+    pub(super) is_done: bool,
+}
+
+/// What has been said of one text, and whether it has been repeated whole.
+#[derive(Debug, Default)]
+struct Text {
+    said: Said,
+    is_whole: bool,
+}
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Slot {
+    Answer,
+    Refusal,
+    Summary,
+    Thought,
+}
+
+/// An item and its JSON text.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'i> {
+    pub(super) item: &'i Item<'i>,
+    pub(super) json: &'i str,
+}
+
+impl State {
+    /// An item begins. `key` is for a call.
+    pub(super) fn start(item: &Item<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<Self> {
+        let kind = item.kind().to_owned();
+        let mut state = State { kind, channel: channel(item), ..State::default() };
+        if let Nature::Call(executor) = Nature::of(item) {
+            state.call(key).start(item, executor, out)?;
+        }
+        Ok(state)
+    }
+
+    /// Whether it's of this type, as far as that is known.
+    pub(super) fn is_of(&self, kind: &str) -> bool {
+        self.kind.is_empty() || self.kind == kind
+    }
+
+    /// The call that it is. If none has begun, one of this key does.
+    pub(super) fn call(&mut self, key: Key) -> &mut Call {
+        self.call.get_or_insert(Call::new(key))
+    }
+
+    /// A piece of a text.
+    pub(super) fn piece(
+        &mut self,
+        at: (Slot, u64),
+        piece: &Str<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.note(at, piece);
+        say(at.0, self.channel, piece, out)
+    }
+
+    /// A piece of a text has been said.
+    pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str<'_>) {
+        self.texts.entry(at).or_default().said.add(piece);
+    }
+
+    /// An annotation of a text.
+    pub(super) fn annotation(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.annotations += 1;
+        out.block(0, "annotation", json)
+    }
+
+    /// The item is whole. `key` is for a call that has not begun.
+    pub(super) fn finish(
+        &mut self,
+        frame: &Frame<'_>,
+        whole: Whole<'_>,
+        key: Key,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_done, true) {
+            return Ok(());
+        }
+        let item = whole.item;
+        self.kind = item.kind().to_owned();
+        self.channel = channel(item).or(self.channel);
+        match Nature::of(item) {
+            Nature::Message => self.parts(frame, item.content.as_deref(), out)?,
+            Nature::Thought => self.thought(frame, item, out)?,
+            Nature::Call(executor) => self.call(key).finish(item, whole.json, executor, out)?,
+            Nature::Result => calls::result(item, out)?,
+            Nature::Opaque | Nature::Unknown => out.block(0, item.kind(), whole.json)?,
+        }
+        self.texts.clear();
+        if !Nature::is_known(item.kind()) {
+            let kind = json::quote(item.kind());
+            out.warn("unknown_item", &format!("an item of type {kind} has no meaning here"))?;
+        }
+        out.flush()
+    }
+
+    /// The response has ended: a call whose arguments came whole ends, though
+    /// its item didn't.
+    pub(super) fn close(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        let Some(call) = self.call.filter(|call| call.is_whole && !self.is_done) else {
+            return Ok(());
+        };
+        self.is_done = true;
+        out.warn("missing_item_done", "a call was whole, but its item was never done")?;
+        out.call_end(0, call.key)
+    }
+
+    /// Says what a whole text has that its pieces hadn't.
+    pub(super) fn text(
+        &mut self,
+        at: (Slot, u64),
+        whole: &Str<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        // A repetition that is empty takes nothing back.
+        if *whole == Str::default() {
+            return Ok(());
+        }
+        let text = self.texts.entry(at).or_default();
+        if std::mem::replace(&mut text.is_whole, true) {
+            return Ok(());
+        }
+        match text.said.rest(whole) {
+            Some(rest) => say(at.0, self.channel, &rest, out),
+            None => out.warn(
+                "text_mismatch",
+                "a text was repeated at its end, but not as its pieces had it",
+            ),
+        }
+    }
+
+    /// Says what a part has that its pieces hadn't; tells whether it's text.
+    pub(super) fn part(
+        &mut self,
+        frame: &Frame<'_>,
+        part: u64,
+        json: &RawValue,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<bool> {
+        let mut is_text = false;
+        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        read::<Part<'static>, _>(&frame, out, |fields: Part<'_>, out: &mut EventOut<'_>| {
+            let slot = match fields.kind.as_ref().map(Str::as_str) {
+                Some("summary_text") => Slot::Summary,
+                Some("reasoning_text") => Slot::Thought,
+                // The text of a thought.
+                Some("text") if self.kind == "reasoning" => Slot::Thought,
+                _ => Slot::Answer,
+            };
+            for whole in [&fields.text, &fields.transcript].into_iter().flatten() {
+                self.text((slot, part), whole, out)?;
+            }
+            if let Some(refusal) = &fields.refusal {
+                self.text((Slot::Refusal, part), refusal, out)?;
+            }
+            is_text = [&fields.text, &fields.transcript, &fields.refusal]
+                .iter()
+                .any(|text| text.is_some());
+            Ok(())
+        })?;
+        Ok(is_text)
+    }
+
+    fn parts(
+        &mut self,
+        frame: &Frame<'_>,
+        parts: Option<&[&RawValue]>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let parts = parts.unwrap_or_default();
+        let mut said = std::mem::take(&mut self.annotations);
+        for (place, json) in (0..).zip(parts) {
+            let is_text = self.part(frame, place, json, out)?;
+            let part = serde_json::from_str::<Part<'_>>(json.get()).ok();
+            if !is_text {
+                let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map(Str::as_str);
+                out.block(0, kind.unwrap_or_default(), json.get())?;
+            }
+            for annotation in part.iter().flat_map(|part| &part.annotations).flatten() {
+                match said.checked_sub(1) {
+                    Some(left) => said = left,
+                    None => out.block(0, "annotation", annotation.get())?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A thought is signed if anything of it is shown.
+    fn thought(
+        &mut self,
+        frame: &Frame<'_>,
+        item: &Item<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.parts(frame, item.summary.as_deref(), out)?;
+        self.parts(frame, item.content.as_deref(), out)?;
+        match item.encrypted_content.as_ref().and_then(Str::non_empty) {
+            Some(data) if self.texts.is_empty() => out.redacted(0, data),
+            Some(signature) => out.signature(0, signature),
+            None => Ok(()),
+        }
+    }
+}
+
+fn say(
+    slot: Slot,
+    channel: Option<&'static str>,
+    piece: &Str<'_>,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    match slot {
+        Slot::Answer => out.text_on(0, channel, piece),
+        Slot::Refusal => out.refusal(0, piece),
+        Slot::Summary | Slot::Thought => out.reasoning(0, piece),
+    }
+}
+
+/// What a message is to its user, where that isn't the answer.
+fn channel(item: &Item<'_>) -> Option<&'static str> {
+    let phase = item.phase.as_ref().map(Str::as_str);
+    Some("commentary").filter(|commentary| phase == Some(commentary))
+}

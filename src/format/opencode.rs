@@ -1,0 +1,213 @@
+//! opencode: `opencode run --format json`.
+//!
+//! Source: sst/opencode, its `run` command and the types of message parts. A
+//! step is a message: it has its own reason to stop and its own usage. The
+//! agent ran all calls; each comes with its result.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::calls::Calls;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "opencode",
+    aliases: &["opencode-run"],
+    about: "opencode, opencode run --format json",
+    link: "https://opencode.ai/docs/cli/",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(OpenCode::default()),
+};
+
+fn is_ours(record: &Record<'_>) -> bool {
+    let kind = record.text("type").unwrap_or_default();
+    let is_part =
+        matches!(kind.as_str(), "step_start" | "step_finish" | "text" | "reasoning" | "tool_use");
+    record.has("sessionID") && ((is_part && record.has("part")) || kind == "error")
+}
+
+/// What was read from a cache or written to one is not in `input`.
+const USAGE: &[Row] = &[
+    ("input", Op::Adds, &[Field::Input]),
+    ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
+    ("cache.write", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    ("output", Op::Is, &[Field::Output]),
+    ("reasoning", Op::Is, &[Field::Reasoning]),
+    ("total", Op::Is, &[Field::Total]),
+];
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    part: Option<Part<'a>>,
+    #[serde(borrow)]
+    error: Option<Problem<'a>>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(Default, serde::Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, rename = "messageID")]
+    message_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    text: Option<Str<'a>>,
+    #[serde(borrow, rename = "callID")]
+    call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    tool: Option<Str<'a>>,
+    #[serde(borrow)]
+    state: Option<State<'a>>,
+    #[serde(borrow)]
+    reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    tokens: Option<&'a RawValue>,
+}
+
+/// How far a call has come.
+#[derive(serde::Deserialize)]
+struct State<'a> {
+    #[serde(borrow)]
+    status: Option<Str<'a>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(serde::Deserialize)]
+struct Problem<'a> {
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+    #[serde(borrow)]
+    data: Option<Data<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    #[serde(borrow)]
+    message: Option<Str<'a>>,
+    status_code: Option<u16>,
+}
+
+struct OpenCode {
+    is_open: bool,
+    calls: Calls,
+    meter: Meter,
+}
+
+impl Default for OpenCode {
+    fn default() -> Self {
+        OpenCode { is_open: false, calls: Calls::default(), meter: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for OpenCode {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl OpenCode {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let none = Part::default();
+        let part = event.part.as_ref().unwrap_or(&none);
+        if is_ours(&Record::new(frame)) && !std::mem::replace(&mut self.is_open, true) {
+            out.start(FORMAT.name, part.message_id.as_ref().and_then(Str::non_empty), None)?;
+        }
+        match (kind, &part.text) {
+            ("step_start", _) => Ok(()),
+            ("text", Some(text)) => {
+                out.text(0, text)?;
+                out.flush()
+            }
+            ("reasoning", Some(text)) => {
+                out.reasoning(0, text)?;
+                out.flush()
+            }
+            ("tool_use", _) => self.call(part, out),
+            ("step_finish", _) => {
+                self.meter.feed(part.tokens.map_or("", RawValue::get));
+                let reason =
+                    part.reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))?;
+                self.end(out)
+            }
+            ("error", _) => {
+                problem(event.error.as_ref(), &String::from_utf8_lossy(frame.data), out)
+            }
+            (kind, _) => out.unknown(frame, kind),
+        }
+    }
+
+    fn call(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = part.call_id.as_ref().and_then(Str::non_empty);
+        let state = part.state.as_ref();
+        if id.is_none_or(|id| !self.calls.has(id)) {
+            let call = CallPart {
+                id,
+                name: part.tool.as_ref().and_then(Str::non_empty),
+                arguments: Arguments::Value(
+                    state.and_then(|state| state.input).map_or("{}", RawValue::get),
+                ),
+                executor: Some(Executor::Agent),
+                ..CallPart::default()
+            };
+            self.calls.whole(call, out)?;
+        }
+        let (output, is_error) =
+            match state.and_then(|state| Some((state.status.as_ref()?.as_str(), state))) {
+                Some(("completed", state)) => (state.output, None),
+                Some(("error", state)) => (state.error, Some(true)),
+                _ => return Ok(()),
+            };
+        let output = Output::Json(output.map_or("null", RawValue::get));
+        let id = id.unwrap_or_default();
+        self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)?;
+        *self = OpenCode::default();
+        out.end()
+    }
+}
+
+/// The session failed. Its name for that is less than the provider's status.
+fn problem(problem: Option<&Problem<'_>>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    let Some(problem) = problem else { return error::report(json, out) };
+    let data = problem.data.as_ref();
+    let message = data.and_then(|data| data.message.as_ref()).or(problem.message.as_ref());
+    let status = data.and_then(|data| data.status_code).map(|status| status.to_string());
+    let code = status.as_deref().or(problem.name.as_ref().and_then(Str::non_empty));
+    error::report_as(message.map(Str::as_str), code, json, out)
+}

@@ -1,0 +1,300 @@
+//! pi: the events of `pi --mode json` and `pi -p --mode json`.
+//!
+//! Source: badlogic/pi-mono, documentation of the coding agent's JSON mode, and
+//! the types of its agent events. An assistant's message is a message: it has
+//! its own reason to stop and its own usage, and stays open for its tools'
+//! results until its turn ends. Text is said as it streams; what a snapshot has
+//! beyond that is said when it comes. The agent ran all calls.
+
+mod payload;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::calls::Calls;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish, read};
+use crate::frame::Frame;
+use crate::json::Str;
+use payload::{Block, Event, Message};
+
+pub(super) static FORMAT: Format = Format {
+    name: "pi",
+    aliases: &["pi-print"],
+    about: "pi coding agent, --mode json",
+    link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(Pi::default()),
+};
+
+fn is_ours(record: &Record<'_>) -> bool {
+    match record.text("type").as_deref() {
+        Some("agent_start" | "agent_end" | "turn_start" | "turn_end") => true,
+        Some("session") => record.has("cwd"),
+        Some("message_start" | "message_end") => {
+            record.get("message").is_some_and(|message| message.contains("\"timestamp\""))
+        }
+        Some("message_update") => record.has("assistantMessageEvent"),
+        Some("tool_execution_start" | "tool_execution_update" | "tool_execution_end") => {
+            record.has("toolCallId")
+        }
+        _ => false,
+    }
+}
+
+/// What was read from a cache or written to one is not in `input`.
+const USAGE: &[Row] = &[
+    ("input", Op::Adds, &[Field::Input]),
+    ("cacheRead", Op::Adds, &[Field::Input, Field::Cached]),
+    ("cacheWrite", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    ("output", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+];
+
+struct Pi {
+    stage: Stage,
+    calls: Calls,
+    /// How many bytes of each block have been said.
+    said: BTreeMap<u64, usize>,
+    meter: Meter,
+}
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Closed,
+    Open,
+    /// It's whole; results may follow until its turn ends.
+    Whole,
+}
+
+impl Default for Pi {
+    fn default() -> Self {
+        Pi {
+            stage: Stage::Closed,
+            calls: Calls::default(),
+            said: BTreeMap::new(),
+            meter: Meter::new(USAGE),
+        }
+    }
+}
+
+impl Decoder for Pi {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+            self.event(&frame, &event, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.stage {
+            Stage::Closed | Stage::Open => self.meter.finish(out),
+            Stage::Whole => {
+                out.warn(
+                    "missing_turn_end",
+                    "the input ended behind the message, but before its turn did",
+                )?;
+                self.end(out)
+            }
+        }
+    }
+}
+
+impl Pi {
+    fn event(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        match (kind, &event.message) {
+            ("message_start", Some(message)) if message.is_answer() => self.begin(message, out),
+            ("message_update", _) => self.update(frame, event, out),
+            ("message_end", Some(message)) => self.message_end(frame, message, out),
+            ("tool_execution_end", _) => {
+                let [id, name] = [&event.tool_call_id, &event.tool_name];
+                let output = Output::Json(event.result.map_or("null", RawValue::get));
+                self.result(id.as_ref(), name.as_ref(), output, event.is_error, out)
+            }
+            ("turn_end" | "agent_end", _) => self.end(out),
+            // What has no content of the model's, and what repeats it.
+            ("session" | "agent_start" | "turn_start" | "message_start", _) => Ok(()),
+            ("tool_execution_start" | "tool_execution_update" | "queue_update", _) => Ok(()),
+            (
+                "auto_compaction_start"
+                | "auto_compaction_end"
+                | "auto_retry_start"
+                | "auto_retry_end",
+                _,
+            ) => Ok(()),
+            ("compaction_start" | "compaction_end", _) => Ok(()),
+            (kind, _) => out.unknown(frame, kind),
+        }
+    }
+
+    fn begin(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Open {
+            out.warn("missing_message_end", "a message began before the last one had ended")?;
+        }
+        self.end(out)?;
+        self.stage = Stage::Open;
+        let [id, model] = [&message.response_id, &message.model]
+            .map(|word| word.as_ref().and_then(Str::non_empty));
+        out.start(FORMAT.name, id, model)
+    }
+
+    fn update(
+        &mut self,
+        frame: &Frame<'_>,
+        event: &Event<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let Some(update) = &event.assistant_message_event else {
+            return out.unknown(frame, "message_update");
+        };
+        if let (Stage::Closed, Some(message)) = (self.stage, &event.message) {
+            self.begin(message, out)?;
+        }
+        let index = update.content_index.unwrap_or(0);
+        let kind = update.kind.as_ref().map_or("", Str::as_str);
+        let is_thought = kind.starts_with("thinking");
+        match (kind, &update.delta, &update.content, &update.tool_call) {
+            ("text_delta" | "thinking_delta", Some(delta), ..) => {
+                *self.said.entry(index).or_default() += delta.as_str().len();
+                if is_thought { out.reasoning(0, delta) } else { out.text(0, delta) }
+            }
+            ("text_end" | "thinking_end", _, Some(content), _) => {
+                self.rest(index, content, is_thought, out)
+            }
+            ("toolcall_end", _, _, Some(call)) => self.call(call, out),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says what of a whole text has not been said.
+    fn rest(
+        &mut self,
+        index: u64,
+        whole: &Str<'_>,
+        is_thought: bool,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let text = whole.as_str();
+        let said = self.said.insert(index, text.len()).unwrap_or(0);
+        let rest = Str::from(text.get(said..).unwrap_or_default());
+        if is_thought {
+            out.reasoning(0, &rest)?
+        } else {
+            out.text(0, &rest)?
+        }
+        out.flush()
+    }
+
+    fn message_end(
+        &mut self,
+        frame: &Frame<'_>,
+        message: &Message<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let role = message.role.as_ref().map_or("", Str::as_str);
+        if role == "toolResult" {
+            let output = Output::Json(message.content.map_or("null", RawValue::get));
+            let [id, name] = [&message.tool_call_id, &message.tool_name];
+            return self.result(id.as_ref(), name.as_ref(), output, message.is_error, out);
+        }
+        if role != "assistant" {
+            return Ok(());
+        }
+        if self.stage != Stage::Open {
+            self.begin(message, out)?;
+        }
+        let blocks: Vec<&RawValue> = message
+            .content
+            .and_then(|json| serde_json::from_str(json.get()).ok())
+            .unwrap_or_default();
+        for (index, json) in (0..).zip(blocks) {
+            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
+                self.block(&frame, index, &block, out)
+            })?;
+        }
+        self.stage = Stage::Whole;
+        self.meter.feed(message.usage.map_or("", RawValue::get));
+        let reason =
+            message.stop_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        if let Some(words) = message.error_message.as_ref().and_then(Str::non_empty) {
+            let json = String::from_utf8_lossy(frame.data);
+            error::report_as(Some(words), reason.filter(|raw| *raw != "error"), &json, out)?;
+        }
+        reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
+    }
+
+    fn block(
+        &mut self,
+        frame: &Frame<'_>,
+        index: u64,
+        block: &Block<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match (block.kind.as_ref().map_or("", Str::as_str), &block.text, &block.thinking) {
+            ("text", Some(text), _) => self.rest(index, text, false, out),
+            ("thinking", _, Some(thinking)) => {
+                self.rest(index, thinking, true, out)?;
+                block
+                    .thinking_signature
+                    .as_ref()
+                    .map_or(Ok(()), |signature| out.signature(0, signature.as_str()))
+            }
+            ("toolCall", ..) => self.call(block, out),
+            (kind, ..) => out.block(0, kind, &String::from_utf8_lossy(frame.data)),
+        }
+    }
+
+    /// A whole call, unless it was said when it had streamed.
+    fn call(&mut self, block: &Block<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let id = block.id.as_ref().and_then(Str::non_empty);
+        if id.is_some_and(|id| self.calls.has(id)) {
+            return Ok(());
+        }
+        let call = CallPart {
+            id,
+            name: block.name.as_ref().and_then(Str::non_empty),
+            arguments: Arguments::Value(block.arguments.map_or("{}", RawValue::get)),
+            executor: Some(Executor::Agent),
+            signature: block.thought_signature.as_ref().and_then(Str::non_empty),
+            ..CallPart::default()
+        };
+        self.calls.whole(call, out)
+    }
+
+    /// A result, which comes as an event and again as a message.
+    fn result(
+        &mut self,
+        id: Option<&Str<'_>>,
+        name: Option<&Str<'_>>,
+        output: Output<'_>,
+        is_error: Option<bool>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let id = id.map_or("", Str::as_str);
+        if self.stage == Stage::Closed || self.calls.is_answered(id) {
+            return Ok(());
+        }
+        let name = name.and_then(Str::non_empty);
+        self.calls.result(ToolResult { id, name, output, is_error }, out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.stage == Stage::Closed {
+            return Ok(());
+        }
+        self.meter.finish(out)?;
+        *self = Pi::default();
+        out.end()
+    }
+}

@@ -1,0 +1,101 @@
+//! The fields of an event and of a message.
+
+use serde_json::value::RawValue;
+
+use crate::format::support::payload::Payload;
+use crate::json::Str;
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) message: Option<Message<'a>>,
+    #[serde(borrow)]
+    pub(super) assistant_message_event: Option<Update<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) result: Option<&'a RawValue>,
+    pub(super) is_error: Option<bool>,
+}
+
+impl<'de> Payload<'de> for Event<'static> {
+    type Type = Event<'de>;
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) role: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) response_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Str<'a>>,
+    /// [`Block`]s; a user's may be a string.
+    #[serde(borrow)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) stop_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) error_message: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_call_id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_name: Option<Str<'a>>,
+    pub(super) is_error: Option<bool>,
+}
+
+/// A block of content.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) text: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) thinking_signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) thought_signature: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) id: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Block<'static> {
+    type Type = Block<'de>;
+}
+
+/// What an update adds to a block.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Update<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Option<Str<'a>>,
+    pub(super) content_index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) delta: Option<Str<'a>>,
+    /// The whole text at a block's end.
+    #[serde(borrow)]
+    pub(super) content: Option<Str<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_call: Option<Block<'a>>,
+}
+
+impl Message<'_> {
+    pub(super) fn is_answer(&self) -> bool {
+        self.role.as_ref().is_some_and(|role| role.as_str() == "assistant")
+    }
+}

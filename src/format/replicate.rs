@@ -1,0 +1,175 @@
+//! Replicate: the events of a stream, whose data is plain text, and bodies of
+//! predictions.
+//!
+//! Source: Replicate's documentation, "Streaming output" and "Get a
+//! prediction". A stream is `output` events, `logs` beside them, perhaps an
+//! `error`, and `done`. White space at the beginning of the data is the
+//! model's.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Block, Kind};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::many::each;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, read};
+use crate::frame::Frame;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "replicate",
+    aliases: &[],
+    about: "Replicate, stream of plain text and prediction body",
+    link: "https://replicate.com/docs/topics/predictions/streaming",
+    sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
+    decoder: || Box::new(Replicate { is_open: false, meter: Meter::new(USAGE) }),
+};
+
+fn is_prediction(record: &Record<'_>) -> bool {
+    let has_urls = ["urls.get", "urls.stream"].iter().any(|path| record.at(path).is_some());
+    (has_urls || record.has("version")) && record.has("status") && record.get("output").is_some()
+}
+
+const USAGE: &[Row] = &[
+    ("input_token_count", Op::Is, &[Field::Input]),
+    ("output_token_count", Op::Is, &[Field::Output]),
+    ("predict_time", Op::Is, &[]),
+    ("total_time", Op::Is, &[]),
+];
+
+/// A prediction, or the data of `done`.
+#[derive(serde::Deserialize)]
+struct Prediction<'a> {
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    model: Option<Str<'a>>,
+    /// Pieces of text, or all of it.
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    logs: Option<Str<'a>>,
+    #[serde(borrow)]
+    metrics: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<Str<'a>>,
+    /// `done`: nothing, `error` or `canceled`.
+    #[serde(borrow)]
+    reason: Option<Str<'a>>,
+}
+
+impl<'de> Payload<'de> for Prediction<'static> {
+    type Type = Prediction<'de>;
+}
+
+struct Replicate {
+    is_open: bool,
+    meter: Meter,
+}
+
+impl Decoder for Replicate {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        match frame.event_type {
+            "output" => {
+                self.begin(None, None, out)?;
+                out.text(0, &Str::from_borrowed(frame.data))
+            }
+            "logs" => {
+                self.begin(None, None, out)?;
+                logs(&Str::from_borrowed(frame.data), out)
+            }
+            "error" => {
+                self.begin(None, None, out)?;
+                error::report(&String::from_utf8_lossy(frame.data), out)
+            }
+            "done" => {
+                self.begin(None, None, out)?;
+                read::<Prediction<'static>, _>(
+                    &frame,
+                    out,
+                    |done: Prediction<'_>, out: &mut EventOut<'_>| {
+                        out.finish_if(0, done.reason.as_ref()).map(|_| ())
+                    },
+                )?;
+                self.end(out)
+            }
+            "" | "message" => read::<Prediction<'static>, _>(
+                &frame,
+                out,
+                |prediction: Prediction<'_>, out: &mut EventOut<'_>| {
+                    self.prediction(&frame, &prediction, out)
+                },
+            ),
+            name => out.unknown(&frame, name),
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.meter.finish(out)
+    }
+}
+
+impl Replicate {
+    fn begin(
+        &mut self,
+        id: Option<&Str<'_>>,
+        model: Option<&Str<'_>>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, id.and_then(Str::non_empty), model.and_then(Str::non_empty))
+    }
+
+    fn prediction(
+        &mut self,
+        frame: &Frame<'_>,
+        prediction: &Prediction<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let status = prediction.status.as_ref().map(Str::as_str);
+        if status.is_none() {
+            return out.unknown(frame, frame.event_type);
+        }
+        if std::mem::take(&mut self.is_open) {
+            out.cut()?;
+        }
+        self.begin(prediction.id.as_ref(), prediction.model.as_ref(), out)?;
+        for json in prediction.output.into_iter().flat_map(each) {
+            match serde_json::from_str::<Str<'_>>(json) {
+                Ok(text) => out.text(0, &text)?,
+                Err(_) => out.block(0, "output", json)?,
+            }
+        }
+        prediction.logs.iter().try_for_each(|text| logs(text, out))?;
+        prediction.metrics.iter().for_each(|metrics| self.meter.pick(metrics.get()));
+        if prediction.error.is_some() {
+            error::report(&String::from_utf8_lossy(frame.data), out)?;
+        }
+        match status {
+            Some("starting" | "processing") => Ok(()),
+            _ => {
+                out.finish_if(0, prediction.status.as_ref())?;
+                self.end(out)
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.is_open = false;
+        self.meter.finish(out)?;
+        out.end()
+    }
+}
+
+/// What the model's program prints beside its answer.
+fn logs(text: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let Some(text) = text.non_empty() else { return Ok(()) };
+    out.emit(0, Kind::Block(Block { name: "logs", text, attributes: None }))
+}

@@ -1,0 +1,144 @@
+//! Calls that their provider knows by id, and the results that answer them.
+//!
+//! Formats that carry results as well as calls (agents' logs, applications'
+//! streams, whole messages) share this. A call that is still in progress has no
+//! result behind it; one that was answered has a `tool_result` of its id.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::event::{CallPart, Key, Kind, ToolResult};
+use crate::format::support::EventOut;
+use crate::json::Str;
+
+/// The calls of one message.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    by_id: BTreeMap<String, Known>,
+    /// How many there have been: calls are told apart by this number.
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    number: u64,
+    is_open: bool,
+    is_answered: bool,
+    /// It came under the id of a call that had ended: the assembler, to which
+    /// that id is the other one's, must not hear it.
+    is_second: bool,
+}
+
+impl Calls {
+    /// A fragment of the call that the part's id names: a new one if the id is
+    /// new or missing, or if it comes with a name behind the end of its call.
+    pub(crate) fn part(&mut self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<Key> {
+        let part = self.place(part, out)?;
+        out.call(0, part)?;
+        Ok(part.key)
+    }
+
+    /// The same, where the arguments go on in a string.
+    pub(crate) fn fragment(
+        &mut self,
+        part: CallPart<'_>,
+        text: &Str<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let part = self.place(part, out)?;
+        out.call_fragment(0, part, text)
+    }
+
+    /// A call that came complete.
+    pub(crate) fn whole(&mut self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let key = self.part(part, out)?;
+        self.end_key(key, out)
+    }
+
+    /// The call of this key has come to its end.
+    pub(crate) fn end_key(&mut self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+        let calls = self.by_id.values_mut().filter(|call| Key::Index(call.number) == key);
+        calls.for_each(|call| call.is_open = false);
+        out.call_end(0, key)
+    }
+
+    /// Whether there has been none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether there has been a call of this id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// The key of the call of this id, if it is open. It's taken to end now.
+    pub(crate) fn close(&mut self, id: &str) -> Option<Key> {
+        let call = self.by_id.get_mut(id).filter(|call| call.is_open)?;
+        call.is_open = false;
+        Some(Key::Index(call.number))
+    }
+
+    /// The call of this id has come to its end.
+    pub(crate) fn end(&mut self, id: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.close(id).map_or(Ok(()), |key| out.call_end(0, key))
+    }
+
+    /// Whether the call of this id has its result.
+    pub(crate) fn is_answered(&self, id: &str) -> bool {
+        self.by_id.get(id).is_some_and(|call| call.is_answered)
+    }
+
+    /// A result. The call that it answers has ended; if there is none, that's
+    /// said.
+    pub(crate) fn result(
+        &mut self,
+        result: ToolResult<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        match self.by_id.get_mut(result.id) {
+            None => out.warn(
+                "orphan_tool_result",
+                "a result came for a call that is not in the message",
+            )?,
+            Some(call) => {
+                call.is_answered = true;
+                if call.is_open {
+                    out.warn("missing_call_end", "a call had its result before its end")?;
+                    self.end(result.id, out)?;
+                }
+            }
+        }
+        out.emit(0, Kind::ToolResult(result))
+    }
+
+    /// Gives a fragment the key of its call.
+    pub(crate) fn place<'a>(
+        &mut self,
+        part: CallPart<'a>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<CallPart<'a>> {
+        let id = part.id.filter(|id| !id.trim_ascii().is_empty());
+        let known = id.and_then(|id| self.by_id.get(id)).copied();
+        match known {
+            Some(call) if call.is_open || part.name.is_none() => {
+                let id = id.filter(|_| !call.is_second);
+                return Ok(CallPart { key: Key::Index(call.number), id, ..part });
+            }
+            Some(_) => out.warn(
+                "reused_id",
+                "a second call came under the id of another one, and was given its own",
+            )?,
+            None => {}
+        }
+        let number = self.count;
+        self.count += 1;
+        let is_second = known.is_some();
+        if let Some(id) = id {
+            let call = Known { number, is_open: true, is_answered: false, is_second };
+            self.by_id.insert(id.to_owned(), call);
+        }
+        let id = id.filter(|_| !is_second);
+        Ok(CallPart { key: Key::Index(number), id, ..part })
+    }
+}

@@ -1,0 +1,336 @@
+//! What decoders speak through: events with the position of their frame, text
+//! whose characters are never cut in half, and payloads of which one wrong
+//! field costs no more than itself.
+
+use std::io;
+
+use crate::event::{
+    Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
+    Kind, Output, ProviderEvent, Reasoning, Start, Warning,
+};
+use crate::format::support::finish;
+use crate::format::support::spoken::{Continued, Halves, Slot, Spoken};
+use crate::frame::Frame;
+use crate::json;
+use crate::json::Str;
+
+/// Where a decoder says what it found.
+pub struct EventOut<'o> {
+    emit: &'o mut Emit<'o>,
+    halves: &'o mut Halves,
+    pub(crate) spoken: Spoken,
+    /// Where the frame begins, in bytes.
+    pub offset: u64,
+}
+
+impl<'o> EventOut<'o> {
+    /// An output for the frame at `offset`.
+    pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
+        EventOut { emit, halves, spoken: Spoken::Nothing, offset }
+    }
+
+    /// Lets the decoder of a format inside this one speak: `hear` gets each of
+    /// its events, and where to pass it on.
+    pub(crate) fn overhear(
+        &mut self,
+        mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
+        speak: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.spoken = Spoken::More;
+        let EventOut { emit, halves, offset, .. } = self;
+        let mut pass = |event: Event<'_>| hear(event, *emit);
+        speak(&mut EventOut::new(&mut pass, halves, *offset))
+    }
+
+    /// Says anything that has no method of its own.
+    pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
+        self.spoken = Spoken::More;
+        (self.emit)(Event::new(choice, kind))
+    }
+
+    /// Says pieces that continue what an earlier one did.
+    pub(crate) fn go_on(&mut self, with: Continued, text: &str, cuts: &[usize]) -> io::Result<()> {
+        (self.emit)(Event { choice: with.choice, kind: with.slot.kind(text), cuts })
+    }
+
+    /// A record that looks like this one, right behind it, would do what this one
+    /// does from here on: see [`crate::repeat::Templates`].
+    pub(crate) fn may_repeat(&mut self) {
+        if self.spoken == Spoken::Nothing {
+            self.spoken = Spoken::Ready;
+        }
+    }
+
+    /// It wouldn't: what it says depends on what those before it said.
+    pub(crate) fn never_repeats(&mut self) {
+        self.spoken = Spoken::More;
+    }
+
+    /// Says a piece, and notes it if nothing else has been said.
+    fn emit_piece(
+        &mut self,
+        (choice, slot): (u64, Slot),
+        kind: Kind<'_>,
+        text: &str,
+    ) -> io::Result<()> {
+        self.spoken = match self.spoken {
+            Spoken::Ready => {
+                Spoken::Piece(Continued { choice, slot }, (text.as_ptr().addr(), text.len()))
+            }
+            _ => Spoken::More,
+        };
+        (self.emit)(Event::new(choice, kind))
+    }
+
+    /// A message begins.
+    pub fn start(&mut self, format: &str, id: Option<&str>, model: Option<&str>) -> io::Result<()> {
+        self.emit(0, Kind::Start(Start { format, id, model, ..Start::default() }))
+    }
+
+    /// The message's own end was seen.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.emit(0, Kind::End)
+    }
+
+    /// The next message begins, but this one has not come to its end.
+    pub fn cut(&mut self) -> io::Result<()> {
+        self.overlap()?;
+        self.end()
+    }
+
+    /// Says that the next message begins in this one.
+    pub fn overlap(&mut self) -> io::Result<()> {
+        let message = "a second message began before the first had ended";
+        let failure = Failure::new(Code::Malformed, message, Some(self.offset));
+        self.emit(0, Kind::Error(failure))
+    }
+
+    /// Gives up on halves whose other half never came.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while let Some((&(choice, slot), _)) = self.halves.0.iter().next() {
+            self.flush_slot(choice, slot)?;
+        }
+        Ok(())
+    }
+
+    fn flush_slot(&mut self, choice: u64, slot: Slot) -> io::Result<()> {
+        if self.halves.0.remove(&(choice, slot)).is_none() {
+            return Ok(());
+        }
+        self.warn("invalid_text", "half of a character was replaced")?;
+        self.say(choice, slot, "\u{FFFD}")
+    }
+
+    fn say(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.emit_piece((choice, slot), slot.kind(text), text)
+    }
+
+    fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
+        if piece.low.is_some() || piece.high.is_some() {
+            self.never_repeats();
+        }
+        let (text, replaced) = self.halves.join((choice, slot), piece);
+        self.check(replaced)?;
+        self.say(choice, slot, &text)
+    }
+
+    fn check(&mut self, replaced: bool) -> io::Result<()> {
+        if replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
+    }
+
+    /// A piece of the answer.
+    pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.text_on(choice, None, piece)
+    }
+
+    /// A piece of what the model says on a channel.
+    pub fn text_on(
+        &mut self,
+        choice: u64,
+        channel: Option<&'static str>,
+        piece: &Str<'_>,
+    ) -> io::Result<()> {
+        self.piece(choice, Slot::Text(channel), piece)
+    }
+
+    /// A piece of thinking.
+    pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Reasoning, piece)
+    }
+
+    /// A piece of a refusal.
+    pub fn refusal(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Refusal, piece)
+    }
+
+    /// The signature of the thinking so far.
+    pub fn signature(&mut self, choice: u64, signature: &str) -> io::Result<()> {
+        let signature = Some(signature).filter(|signature| !signature.is_empty());
+        if signature.is_none() {
+            return Ok(());
+        }
+        self.emit(choice, Kind::Reasoning(Reasoning { signature, ..Reasoning::default() }))
+    }
+
+    /// Thinking that the provider has encrypted.
+    pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
+        self.emit(
+            choice,
+            Kind::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() }),
+        )
+    }
+
+    /// A fragment of a call whose arguments, if any, are not a string.
+    pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> io::Result<()> {
+        self.emit(choice, Kind::CallPart(part))
+    }
+
+    /// A fragment of a call that continues its arguments.
+    pub fn call_fragment(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
+        let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
+        self.check(replaced)?;
+        let arguments = match replaced {
+            true => Arguments::Repaired(&text),
+            false => Arguments::Fragment(&text),
+        };
+        let kind = Kind::CallPart(CallPart { arguments, ..part });
+        let is_bare = part == CallPart { key: part.key, ..CallPart::default() };
+        if !is_bare || replaced {
+            return self.emit(choice, kind);
+        }
+        self.emit_piece((choice, Slot::Call(part.key)), kind, &text)
+    }
+
+    /// The same for a tool that takes no JSON.
+    pub fn call_free(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
+        let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
+        self.check(replaced)?;
+        self.call(choice, CallPart { arguments: Arguments::Free(&text), ..part })
+    }
+
+    /// A call's arguments, repeated whole at their end.
+    pub fn call_done(
+        &mut self,
+        choice: u64,
+        part: CallPart<'_>,
+        arguments: &Str<'_>,
+    ) -> io::Result<()> {
+        let at = (choice, Slot::Call(part.key));
+        self.halves.0.remove(&at);
+        let (text, mut replaced) = self.halves.join(at, arguments);
+        replaced |= self.halves.0.remove(&at).is_some();
+        self.check(replaced)?;
+        self.call(choice, CallPart { arguments: Arguments::Done(&text), ..part })?;
+        if !replaced {
+            return Ok(());
+        }
+        self.call(
+            choice,
+            CallPart { key: part.key, arguments: Arguments::Repaired(""), ..CallPart::default() },
+        )
+    }
+
+    /// The provider closed a call, or with [`Key::None`] all calls of a choice.
+    pub fn call_end(&mut self, choice: u64, key: Key) -> io::Result<()> {
+        self.flush_slot(choice, Slot::Call(key))?;
+        self.emit(choice, Kind::CallEnd(CallEnd { key, fault: None }))
+    }
+
+    /// A citation, an annotation, generated media: a JSON value as it is.
+    pub fn block(&mut self, choice: u64, name: &str, json: &str) -> io::Result<()> {
+        let text = &json::minify(json);
+        self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
+    }
+
+    /// An inference or a repair.
+    pub fn warn(&mut self, code: &str, message: &str) -> io::Result<()> {
+        let offset = Some(self.offset);
+        self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
+    }
+
+    /// Why the model stopped, in the provider's word.
+    pub fn finish(
+        &mut self,
+        choice: u64,
+        raw: &str,
+        stop_sequence: Option<&str>,
+    ) -> io::Result<()> {
+        self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
+    }
+
+    /// Why the model stopped, if the record says it; tells whether it does.
+    pub fn finish_if(&mut self, choice: u64, raw: Option<&Str<'_>>) -> io::Result<bool> {
+        match raw.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
+            Some(raw) => self.finish(choice, raw, None).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Why the model stopped, where the provider's word doesn't tell it all.
+    pub fn finish_as(
+        &mut self,
+        choice: u64,
+        finish_reason: FinishReason,
+        raw: &str,
+        stop_sequence: Option<&str>,
+    ) -> io::Result<()> {
+        let (inferred, wants_tools) = (false, false);
+        let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred, wants_tools };
+        self.emit(choice, Kind::Finish(finish))
+    }
+
+    /// Why the model stopped, where its format doesn't say, or doesn't say that
+    /// this is the end. At the end of the input it is one, if nothing was cut.
+    pub fn infer_finish(
+        &mut self,
+        choice: u64,
+        finish_reason: FinishReason,
+        raw: Option<&str>,
+    ) -> io::Result<()> {
+        let (stop_sequence, inferred, wants_tools) = (None, true, false);
+        let finish = Finish { finish_reason, raw, stop_sequence, inferred, wants_tools };
+        self.emit(choice, Kind::Finish(finish))
+    }
+
+    /// An event that has no meaning here. If it has no name of its own, its
+    /// frame's may tell.
+    pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
+        let event = Some(frame.event_type).filter(|event| !event.is_empty());
+        let text = String::from_utf8_lossy(frame.data);
+        let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
+        self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
+        let message = match if name.is_empty() { frame.event_type } else { name } {
+            "" => "events without a type are passed over".into(),
+            name => format!("events of type {} are passed over", json::quote_start(name)),
+        };
+        self.warn("unknown_event", &message)
+    }
+
+    /// A frame whose payload can't be read.
+    pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
+        let text = String::from_utf8_lossy(frame.data);
+        let raw = Some(Output::Text(&text));
+        let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
+        self.emit(0, Kind::Error(failure))
+    }
+}
+
+pub(crate) fn is_json(text: &str) -> bool {
+    let mut scanner = json::Scanner::new(0);
+    scanner.push_all(text.as_bytes());
+    scanner.status() == json::Status::Whole
+}

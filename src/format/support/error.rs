@@ -1,0 +1,247 @@
+//! Errors as providers report them: in a body instead of an answer, or in the
+//! middle of a stream that began well.
+//!
+//! One reader serves all formats. The shapes, with who sends them: an `error`
+//! object (OpenAI, Anthropic, Google, OpenRouter, llama.cpp …), a string
+//! (Ollama, Hugging Face, xAI), `message` or `detail` at the top (AWS, Cohere,
+//! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
+
+use std::io;
+
+use crate::event::{Code, Failure, Kind, Output};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::EventOut;
+use crate::format::support::emit::is_json;
+use crate::frame::{Frame, Sniff};
+use crate::json;
+
+/// A body that is nothing but an error.
+pub(crate) static FORMAT: Format = Format {
+    name: "error",
+    aliases: &["error-body"],
+    about: "an error body of any provider",
+    link: "https://platform.openai.com/docs/guides/error-codes",
+    sniff: |record| if is_error(record) { Sniff::Yes } else { Sniff::No },
+    decoder: || Box::new(ErrorBody { started: false }),
+};
+
+struct ErrorBody {
+    started: bool,
+}
+
+impl Decoder for ErrorBody {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        let text = String::from_utf8_lossy(frame.data);
+        if frame.is_failure() {
+            report_failure(&frame, out)
+        } else if is_error(&Record::new(&frame)) {
+            report(&text, out)
+        } else if frame.event_type == "ping" {
+            Ok(())
+        } else {
+            out.unknown(&frame, "unknown")
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if self.started { out.end() } else { Ok(()) }
+    }
+}
+
+/// Members that only an answer has.
+const MARKS_OF_SUCCESS: [&str; 7] =
+    ["choices", "content", "candidates", "output", "role", "delta", "usage"];
+
+fn is_error(record: &Record<'_>) -> bool {
+    // Cloudflare's good bodies have `errors`, too, and nothing in it.
+    let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
+    let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
+    let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
+    let is_text =
+        |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
+    let bare = ["detail", "errors"].iter().any(tells)
+        || ["message", "Message", "title"].iter().any(is_text);
+    record.is_failure
+        || record.event_type == "error"
+        || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
+}
+
+/// Says that the provider reported an error. `json` is its object: the whole
+/// body or event, or what stood under `error`.
+pub(crate) fn report(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    let (message, provider_code) = words(json, 0);
+    report_as(message.as_deref(), provider_code.as_deref(), json, out)
+}
+
+/// Says that a frame is an exception or an error of its service. Its headers
+/// name it; what is wrong stands in the payload, or in a header too.
+pub(crate) fn report_failure(frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    let header = |name| frame.header(name).filter(|text| !text.is_empty());
+    let code = header(":exception-type").or(header(":error-code"));
+    let text = String::from_utf8_lossy(frame.data);
+    let (message, _) = words(&text, 0);
+    let message = message.as_deref().or(header(":error-message"));
+    if !frame.data.is_empty() {
+        return report_as(message, code, &text, out);
+    }
+    let members = [":exception-type", ":error-code", ":error-message"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{}:{}", json::quote(name), json::quote(header(name)?))));
+    let members: Vec<_> = members.collect();
+    report_as(message, code, &format!("{{{}}}", members.join(",")), out)
+}
+
+/// The same, where the error stands under its name.
+pub(crate) fn report_named(code: &str, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    report_as(words(json, 0).0.as_deref(), Some(code), json, out)
+}
+
+/// The same, where the format knows the words that tell it.
+pub(crate) fn report_as(
+    message: Option<&str>,
+    provider_code: Option<&str>,
+    json: &str,
+    out: &mut EventOut<'_>,
+) -> io::Result<()> {
+    let failure = Failure {
+        code: Code::Provider,
+        message: message.unwrap_or("the provider reported an error"),
+        offset: Some(out.offset),
+        provider_code,
+        retryable: provider_code.and_then(is_retryable),
+        raw: Some(if is_json(json) { Output::Json(json) } else { Output::Text(json) }),
+    };
+    out.emit(0, Kind::Error(failure))
+}
+
+/// How deeply one error is looked for inside another.
+const MAX_NESTING: usize = 4;
+
+/// The message and the code of an error, wherever its shape has them.
+fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
+    if let Some(text) = string(json) {
+        return (Some(text), None);
+    }
+    if depth == 0 && !is_json(json) {
+        return (Some(json.trim().to_owned()).filter(|text| !text.is_empty()), None);
+    }
+    if let Some(first) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json)
+        .ok()
+        .as_deref()
+        .and_then(<[_]>::first)
+    {
+        return if depth < MAX_NESTING { words(first.get(), depth + 1) } else { (None, None) };
+    }
+    let members = json::members(json);
+    let get =
+        |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
+    let (mut message, mut code) = (None, None);
+    for key in ["error", "errors", "detail"] {
+        if let Some(inner) = get(key).filter(|inner| *inner != "null" && depth < MAX_NESTING) {
+            (message, code) = words(inner, depth + 1);
+            break;
+        }
+    }
+    for key in ["message", "Message", "msg", "title", "errorText"] {
+        message = message.or_else(|| get(key).and_then(string));
+    }
+    // Where `type` only says "error", it is the event's and tells nothing.
+    for key in ["code", "error_type", "type", "status", "status_code"] {
+        code = code.or_else(|| get(key).and_then(word).filter(|word| word != "error"));
+    }
+    (message, code)
+}
+
+fn string(json: &str) -> Option<String> {
+    serde_json::from_str(json).ok()
+}
+
+/// A string, or a number as its text.
+fn word(json: &str) -> Option<String> {
+    string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
+}
+
+/// Whether the same request may succeed later, where the code tells.
+fn is_retryable(code: &str) -> Option<bool> {
+    let code = code.to_ascii_lowercase();
+    let later = [
+        "overloaded",
+        "rate_limit",
+        "ratelimit",
+        "timeout",
+        "unavailable",
+        "throttl",
+        "resource_exhausted",
+        "api_error",
+        "server_error",
+        "internalserver",
+        "notready",
+    ];
+    let never = [
+        "invalid",
+        "authentication",
+        "permission",
+        "not_found",
+        "billing",
+        "context_length",
+        "bad_request",
+        "validation",
+        "accessdenied",
+    ];
+    match code.parse::<u16>() {
+        Ok(408 | 409 | 429 | 500..=599) => Some(true),
+        Ok(400..=499) => Some(false),
+        _ if later.iter().any(|word| code.contains(word)) => Some(true),
+        _ if never.iter().any(|word| code.contains(word)) => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, message: &str, code: Option<&str>) {
+        let (got_message, got_code) = words(json, 0);
+        assert_eq!((got_message.as_deref(), got_code.as_deref()), (Some(message), code), "{json}");
+    }
+
+    #[test]
+    fn every_shape_is_read() {
+        check(r#"{"error":{"message":"m","type":"t","param":null,"code":"c"}}"#, "m", Some("c"));
+        check(r#"{"error":{"message":"m","type":"t","code":null}}"#, "m", Some("t"));
+        check(
+            r#"{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}"#,
+            "m",
+            Some("400"),
+        );
+        check(
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#,
+            "m",
+            Some("overloaded_error"),
+        );
+        check(r#"{"error":"m"}"#, "m", None);
+        check(r#"{"error":["m"]}"#, "m", None);
+        check(r#"{"error":"m","error_type":"validation"}"#, "m", Some("validation"));
+        check(r#"{"code":"invalid-argument","error":"m"}"#, "m", Some("invalid-argument"));
+        check(r#"{"message":"m"}"#, "m", None);
+        check(r#"{"detail":[{"loc":[],"msg":"m","type":"missing"}]}"#, "m", Some("missing"));
+        check(r#"{"errors":[{"code":7003,"message":"m"}],"success":false}"#, "m", Some("7003"));
+        check(r#""m""#, "m", None);
+    }
+
+    #[test]
+    fn retrying_makes_sense_for_some() {
+        assert_eq!(is_retryable("overloaded_error"), Some(true));
+        assert_eq!(is_retryable("429"), Some(true));
+        assert_eq!(is_retryable("400"), Some(false));
+        assert_eq!(is_retryable("tool_use_failed"), None);
+    }
+}

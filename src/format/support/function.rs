@@ -1,0 +1,68 @@
+//! A function's name and arguments, as OpenAI writes them, and many others.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{Arguments, CallPart};
+use crate::format::support::EventOut;
+use crate::json::Str;
+
+/// A function's name and arguments, or fragments of them.
+#[derive(serde::Deserialize)]
+pub(crate) struct Function<'a> {
+    #[serde(borrow)]
+    pub(crate) name: Option<Str<'a>>,
+    /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
+    /// TGI and Ollama itself send the object.
+    #[serde(borrow)]
+    pub(crate) arguments: Option<&'a RawValue>,
+}
+
+impl Function<'_> {
+    /// Whether it says nothing: Snowflake sends all members of all objects,
+    /// empty.
+    pub(crate) fn is_blank(&self) -> bool {
+        let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");
+        self.name.as_ref().and_then(Str::non_empty).is_none() && self.arguments.is_none_or(is_empty)
+    }
+
+    /// Says what the fragment adds to the call that `part` names.
+    pub(crate) fn say(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let name = self.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { name, ..part };
+        match self.arguments.map(RawValue::get) {
+            None => out.call(choice, part),
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                out.call_fragment(choice, part, &text)
+            }
+            Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
+        }
+    }
+
+    /// Says the whole function at its call's end. One without arguments takes
+    /// nothing back.
+    pub(crate) fn done(
+        &self,
+        choice: u64,
+        part: CallPart<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        let name = self.name.as_ref().and_then(Str::non_empty);
+        let part = CallPart { name, ..part };
+        match self.arguments.map(RawValue::get) {
+            None | Some("\"\"") => out.call(choice, part),
+            Some(json) if json.starts_with('"') => {
+                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                out.call_done(choice, part, &text)
+            }
+            Some(json) => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
+        }
+    }
+}

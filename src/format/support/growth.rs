@@ -1,0 +1,99 @@
+//! Text that some servers send whole with each record, longer each time, where
+//! others send only what is new. No field says which it is: the text does.
+
+use std::borrow::Cow;
+
+use crate::json::Str;
+
+/// What is known of one text, whatever its length: how long it is, and a hash.
+#[derive(Debug, Default)]
+pub(crate) struct Growth {
+    length: usize,
+    hash: Fnv,
+    manner: Manner,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Manner {
+    /// There has been no second piece.
+    #[default]
+    Unknown,
+    Pieces,
+    Whole,
+}
+
+impl Growth {
+    /// What a record adds to the text.
+    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str<'_>) -> Cow<'t, Str<'t>> {
+        let text = piece.as_str();
+        let head = text.get(..self.length).filter(|_| self.length > 0);
+        let repeats = self.manner != Manner::Pieces
+            && (text.len() > self.length || self.manner == Manner::Whole)
+            && head.is_some_and(|head| Fnv::default().add(head) == self.hash);
+        if repeats {
+            let new = text.get(self.length..).unwrap_or_default();
+            self.manner = Manner::Whole;
+            self.add(new);
+            return Cow::Owned(Str::from(new));
+        }
+        if self.length > 0 && !text.is_empty() && self.manner == Manner::Unknown {
+            self.manner = Manner::Pieces;
+        }
+        self.add(text);
+        Cow::Borrowed(piece)
+    }
+
+    /// Whether the text is sent whole with each record.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.manner == Manner::Whole
+    }
+
+    /// Whether this is all of the text so far, once more.
+    pub(crate) fn is_all(&self, text: &str) -> bool {
+        self.length > 0 && text.len() == self.length && Fnv::default().add(text) == self.hash
+    }
+
+    fn add(&mut self, text: &str) {
+        self.hash = self.hash.add(text);
+        self.length += text.len();
+    }
+}
+
+/// The FNV-1a hash of text that comes in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn add(self, text: &str) -> Self {
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Fnv(text.bytes().fold(self.0, mix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[&str], expected: &[&str]) {
+        let mut growth = Growth::default();
+        let new = |piece: &&str| growth.new_part(&Str::from(*piece)).as_str().to_owned();
+        assert_eq!(pieces.iter().map(new).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_new_of_a_whole_is_given_on() {
+        check(&["The", "The sea", "The sea", "The sea."], &["The", " sea", "", "."]);
+    }
+
+    #[test]
+    fn pieces_are_given_on_as_they_are() {
+        check(&["", "ha", "ha", "hahaha"], &["", "ha", "ha", "hahaha"]);
+    }
+}

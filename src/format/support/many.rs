@@ -1,0 +1,47 @@
+//! Lists that some servers send as their only element.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Objects in an array, or one object by itself.
+pub(crate) struct Many<T>(pub(crate) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ManyVisitor(PhantomData))
+    }
+}
+
+struct ManyVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
+    type Value = Many<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or an array of them")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = seq.next_element()? {
+            all.push(one);
+        }
+        Ok(Many(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Ok(Many(vec![T::deserialize(MapAccessDeserializer::new(map))?]))
+    }
+}
+
+/// The elements of an array, or a value by itself: their JSON text.
+pub(crate) fn each(json: &RawValue) -> Vec<&str> {
+    match serde_json::from_str::<Vec<&RawValue>>(json.get()) {
+        Ok(all) => all.into_iter().map(RawValue::get).collect(),
+        Err(_) => vec![json.get()],
+    }
+}

@@ -1,0 +1,18 @@
+//! What several formats share.
+
+pub(crate) mod calls;
+pub(crate) mod emit;
+pub(crate) mod error;
+pub(crate) mod finish;
+pub(crate) mod function;
+pub(crate) mod growth;
+pub(crate) mod many;
+pub(crate) mod payload;
+pub(crate) mod spoken;
+pub(crate) mod stage;
+pub(crate) mod text_rows;
+pub(crate) mod usage;
+
+pub use emit::EventOut;
+pub use payload::read;
+pub use spoken::Halves;

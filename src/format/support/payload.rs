@@ -1,0 +1,80 @@
+//! Payloads as borrowed structs: a frame in, one struct a record out.
+
+use std::borrow::Cow;
+use std::io;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::format::support::EventOut;
+use crate::frame::Frame;
+use crate::json;
+
+/// How many fields of one record may be wrong.
+const MAX_MENDS: usize = 16;
+
+/// Reads a frame's payload as a `T` and hands it to `then`. A field of an
+/// unexpected type costs that field and a warning; several objects in one frame
+/// are read one after another; a payload that isn't JSON is reported as
+/// malformed. A frame without data is a keep-alive.
+pub fn read<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut<'_>, mut then: F) -> io::Result<()>
+where
+    T: for<'de> Payload<'de>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+{
+    let data = frame.data.trim_ascii();
+    if data.is_empty() {
+        return Ok(());
+    }
+    if data.starts_with(b"{") {
+        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(data) {
+            return then(payload, out);
+        }
+        let several: Result<Vec<&RawValue>, _> =
+            serde_json::Deserializer::from_slice(data).into_iter().collect();
+        if let Ok(several) = several {
+            if several.len() > 1 {
+                out.warn("several_records", "several records in one event were told apart")?;
+            }
+            return several.iter().try_for_each(|record| {
+                read_mended::<T, F>(record.get().as_bytes(), frame, out, &mut then)
+            });
+        }
+    }
+    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+}
+
+/// Reads a record of which some fields may be wrong.
+fn read_mended<'f, T, F>(
+    record: &[u8],
+    frame: &Frame<'f>,
+    out: &mut EventOut<'_>,
+    then: &mut F,
+) -> io::Result<()>
+where
+    T: for<'de> Payload<'de>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+{
+    let mut record = Cow::Borrowed(record);
+    for _ in 0..MAX_MENDS {
+        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(&record) {
+            return then(payload, out);
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(&record);
+        let result =
+            serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
+        let Some(mended) = result.err().and_then(|error| json::mend(&record, &error)) else {
+            break;
+        };
+        out.warn(mended.code, &mended.message)?;
+        record = Cow::Owned(mended.json);
+    }
+    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+}
+
+/// A payload type, for any lifetime of the text that it borrows from: an empty
+/// type that names it.
+pub trait Payload<'de> {
+    /// The struct itself.
+    type Type: Deserialize<'de>;
+}

@@ -1,0 +1,81 @@
+//! What a record has said, and text that waits for its other half.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::event::{Arguments, CallPart, Key, Kind, Reasoning, Text};
+use crate::json::Str;
+
+/// Halves of characters that wait for their other half.
+#[derive(Debug, Default)]
+pub struct Halves(pub(crate) BTreeMap<(u64, Slot), u16>);
+
+/// What a piece of text continues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Slot {
+    /// Of the answer, or of a channel beside it.
+    Text(Option<&'static str>),
+    #[default]
+    Reasoning,
+    Refusal,
+    Call(Key),
+}
+
+impl Slot {
+    /// A piece of it.
+    pub(crate) fn kind<'t>(self, text: &'t str) -> Kind<'t> {
+        match self {
+            Slot::Text(channel) => Kind::Text(Text { text, channel }),
+            Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            Slot::Refusal => Kind::Refusal(text),
+            Slot::Call(key) => Kind::CallPart(CallPart {
+                key,
+                arguments: Arguments::Fragment(text),
+                ..CallPart::default()
+            }),
+        }
+    }
+}
+
+impl Halves {
+    /// The text with the half before it made whole, if both are there, and
+    /// whether anything had to be replaced.
+    pub(crate) fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
+        if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
+            return (Cow::Borrowed(piece.as_str()), piece.replaced);
+        }
+        let (mut text, mut replaced) = (String::new(), piece.replaced);
+        let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
+        if !is_nothing {
+            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
+            replaced |= String::from_utf16(&units).is_err();
+            text = String::from_utf16_lossy(&units);
+        }
+        text.push_str(piece.as_str());
+        if let Some(high) = piece.high {
+            self.0.insert(at, high);
+        }
+        (Cow::Owned(text), replaced)
+    }
+}
+
+/// What a record has said so far, as far as another one that looks like it may
+/// say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spoken {
+    /// Nothing yet.
+    Nothing,
+    /// Nothing yet, but what comes would be said again.
+    Ready,
+    /// One piece of text, which stands at this address and is so long.
+    Piece(Continued, (usize, usize)),
+    /// Something else, or more.
+    More,
+}
+
+/// What a piece of text continues, and whose it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Continued {
+    pub(crate) choice: u64,
+    pub(crate) slot: Slot,
+}

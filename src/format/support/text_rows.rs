@@ -1,0 +1,276 @@
+//! Formats of which every record holds a piece of text at one place, and the
+//! last one why the model stopped. A row says where these things stand; there
+//! are no calls. A body is a stream of one record.
+//!
+//! Sources: Hugging Face, "Text Generation Inference API" (`/generate`,
+//! `/generate_stream`, and hosted inference, whose bodies are an array); IBM
+//! watsonx.ai, "Infer text event stream"; Anthropic, "Create a Text Completion
+//! (legacy)"; Writer, "Text generation"; llama.cpp's server, "POST
+//! /completion", which LM Studio's own API has taken over.
+
+use std::io;
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::{EventOut, error, finish};
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(crate) static TGI: Format = Format {
+    name: "tgi",
+    aliases: &["hugging-face", "text-generation-inference"],
+    about: "Hugging Face Text Generation Inference, /generate, stream and body",
+    link: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
+    sniff: |record| record.get("generated_text").is_some().into(),
+    decoder: || {
+        Simple::boxed(Shape {
+            text: &["token.text", "generated_text"],
+            hidden: &["token.special"],
+            finish: &["details.finish_reason"],
+            usage: &["details"],
+            counts: &[
+                ("input_length", Op::Is, &[Field::Input]),
+                ("generated_tokens", Op::Is, &[Field::Output]),
+            ],
+            end: End::At(&["generated_text"]),
+            ..Shape::of(&TGI)
+        })
+    },
+};
+
+pub(crate) static WATSONX: Format = Format {
+    name: "watsonx",
+    aliases: &[],
+    about: "IBM watsonx.ai text generation, stream and body",
+    link: "https://cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream",
+    sniff: |record| record.at("results.0.generated_text").is_some().into(),
+    decoder: || {
+        Simple::boxed(Shape {
+            model: &["model_id"],
+            text: &["results.0.generated_text"],
+            finish: &["results.0.stop_reason"],
+            usage: &["results.0"],
+            counts: &[
+                ("input_token_count", Op::Is, &[Field::Input]),
+                ("generated_token_count", Op::Is, &[Field::Output]),
+            ],
+            ..Shape::of(&WATSONX)
+        })
+    },
+};
+
+pub(crate) static ANTHROPIC: Format = Format {
+    name: "anthropic-completions",
+    aliases: &["anthropic-complete"],
+    about: "Anthropic Text Completions, the API before Messages, stream and body",
+    link: "https://platform.claude.com/docs/en/api/completions/create",
+    sniff: |record| {
+        let is_typed = record.text("type").as_deref() == Some("completion");
+        (record.has("completion") && (is_typed || record.get("stop_reason").is_some())).into()
+    },
+    decoder: || {
+        Simple::boxed(Shape {
+            id: &["id", "log_id"],
+            model: &["model"],
+            text: &["completion"],
+            finish: &["stop_reason"],
+            stop_sequence: &["stop"],
+            ..Shape::of(&ANTHROPIC)
+        })
+    },
+};
+
+pub(crate) static WRITER: Format = Format {
+    name: "writer-completions",
+    aliases: &["writer"],
+    about: "Writer's text generation, stream",
+    link: "https://dev.writer.com/api-reference/completion-api/text-generation",
+    sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
+    decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&WRITER) }),
+};
+
+pub(crate) static LLAMA: Format = Format {
+    name: "llama-completion",
+    aliases: &["llama-cpp", "lm-studio"],
+    about: "llama.cpp's /completion, which LM Studio has too, stream and body",
+    link: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+    sniff: |record| {
+        let is_flag = matches!(record.get("stop"), Some("true" | "false"));
+        ((is_flag || record.has("stop_type")) && record.text("content").is_some()).into()
+    },
+    decoder: || {
+        Simple::boxed(Shape {
+            model: &["model"],
+            text: &["content"],
+            finish: &["stop_type"],
+            stop_sequence: &["stopping_word"],
+            usage: &[""],
+            counts: &[
+                ("tokens_evaluated", Op::Is, &[Field::Input]),
+                ("tokens_predicted", Op::Is, &[Field::Output]),
+            ],
+            end: End::At(&["stop", "stop_type"]),
+            ..Shape::of(&LLAMA)
+        })
+    },
+};
+
+/// Paths into a record: the first counts at which anything stands.
+pub(crate) type Place = &'static [&'static str];
+
+/// Where things stand in the records of one format.
+pub(crate) struct Shape {
+    pub(crate) row: &'static Format,
+    pub(crate) id: Place,
+    pub(crate) model: Place,
+    pub(crate) text: Place,
+    /// What is true if the text is a marker of the model's, and not for people.
+    pub(crate) hidden: Place,
+    pub(crate) finish: Place,
+    pub(crate) stop_sequence: Place,
+    /// Objects that hold counts; the empty path is the record itself.
+    pub(crate) usage: Place,
+    pub(crate) counts: &'static [Row],
+    pub(crate) end: End,
+}
+
+/// How the last record of a message is known.
+pub(crate) enum End {
+    /// It has the reason to stop.
+    Reason,
+    /// Something stands here that isn't false.
+    At(Place),
+    /// Not at all: the input ends.
+    OfInput,
+}
+
+impl Shape {
+    /// A format that has nothing but a reason to stop.
+    pub(crate) fn of(row: &'static Format) -> Self {
+        Shape {
+            row,
+            id: &[],
+            model: &[],
+            text: &[],
+            hidden: &[],
+            finish: &[],
+            stop_sequence: &[],
+            usage: &[],
+            counts: &[],
+            end: End::Reason,
+        }
+    }
+}
+
+pub(crate) struct Simple {
+    shape: Shape,
+    is_open: bool,
+    meter: Meter,
+}
+
+impl Decoder for Simple {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return self.done(out);
+        }
+        let text = String::from_utf8_lossy(frame.data);
+        let frame = Frame { data: text.as_bytes(), ..frame };
+        let record = Record::new(&frame);
+        if frame.event_type == "error" || (error::FORMAT.sniff)(&record) == Sniff::Yes {
+            self.begin(&record, out)?;
+            error::report(&text, out)?;
+            return self.end(out);
+        }
+        if first(&record, self.shape.text).is_some() {
+            return self.record(&record, &text, out);
+        }
+        match record.text("type").as_deref() {
+            Some("ping") => Ok(()),
+            _ if serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() => {
+                out.malformed(&frame, "a record is not JSON")
+            }
+            kind => out.unknown(&frame, kind.unwrap_or(frame.event_type)),
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        match self.shape.end {
+            End::OfInput if self.is_open => self.end(out),
+            _ => self.meter.finish(out),
+        }
+    }
+}
+
+impl Simple {
+    pub(crate) fn boxed(shape: Shape) -> Box<dyn Decoder> {
+        let meter = Meter::new(shape.counts);
+        Box::new(Simple { shape, is_open: false, meter })
+    }
+
+    fn begin(&mut self, record: &Record<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        let (id, model) = (string(record, self.shape.id), string(record, self.shape.model));
+        let [id, model] = [&id, &model].map(|name| name.as_ref().and_then(Str::non_empty));
+        out.start(self.shape.row.name, id, model)
+    }
+
+    fn record(
+        &mut self,
+        record: &Record<'_>,
+        json: &str,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        self.begin(record, out)?;
+        if first(record, self.shape.hidden) != Some("true") {
+            match string(record, self.shape.text) {
+                Some(text) => out.text(0, &text)?,
+                None => out.warn("wrong_type", "a piece of text that is no string was left out")?,
+            }
+        }
+        for place in self.shape.usage {
+            let counts = if place.is_empty() { Some(json) } else { record.at(place) };
+            counts.into_iter().for_each(|counts| self.meter.pick(counts));
+        }
+        let reason = string(record, self.shape.finish);
+        let reason = reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        if let Some(raw) = reason {
+            let sequence = string(record, self.shape.stop_sequence);
+            out.finish(0, raw, sequence.as_ref().and_then(Str::non_empty))?;
+        }
+        let is_last = match self.shape.end {
+            End::Reason => reason.is_some(),
+            End::At(place) => first(record, place).is_some_and(|json| json != "false"),
+            End::OfInput => false,
+        };
+        if is_last { self.end(out) } else { Ok(()) }
+    }
+
+    /// `[DONE]`, which some gateways send behind all formats.
+    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.is_open {
+            return Ok(());
+        }
+        if !matches!(self.shape.end, End::OfInput) {
+            out.warn("no_finish_reason", "`[DONE]` came without a finish reason")?;
+        }
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.is_open = false;
+        self.meter.finish(out)?;
+        out.end()
+    }
+}
+
+/// The JSON text of what stands at a place.
+fn first<'a>(record: &Record<'a>, place: Place) -> Option<&'a str> {
+    place.iter().find_map(|path| record.at(path))
+}
+
+/// The string that stands at a place.
+fn string<'a>(record: &Record<'a>, place: Place) -> Option<Str<'a>> {
+    serde_json::from_str(first(record, place)?).ok()
+}

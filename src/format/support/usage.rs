@@ -1,0 +1,292 @@
+//! What a message cost, as every provider counts it.
+//!
+//! Usage is never a delta: where it comes several times, the last value of
+//! each field counts. A format names its fields in a table of [`Row`]s.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::event::{Kind, Usage};
+use crate::format::support::EventOut;
+use crate::json;
+
+/// One of our fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Input,
+    Output,
+    Total,
+    Cached,
+    CacheWrite,
+    Reasoning,
+}
+
+/// How a provider's number goes into a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// It's the field's value, unless a row above has given one.
+    Is,
+    /// It's a part of the field's value.
+    Adds,
+}
+
+/// Where a provider's number stands, keys joined by dots, and what it means;
+/// without a field, it's only passed on. Of several places with `|` between
+/// them, the first at which there is a number counts.
+pub(crate) type Row = (&'static str, Op, &'static [Field]);
+
+/// The usage of one message, as far as it's known.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    rows: &'static [Row],
+    members: Vec<(String, String)>,
+    /// Where in these a key stands.
+    places: HashMap<String, usize>,
+    /// What was counted before, and apart.
+    counted: Vec<(Usage<'static>, String)>,
+    /// Where something else stood than a count.
+    strange: Option<&'static str>,
+}
+
+impl Meter {
+    pub(crate) fn new(rows: &'static [Row]) -> Self {
+        let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
+        Meter { rows, members, places, counted, strange: None }
+    }
+
+    /// Takes a provider's usage object. A null doesn't erase what was known.
+    pub(crate) fn feed(&mut self, json: &str) {
+        for (key, value) in json::members(json) {
+            if value.get() != "null" {
+                self.set(&key, value.get());
+            }
+        }
+    }
+
+    /// Takes the members that the rows name from an object that holds others
+    /// too. Where counts stand so, 0 may mean that one isn't told again
+    /// (watsonx): it doesn't erase what was known.
+    pub(crate) fn pick(&mut self, json: &str) {
+        for (key, value) in json::members(json) {
+            let mut paths = self.rows.iter().flat_map(|(paths, ..)| paths.split('|'));
+            let is_named = paths.any(|path| path.split('.').next() == Some(&key));
+            let is_again = value.get() == "0" && self.places.contains_key(key.as_ref());
+            if is_named && !is_again && value.get() != "null" {
+                self.set(&key, value.get());
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, json: &str) {
+        match self.places.get(key).and_then(|&at| self.members.get_mut(at)) {
+            Some((_, known)) => json.clone_into(known),
+            None => {
+                self.places.insert(key.to_owned(), self.members.len());
+                self.members.push((key.to_owned(), json.to_owned()));
+            }
+        }
+    }
+
+    /// Says the usage, if there is any, and forgets it.
+    pub(crate) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        self.part();
+        if let Some(path) = self.strange.take() {
+            let reason = "it is no whole number below 2^64";
+            out.warn("wrong_type", &format!("the count {path} was left out: {reason}"))?;
+        }
+        let counted = std::mem::take(&mut self.counted);
+        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
+            return Ok(());
+        };
+        let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
+        let several = format!("[{}]", raws.join(","));
+        let raw = if let [raw] = raws.as_slice() { raw } else { several.as_str() };
+        out.emit(0, Kind::Usage(Usage { raw, ..usage }))
+    }
+
+    /// What comes next is counted apart from what came, and added to it: a
+    /// model's part, or a step's.
+    pub(crate) fn part(&mut self) {
+        if self.members.is_empty() {
+            return;
+        }
+        let members = std::mem::take(&mut self.members);
+        self.places.clear();
+        let inner: Vec<_> = members
+            .iter()
+            .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
+            .collect();
+        let usage = settle(self.read(&members));
+        self.counted.push((usage, format!("{{{}}}", inner.join(","))));
+    }
+
+    /// Forgets what is known: the whole comes.
+    pub(crate) fn reset(&mut self) {
+        *self = Meter::new(self.rows);
+    }
+
+    fn read(&mut self, members: &[(String, String)]) -> Usage<'static> {
+        let mut usage = Usage::default();
+        for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
+            let found = paths.split('|').filter_map(|path| Some((path, lookup(members, path)?)));
+            let mut number = None;
+            for (path, json) in found {
+                number = number.or(count(&json));
+                if number.is_none() && !json.starts_with(['{', '[']) {
+                    self.strange.get_or_insert(path);
+                }
+            }
+            let Some(number) = number else { continue };
+            for &field in *fields {
+                let slot = slot(&mut usage, field);
+                match op {
+                    Op::Is => *slot = slot.or(Some(number)),
+                    Op::Adds => *slot = Some(slot.unwrap_or(0).saturating_add(number)),
+                }
+            }
+        }
+        usage
+    }
+}
+
+fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> {
+    match field {
+        Field::Input => &mut usage.input_tokens,
+        Field::Output => &mut usage.output_tokens,
+        Field::Total => &mut usage.total_tokens,
+        Field::Cached => &mut usage.cached_input_tokens,
+        Field::CacheWrite => &mut usage.cache_write_tokens,
+        Field::Reasoning => &mut usage.reasoning_tokens,
+    }
+}
+
+/// The sum of two parts. Absent is not 0, but adds nothing.
+fn add(a: Usage<'static>, b: Usage<'static>) -> Usage<'static> {
+    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (a, b) => a.or(b),
+    };
+    Usage {
+        input_tokens: sum(a.input_tokens, b.input_tokens),
+        output_tokens: sum(a.output_tokens, b.output_tokens),
+        total_tokens: sum(a.total_tokens, b.total_tokens),
+        cached_input_tokens: sum(a.cached_input_tokens, b.cached_input_tokens),
+        cache_write_tokens: sum(a.cache_write_tokens, b.cache_write_tokens),
+        reasoning_tokens: sum(a.reasoning_tokens, b.reasoning_tokens),
+        raw: "",
+    }
+}
+
+/// Makes the numbers fit each other. A provider's total that is larger than
+/// input and output holds reasoning that the output doesn't (xAI, Gemini's
+/// OpenAI surface); reasoning is an estimate where it's larger than the output.
+fn settle(mut usage: Usage<'static>) -> Usage<'static> {
+    if let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) {
+        let sum = input.saturating_add(output);
+        let total = *usage.total_tokens.get_or_insert(sum);
+        if total > sum {
+            usage.output_tokens = Some(total - input);
+        }
+    }
+    if let (Some(reasoning), Some(output)) = (usage.reasoning_tokens, usage.output_tokens) {
+        usage.reasoning_tokens = Some(reasoning.min(output));
+    }
+    usage
+}
+
+/// The JSON at a path, unless it's null.
+fn lookup(members: &[(String, String)], path: &str) -> Option<String> {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value)?;
+    let Some(rest) = rest else { return Some(value.clone()).filter(|value| value != "null") };
+    let inner: Vec<_> = json::members(value)
+        .into_iter()
+        .map(|(key, value)| (key.into_owned(), value.get().to_owned()))
+        .collect();
+    lookup(&inner, rest)
+}
+
+/// A count of tokens: some gateways write it as a float or in a string.
+fn count(json: &str) -> Option<u64> {
+    let text = json.trim_matches('"');
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    whole.parse().ok().filter(|_| fraction.bytes().all(|b| b == b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &[Row] = &[
+        ("in", Op::Adds, &[Field::Input]),
+        ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
+        ("out", Op::Is, &[Field::Output]),
+        ("thinking", Op::Is, &[Field::Reasoning]),
+        ("total", Op::Is, &[Field::Total]),
+    ];
+
+    #[track_caller]
+    fn check(objects: &[&str], expected: [Option<u64>; 5]) {
+        let mut meter = Meter::new(ROWS);
+        objects.iter().for_each(|json| meter.feed(json));
+        let u = settle(meter.read(&meter.members.clone()));
+        let got = [
+            u.input_tokens,
+            u.output_tokens,
+            u.total_tokens,
+            u.cached_input_tokens,
+            u.reasoning_tokens,
+        ];
+        assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn counts_stand_among_other_members() {
+        let mut meter = Meter::new(ROWS);
+        meter.pick(r#"{"in":5,"text":"x","out":1}"#);
+        meter.pick(r#"{"in":0,"text":"y","out":2}"#);
+        let members: Vec<_> = meter.members.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(members, [("in", "5"), ("out", "2")]);
+    }
+
+    #[test]
+    fn the_last_value_of_each_field_counts() {
+        check(
+            &[r#"{"in":5,"out":1,"cache":{"read":2}}"#, r#"{"out":9,"in":null}"#],
+            [Some(7), Some(9), Some(16), Some(2), None],
+        );
+    }
+
+    #[test]
+    fn a_number_may_have_two_names() {
+        const TWO_NAMES: &[Row] =
+            &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
+        for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
+            let mut meter = Meter::new(TWO_NAMES);
+            meter.feed(json);
+            let usage = meter.read(&meter.members.clone());
+            assert_eq!(
+                (usage.input_tokens, usage.cached_input_tokens),
+                (Some(5 + cached), Some(cached))
+            );
+        }
+    }
+
+    #[test]
+    fn absent_is_not_zero() {
+        check(&[r#"{"out":3}"#], [None, Some(3), None, None, None]);
+    }
+
+    #[test]
+    fn a_larger_total_holds_hidden_reasoning() {
+        check(&[r#"{"in":66,"out":6,"total":100}"#], [Some(66), Some(34), Some(100), None, None]);
+    }
+
+    #[test]
+    fn estimates_are_clamped_and_spellings_accepted() {
+        check(
+            &[r#"{"in":"5","out":2.0,"thinking":7}"#],
+            [Some(5), Some(2), Some(7), None, Some(2)],
+        );
+    }
+}

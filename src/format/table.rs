@@ -1,0 +1,60 @@
+//! The table of formats.
+
+use crate::format::format::Format;
+use crate::format::support;
+use crate::format::{
+    ag_ui, ai_sdk_data, ai_sdk_ui, anthropic, bedrock_agent, bedrock_converse, bedrock_invoke,
+    bedrock_llama, bedrock_mistral, bedrock_titan, claude_code, codex, cohere, cohere_v1,
+    dashscope, gemini, gemini_cli, gemini_interactions, gemini_live, mistral_conversations, ollama,
+    openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
+    openai_responses, opencode, pi, replicate, text, workers_ai,
+};
+
+/// Every format. Detection takes the first row that says yes.
+pub static FORMATS: &[&Format] = &[
+    &text::FORMAT,
+    &ai_sdk_data::FORMAT,
+    &ag_ui::FORMAT,
+    &ai_sdk_ui::FORMAT,
+    &pi::FORMAT,
+    &claude_code::FORMAT,
+    &codex::FORMAT,
+    &gemini_cli::FORMAT,
+    &opencode::FORMAT,
+    &bedrock_converse::FORMAT,
+    &bedrock_invoke::FORMAT,
+    &bedrock_agent::FORMAT,
+    &bedrock_titan::FORMAT,
+    &bedrock_llama::FORMAT,
+    &bedrock_mistral::FORMAT,
+    &anthropic::FORMAT,
+    &cohere::FORMAT,
+    &cohere_v1::FORMAT,
+    &ollama::CHAT,
+    &ollama::GENERATE,
+    &support::text_rows::TGI,
+    &support::text_rows::WATSONX,
+    &support::text_rows::ANTHROPIC,
+    &support::text_rows::LLAMA,
+    &support::text_rows::WRITER,
+    &mistral_conversations::FORMAT,
+    &dashscope::FORMAT,
+    &replicate::FORMAT,
+    &workers_ai::FORMAT,
+    &gemini_live::FORMAT,
+    &gemini_interactions::FORMAT,
+    &gemini::FORMAT,
+    &openai_realtime::FORMAT,
+    &openai_responses::FORMAT,
+    &openai_assistants::FORMAT,
+    &openai_completions::FORMAT,
+    &openai_chat::FORMAT,
+    &openai_messages::FORMAT,
+    &support::error::FORMAT,
+];
+
+/// The format of this name; `-` and `_` are the same.
+pub fn find(name: &str) -> Option<&'static Format> {
+    let name = name.replace('_', "-");
+    FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
+}

@@ -1,0 +1,114 @@
+//! Plain text: what a model's process prints, token by token. It names no end
+//! of its own; the end of the input is its end.
+
+use std::io;
+
+use crate::event::{FinishReason, Kind, Text};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::EventOut;
+use crate::frame::{Frame, Sniff};
+
+/// The framing of plain text.
+pub(super) const FRAMING: &str = "text";
+
+pub(super) static FORMAT: Format = Format {
+    name: "text",
+    aliases: &["plain", "plain-text"],
+    about: "plain text, as a model's process prints it",
+    link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
+    sniff: |record: &Record<'_>| if record.framing == FRAMING { Sniff::Yes } else { Sniff::No },
+    decoder: || Box::new(Plain::default()),
+};
+
+#[derive(Default)]
+struct Plain {
+    /// The beginning of a character whose other bytes haven't come.
+    held: Vec<u8>,
+    /// Where in the input the next bytes are.
+    offset: u64,
+    started: bool,
+    /// Whether invalid bytes have been warned of.
+    warned: bool,
+}
+
+impl Plain {
+    /// Says the text of some bytes, all but a character cut at their end,
+    /// whose bytes it gives back.
+    fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut<'_>) -> io::Result<&'b [u8]> {
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+                std::str::from_utf8(valid).unwrap_or_default()
+            }
+        };
+        text(valid, out)?;
+        let mut at = valid.len();
+        for chunk in bytes.get(at..).unwrap_or_default().utf8_chunks() {
+            at += chunk.valid().len();
+            text(chunk.valid(), out)?;
+            let (invalid, size) = (chunk.invalid(), chunk.invalid().len());
+            if at + size == bytes.len() && is_prefix(invalid) {
+                break;
+            }
+            if size > 0 {
+                self.replace("bytes that are not UTF-8 were replaced", at, out)?;
+            }
+            at += size;
+        }
+        self.offset += at as u64;
+        Ok(bytes.get(at..).unwrap_or_default())
+    }
+
+    /// Says that bytes are no text, the first time that there are such.
+    fn replace(&mut self, message: &str, at: usize, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.offset = self.offset + at as u64;
+        if !std::mem::replace(&mut self.warned, true) {
+            out.warn("invalid_utf8", message)?;
+        }
+        text("\u{FFFD}", out)
+    }
+}
+
+fn text(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
+}
+
+/// Whether more bytes can make these one character.
+pub(super) fn is_prefix(bytes: &[u8]) -> bool {
+    let Err(error) = std::str::from_utf8(bytes) else { return false };
+    error.valid_up_to() == 0 && error.error_len().is_none()
+}
+
+impl Decoder for Plain {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        let mut bytes = frame.data;
+        // A character that was cut takes byte by byte what it lacks.
+        while !self.held.is_empty() && !bytes.is_empty() {
+            let (byte, rest) = bytes.split_at(1);
+            bytes = rest;
+            let mut held = std::mem::take(&mut self.held);
+            held.extend_from_slice(byte);
+            let kept = self.say(&held, out)?.to_vec();
+            self.held = kept;
+        }
+        let kept = self.say(bytes, out)?;
+        self.held.extend_from_slice(kept);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.held.is_empty() {
+            self.held.clear();
+            self.replace("the input ended inside a character", 0, out)?;
+        }
+        if !self.started {
+            return Ok(());
+        }
+        out.infer_finish(0, FinishReason::Stop, None)?;
+        out.end()
+    }
+}

@@ -1,0 +1,216 @@
+//! Cloudflare Workers AI in its own format: the records of a stream, and the
+//! bodies of its REST API.
+//!
+//! Source: Cloudflare, "Workers AI: text generation", and the models' schemas.
+//! A record holds a piece of text, or calls: whole ones without an index, or
+//! OpenAI's. REST wraps an answer, which newer models give in a format of
+//! another provider, in `result`.
+
+use std::io;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Key};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_chat::USAGE;
+use crate::format::support::function::Function;
+use crate::format::support::payload::Payload;
+use crate::format::support::usage::Meter;
+use crate::format::support::{EventOut, error, read};
+use crate::format::table::FORMATS;
+use crate::frame::{Frame, Sniff};
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "workers-ai",
+    aliases: &["cloudflare"],
+    about: "Cloudflare Workers AI's own format, stream and REST body",
+    link: "https://developers.cloudflare.com/workers-ai/",
+    sniff: |record| (is_record(record) || is_wrapper(record)).into(),
+    decoder: || Box::new(WorkersAi::default()),
+};
+
+fn is_record(record: &Record<'_>) -> bool {
+    let is_text = record.get("response").is_some_and(|json| json.starts_with('"'));
+    let has_calls = record.get("tool_calls").is_some_and(|json| json.starts_with('['));
+    let is_other = ["type", "role", "model", "message", "done"].iter().any(|key| record.has(key));
+    (is_text || has_calls) && !is_other
+}
+
+fn is_wrapper(record: &Record<'_>) -> bool {
+    let is_answer = |result: Record<'_>| {
+        result.has("response") || result.has("tool_calls") || other_format(&result).is_some()
+    };
+    record.get("success") == Some("true") && record.inner("result").is_some_and(is_answer)
+}
+
+/// The format of another provider that an answer is in.
+fn other_format(result: &Record<'_>) -> Option<&'static Format> {
+    let mut others =
+        FORMATS.iter().filter(|row| ![FORMAT.name, error::FORMAT.name].contains(&row.name));
+    others.find(|row| (row.sniff)(result) == Sniff::Yes).copied()
+}
+
+/// A record of a stream, or a body.
+#[derive(serde::Deserialize)]
+struct Reply<'a> {
+    /// A string; with a JSON schema, what the model wrote as JSON, and a number
+    /// where the model wrote nothing else.
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    finish_reason: Option<Str<'a>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    /// Padding, against those who measure the records' lengths.
+    #[serde(borrow)]
+    p: Option<&'a RawValue>,
+    /// REST: the answer.
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+}
+
+impl<'de> Payload<'de> for Reply<'static> {
+    type Type = Reply<'de>;
+}
+
+impl Reply<'_> {
+    fn is_ours(&self) -> bool {
+        self.response.is_some()
+            || self.tool_calls.is_some()
+            || self.finish_reason.is_some()
+            || self.usage.is_some()
+            || self.p.is_some()
+    }
+}
+
+/// A call with its function beside it, as OpenAI has it, or in itself.
+#[derive(serde::Deserialize)]
+struct ToolCall<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    id: Option<Str<'a>>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+    #[serde(borrow)]
+    name: Option<Str<'a>>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+struct WorkersAi {
+    is_open: bool,
+    has_finished: bool,
+    /// How many calls without an index there have been.
+    calls: u64,
+    meter: Meter,
+}
+
+impl Default for WorkersAi {
+    fn default() -> Self {
+        WorkersAi { is_open: false, has_finished: false, calls: 0, meter: Meter::new(USAGE) }
+    }
+}
+
+impl Decoder for WorkersAi {
+    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if frame.is_done() {
+            return if self.is_open { self.end(out) } else { Ok(()) };
+        }
+        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+            match reply.result.filter(|_| !self.is_open) {
+                Some(result) => self.result(&Frame { data: result.get().as_bytes(), ..frame }, out),
+                None => self.reply(&frame, reply, out),
+            }
+        })
+    }
+
+    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if !self.has_finished {
+            return self.meter.finish(out);
+        }
+        out.warn("missing_done", "the stream ended without `[DONE]`, behind its finish reason")?;
+        self.end(out)
+    }
+}
+
+impl WorkersAi {
+    /// The answer of a REST body: in this format or, if one knows it, in
+    /// another.
+    fn result(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if let Some(row) = other_format(&Record::new(frame)) {
+            let mut decoder = (row.decoder)();
+            decoder.feed(*frame, out)?;
+            return decoder.finish(out);
+        }
+        read::<Reply<'static>, _>(frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+            self.reply(frame, reply, out)?;
+            if self.is_open { self.end(out) } else { Ok(()) }
+        })
+    }
+
+    fn reply(
+        &mut self,
+        frame: &Frame<'_>,
+        reply: Reply<'_>,
+        out: &mut EventOut<'_>,
+    ) -> io::Result<()> {
+        if !reply.is_ours() {
+            return self.stray(frame, out);
+        }
+        self.begin(out)?;
+        match reply.response.map(RawValue::get) {
+            Some(json) if json.starts_with('"') => {
+                out.text(0, &serde_json::from_str(json).unwrap_or_default())?;
+            }
+            Some(json) => out.text(0, &Str::from(json))?,
+            None => {}
+        }
+        for call in reply.tool_calls.into_iter().flatten() {
+            self.tool_call(call, out)?;
+        }
+        reply.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        self.has_finished |= out.finish_if(0, reply.finish_reason.as_ref())?;
+        Ok(())
+    }
+
+    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(FORMAT.name, None, None)
+    }
+
+    /// A call with an index may come in pieces; any other is whole.
+    fn tool_call(&mut self, call: ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        let key = Key::Index(call.index.unwrap_or(self.calls));
+        let id = call.id.as_ref().and_then(Str::non_empty);
+        let bare = Function { name: call.name, arguments: call.arguments };
+        let part = CallPart { key, id, ..CallPart::default() };
+        call.function.unwrap_or(bare).say(0, part, out)?;
+        if call.index.is_some() {
+            return Ok(());
+        }
+        self.calls += 1;
+        out.call_end(0, key)
+    }
+
+    /// A record that is none of this format's.
+    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+        if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
+            return out.unknown(frame, frame.event_type);
+        }
+        self.begin(out)?;
+        error::report(&String::from_utf8_lossy(frame.data), out)?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+        out.call_end(0, Key::None)?;
+        self.meter.finish(out)?;
+        *self = WorkersAi::default();
+        out.end()
+    }
+}

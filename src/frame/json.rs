@@ -1,0 +1,319 @@
+//! JSON values one after another: a whole body, pretty-printed or not, several
+//! of them back to back, or the elements of one array, each handed on when its
+//! last byte has come.
+
+use std::io;
+
+use crate::frame::{
+    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff, skip_blank,
+};
+use crate::json::{Scanner, Status};
+
+pub(super) static FRAMING: Framing = Framing {
+    name: "json",
+    about: "one JSON body, or several one after another",
+    sniff: |head| match skip_blank(head) {
+        [] => Sniff::More,
+        value @ [b'{', ..] => sniff_value(value),
+        _ => Sniff::No,
+    },
+    framer: |settings| Box::new(Values::new(FRAMING.name, settings)),
+};
+
+/// How much of a value has to be JSON before it's taken for such, in bytes.
+/// Prose that begins with a brace gives itself away sooner.
+const ENOUGH: usize = 256;
+
+fn sniff_value(value: &[u8]) -> Sniff {
+    let mut scanner = Scanner::new(0);
+    scanner.push(value.get(..ENOUGH).unwrap_or(value));
+    match scanner.status() {
+        Status::Bad => Sniff::No,
+        Status::Whole => Sniff::Yes,
+        _ if value.len() >= ENOUGH => Sniff::Yes,
+        _ => Sniff::Likely,
+    }
+}
+
+pub(super) static ARRAY: Framing = Framing {
+    name: "json-array",
+    about: "the elements of one JSON array",
+    sniff: |head| match skip_blank(head) {
+        [] => Sniff::More,
+        [b'[', rest @ ..] => match rest.trim_ascii_start().first() {
+            None => Sniff::Likely,
+            Some(b']') => Sniff::Yes,
+            Some(b'{') => sniff_value(rest.trim_ascii_start()),
+            Some(_) => Sniff::No,
+        },
+        _ => Sniff::No,
+    },
+    framer: |settings| Box::new(Values::new(ARRAY.name, settings)),
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the array's bracket.
+    Start,
+    /// Between values.
+    Between,
+    /// Inside one.
+    Inside,
+    /// Behind something that isn't JSON, until the line ends.
+    Lost,
+    /// The same, behind the array's closing bracket.
+    LostBehind,
+    /// Behind the array's closing bracket.
+    Closed,
+    Stopped,
+}
+
+struct Values {
+    name: &'static str,
+    settings: Settings,
+    state: State,
+    scanner: Scanner,
+    /// The beginning of a value whose end hasn't come, or of what is lost.
+    held: Vec<u8>,
+    /// Where the value begins.
+    begun: u64,
+    offset: u64,
+    /// Whether a comma has to come before the next element, or an element
+    /// behind the last comma.
+    comma: Comma,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Comma {
+    None,
+    Wanted,
+    Seen,
+}
+
+impl Values {
+    fn new(name: &'static str, settings: Settings) -> Self {
+        let state = if name == ARRAY.name { State::Start } else { State::Between };
+        let scanner = Scanner::new(0);
+        Values {
+            name,
+            settings,
+            state,
+            scanner,
+            held: Vec::new(),
+            begun: 0,
+            offset: 0,
+            comma: Comma::None,
+        }
+    }
+
+    fn is_array(&self) -> bool {
+        self.name == ARRAY.name
+    }
+
+    /// What a byte between two values means; whether it belongs there.
+    fn between(&mut self, byte: u8) -> bool {
+        self.offset += 1;
+        let (is_array, comma) = (self.is_array(), self.comma);
+        match (byte, self.state) {
+            (b'[', State::Start) => self.state = State::Between,
+            (b'[', State::Closed) => (self.state, self.comma) = (State::Between, Comma::None),
+            (b',', State::Between) if is_array => {
+                self.comma = Comma::Seen;
+                return comma == Comma::Wanted;
+            }
+            (b']', State::Between) if is_array => {
+                self.state = State::Closed;
+                return comma != Comma::Seen;
+            }
+            // White space, and the bytes of a byte order mark.
+            (b' ' | b'\t' | b'\n' | b'\r' | 0xEF | 0xBB | 0xBF, _) => {}
+            (b'{' | b'[', State::Between) => {
+                self.begin(State::Inside);
+                self.comma = Comma::Wanted;
+                return !is_array || comma != Comma::Wanted;
+            }
+            (_, State::Closed) => self.begin(State::LostBehind),
+            _ => self.begin(State::Lost),
+        }
+        true
+    }
+
+    /// The byte that was just counted begins something.
+    fn begin(&mut self, state: State) {
+        self.offset -= 1;
+        self.begun = self.offset;
+        self.scanner = Scanner::new(0);
+        self.state = state;
+    }
+
+    /// Whether the value, or what is lost, is larger than allowed.
+    fn is_over(&self) -> bool {
+        let is_something = matches!(self.state, State::Inside | State::Lost | State::LostBehind);
+        is_something && self.settings.is_over((self.offset - self.begun) as usize)
+    }
+
+    fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        out.frame(Ok(Frame {
+            framing: self.name,
+            event_type: "",
+            headers: &[],
+            data,
+            id: "",
+            offset: self.begun,
+        }))
+    }
+
+    fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let raw = &self.held;
+        out.frame(Err(Fault {
+            kind,
+            code: kind_code(kind),
+            message: message.into(),
+            offset: self.begun,
+            raw,
+        }))
+    }
+
+    fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let message = "the elements of the array are not separated by one comma each".into();
+        let (kind, code) = (FaultKind::Note, "array_comma");
+        out.frame(Err(Fault { kind, code, message, offset, raw: &[] }))
+    }
+
+    /// Takes what belongs to the value, and hands it on if that completes it.
+    fn inside(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
+        let taken = self.scanner.push(rest);
+        let part = rest.get(..taken).unwrap_or_default();
+        self.offset += taken as u64;
+        match self.scanner.status() {
+            Status::Whole if self.is_over() => {}
+            Status::Whole if self.held.is_empty() => {
+                self.state = State::Between;
+                self.frame(part, out)?;
+            }
+            Status::Whole => {
+                self.state = State::Between;
+                let mut held = std::mem::take(&mut self.held);
+                held.extend_from_slice(part);
+                self.frame(&held, out)?;
+                held.clear();
+                self.held = held;
+            }
+            status => {
+                self.held.extend_from_slice(part);
+                if status == Status::Bad {
+                    self.state = State::Lost;
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Passes over what can't be read, to the end of the line.
+    fn lost(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
+        let end = memchr::memchr(b'\n', rest);
+        let part = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        self.offset += part.len() as u64;
+        self.held.extend_from_slice(part);
+        if end.is_some() && !self.is_over() {
+            self.fault(FaultKind::Malformed, "this is not JSON", out)?;
+            self.held.clear();
+            self.state =
+                if self.state == State::LostBehind { State::Closed } else { State::Between };
+        }
+        Ok(part.len())
+    }
+}
+
+fn kind_code(kind: FaultKind) -> &'static str {
+    if kind == FaultKind::Truncated { "truncated" } else { "malformed" }
+}
+
+impl Framer for Values {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.state {
+                State::Stopped => break,
+                State::Inside => at += self.inside(rest, out)?,
+                State::Lost | State::LostBehind => at += self.lost(rest, out)?,
+                State::Start | State::Between | State::Closed => {
+                    let before = self.offset;
+                    if !self.between(rest.first().copied().unwrap_or(b' ')) {
+                        self.note_comma(before, out)?;
+                    }
+                    at += (self.offset - before) as usize;
+                }
+            }
+            if self.is_over() {
+                self.state = State::Stopped;
+                self.held = Vec::new();
+                out.frame(Err(self.settings.limit_fault(self.begun)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        match self.state {
+            State::Inside => {
+                self.fault(FaultKind::Truncated, "the input ended inside a JSON value", out)
+            }
+            State::Lost | State::LostBehind => {
+                self.fault(FaultKind::Malformed, "this is not JSON", out)
+            }
+            State::Between if self.is_array() => {
+                self.begun = self.offset;
+                self.fault(FaultKind::Truncated, "the input ended before the array's `]`", out)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(framing: &Framing, input: &str, expected: &[&str]) {
+        crate::frame::tests::check(framing, false, input.as_bytes(), expected);
+    }
+
+    #[test]
+    fn values_one_after_another() {
+        check(
+            &FRAMING,
+            "{\n \"a\": 1\n}\n{\"b\":\"}\"}{\"c\":3}",
+            &["|{\n \"a\": 1\n}", "|{\"b\":\"}\"}", "|{\"c\":3}"],
+        );
+    }
+
+    #[test]
+    fn elements_of_an_array() {
+        check(&ARRAY, "[{\"a\":1}\n,\r\n{\"b\":2}\n]\n", &["|{\"a\":1}", "|{\"b\":2}"]);
+        check(&ARRAY, "[]", &[]);
+    }
+
+    #[test]
+    fn what_is_cut() {
+        check(&FRAMING, "{\"a\":1} {\"b\"", &["|{\"a\":1}", "!Truncated 8"]);
+        check(&ARRAY, "[{\"a\":1},", &["|{\"a\":1}", "!Truncated 9"]);
+    }
+
+    #[test]
+    fn commas_are_looked_after() {
+        check(&ARRAY, "[{}{},]", &["|{}", "!Note 3", "|{}", "!Note 6"]);
+        check(&ARRAY, "[{}][{}]", &["|{}", "|{}"]);
+    }
+
+    #[test]
+    fn what_is_not_json() {
+        check(
+            &ARRAY,
+            "[{\"a\":1},x\n{\"b\":2}]y",
+            &["|{\"a\":1}", "!Malformed 9", "|{\"b\":2}", "!Malformed 19"],
+        );
+        check(&FRAMING, "{\"a\" 1}\n{\"b\":2}", &["!Malformed 0", "|{\"b\":2}"]);
+    }
+}

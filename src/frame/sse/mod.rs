@@ -1,0 +1,474 @@
+//! Server-sent events, as the WHATWG HTML standard says (§9.2.5, §9.2.6), and
+//! as providers really send them.
+//!
+//! Without `strict`, four things that the standard drops are kept, each with a
+//! note: an event that the end of the input cut behind its last byte; records
+//! that lack the blank line between them; a prefix written twice
+//! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
+
+mod block;
+mod sniff;
+
+use std::io;
+
+use memchr::memchr2;
+
+use crate::frame::{
+    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, without_mark,
+};
+use crate::json::{Scanner, Status};
+use block::Block;
+use sniff::{FIELDS, sniff};
+
+pub(super) static FRAMING: Framing = Framing {
+    name: "sse",
+    about: "server-sent events",
+    sniff,
+    framer: |settings| Box::new(Sse { settings, ..Sse::default() }),
+};
+
+pub(super) const DONE: &[u8] = b"[DONE]";
+
+#[derive(Default)]
+struct Sse {
+    settings: Settings,
+    /// The beginning of a line whose end hasn't come.
+    line: Vec<u8>,
+    /// Whether a LF that comes next belongs to the CR before it.
+    skip_lf: bool,
+    /// The data of the event so far, each line with its LF.
+    data: Vec<u8>,
+    event_type: String,
+    /// The name that its data had when another one came behind it.
+    earlier_type: Option<String>,
+    /// The id of the event so far, and of the last event.
+    id: String,
+    /// Follows the data once it has several lines.
+    scanner: Option<Scanner>,
+    /// Where the event begins, once it has.
+    begun: Option<u64>,
+    /// What stood around the data of the last event.
+    last: Block,
+    /// Whether unknown fields have been noted.
+    noted: bool,
+    /// Where the current line begins.
+    offset: u64,
+    stopped: bool,
+}
+
+impl Sse {
+    /// Interprets one line. `pending` is the data of the event so far if it is
+    /// one line of the same read: the common case, which copies nothing.
+    fn line<'b>(
+        &mut self,
+        line: &'b [u8],
+        pending: &mut Option<&'b [u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        if line.is_empty() {
+            return self.dispatch(pending.take(), out);
+        }
+        self.begun.get_or_insert(self.offset);
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(colon) => {
+                (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default())
+            }
+            None => (line, &line[line.len()..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => self.take_data(value, pending, out),
+            b"event" => {
+                if pending.is_some() || !self.data.is_empty() {
+                    self.earlier_type = Some(std::mem::take(&mut self.event_type));
+                }
+                set(&mut self.event_type, value);
+                Ok(())
+            }
+            b"id" if !value.contains(&0) => {
+                set(&mut self.id, value);
+                Ok(())
+            }
+            b"error" if !self.settings.strict && value.starts_with(b"{") => {
+                self.event_type = "error".into();
+                self.note("error_field", "a field named `error` was read as an error event", out)?;
+                self.take_data(value, pending, out)
+            }
+            b"" | b"id" | b"retry" => Ok(()),
+            _ if self.settings.strict => Ok(()),
+            _ => self.unknown_line(line, pending.take(), out),
+        }
+    }
+
+    /// A line that is no field: a record without its `data:`, as a proxy may
+    /// put it behind a stream, or something that is passed over.
+    fn unknown_line(
+        &mut self,
+        line: &[u8],
+        pending: Option<&[u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        if line.starts_with(b"{") {
+            self.note("bare_record", "a line without `data:` was read as an event", out)?;
+            self.dispatch(pending, out)?;
+            return self.dispatch(Some(line), out);
+        }
+        if let Some(first) = pending {
+            self.keep(first);
+        }
+        if std::mem::replace(&mut self.noted, true) {
+            return Ok(());
+        }
+        self.note(
+            "unknown_field",
+            "lines that are no field of an event stream are passed over",
+            out,
+        )
+    }
+
+    fn take_data<'b>(
+        &mut self,
+        value: &'b [u8],
+        pending: &mut Option<&'b [u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        let before = self.data.len() + pending.map_or(0, |first| first.len() + 1);
+        if self.settings.is_over(before + value.len()) {
+            return self.stop(out);
+        }
+        let value =
+            if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
+        if self.data.is_empty() && pending.is_none() {
+            *pending = Some(value);
+            return Ok(());
+        }
+        if let Some(first) = pending.take() {
+            self.keep(first);
+        }
+        // Lines below one name are one event's, as the standard says.
+        let may_be_next = self.event_type.is_empty() || self.earlier_type.is_some();
+        let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
+        if !self.settings.strict && is_next && self.is_record() {
+            self.note(
+                "unseparated_events",
+                "records without a blank line between them were told apart",
+                out,
+            )?;
+            let offset = self.offset;
+            let next_type = match self.earlier_type.take().filter(|name| !name.is_empty()) {
+                Some(earlier) => std::mem::replace(&mut self.event_type, earlier),
+                None => String::new(),
+            };
+            self.dispatch(None, out)?;
+            self.begun = Some(offset);
+            self.event_type = next_type;
+            *pending = Some(value);
+            return Ok(());
+        }
+        self.keep(value);
+        Ok(())
+    }
+
+    /// Copies a line of data, for its event isn't complete.
+    fn keep(&mut self, value: &[u8]) {
+        self.data.extend_from_slice(value);
+        self.data.push(b'\n');
+        if let Some(scanner) = &mut self.scanner {
+            scanner.push_all(value);
+            scanner.push_all(b"\n");
+        }
+    }
+
+    /// Whether the data so far is a record of its own.
+    fn is_record(&mut self) -> bool {
+        if self.data.trim_ascii() == DONE {
+            return true;
+        }
+        let data = &self.data;
+        let scanner = self.scanner.get_or_insert_with(|| {
+            let mut scanner = Scanner::new(0);
+            scanner.push_all(data);
+            scanner
+        });
+        scanner.status() == Status::Whole
+    }
+
+    fn without_second_prefix<'b>(
+        &self,
+        value: &'b [u8],
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<&'b [u8]> {
+        let mut inner = value;
+        while let Some(rest) = inner.strip_prefix(b"data:") {
+            inner = rest.strip_prefix(b" ").unwrap_or(rest);
+        }
+        if inner.len() == value.len() || !(inner.starts_with(b"{") || inner == DONE) {
+            return Ok(value);
+        }
+        self.note("double_prefix", "a second `data:` was taken off", out)?;
+        Ok(inner)
+    }
+
+    fn note(&self, code: &'static str, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.offset;
+        out.frame(Err(Fault {
+            kind: FaultKind::Note,
+            code,
+            message: message.into(),
+            offset,
+            raw: &[],
+        }))
+    }
+
+    /// The length of the event that these bytes begin with, if it looks like the
+    /// last one in all and was taken so; or else 0.
+    fn alike(&self, bytes: &[u8], out: &mut FrameOut<'_>) -> usize {
+        let Block { head, tail, event_type } = &self.last;
+        let behind = self.settings.within(bytes).strip_prefix(head.as_slice());
+        let Some(bytes) = behind.filter(|_| !head.is_empty()) else { return 0 };
+        match out.alike(&Next { event_type, bytes, end: tail }) {
+            0 => 0,
+            length => head.len() + length + tail.len(),
+        }
+    }
+
+    /// The blank line: hands on the event, if it has data.
+    fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.begun.take().unwrap_or(self.offset);
+        if pending.is_some() || !self.data.is_empty() {
+            let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
+            let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
+            out.frame(Ok(Frame {
+                framing: FRAMING.name,
+                event_type,
+                headers: &[],
+                data,
+                id,
+                offset,
+            }))?;
+        }
+        self.data.clear();
+        self.scanner = None;
+        self.earlier_type = None;
+        self.event_type.clear();
+        Ok(())
+    }
+
+    /// A line, or an event's data, is larger than allowed.
+    fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.stopped = true;
+        out.frame(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))))
+    }
+
+    /// Interprets the line that came in several reads.
+    fn held_line(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut held = std::mem::take(&mut self.line);
+        let mut pending = None;
+        self.line(self.without_bom(&held), &mut pending, out)?;
+        if let Some(value) = pending {
+            self.keep(value);
+        }
+        held.clear();
+        self.line = held;
+        Ok(())
+    }
+
+    fn without_bom<'b>(&self, line: &'b [u8]) -> &'b [u8] {
+        if self.offset == 0 { without_mark(line) } else { line }
+    }
+}
+
+impl Framer for Sse {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut rest = bytes;
+        let mut pending = None;
+        // The bytes from the beginning of the event on, if that's among them.
+        let mut block = None;
+        while !self.stopped && !rest.is_empty() {
+            if std::mem::take(&mut self.skip_lf)
+                && let Some(tail) = rest.strip_prefix(b"\n")
+            {
+                rest = tail;
+                self.offset += 1;
+                continue;
+            }
+            if self.begun.is_none() && self.line.is_empty() {
+                let taken = self.alike(rest, out);
+                if taken > 0 {
+                    self.offset += taken as u64;
+                    rest = rest.get(taken..).unwrap_or_default();
+                    continue;
+                }
+                block = Some(rest);
+            }
+            let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
+            let (line, tail) = rest.split_at(end);
+            self.skip_lf = tail.first() == Some(&b'\r');
+            rest = tail.get(1..).unwrap_or_default();
+            let size = self.line.len() + end + 1;
+            if self.settings.is_over(size - 1) {
+                return self.stop(out);
+            }
+            if self.line.is_empty() {
+                if let (true, Some(data), Some(block)) = (line.is_empty(), pending, block) {
+                    let end = block.len() - rest.len()
+                        + usize::from(rest.starts_with(b"\n") && self.skip_lf);
+                    self.last.note(block.get(..end).unwrap_or_default(), data, &self.event_type);
+                }
+                self.line(self.without_bom(line), &mut pending, out)?;
+            } else {
+                self.line.extend_from_slice(line);
+                self.held_line(out)?;
+            }
+            self.offset += size as u64;
+        }
+        if let Some(first) = pending {
+            self.keep(first);
+        }
+        if self.stopped {
+            return Ok(());
+        }
+        self.line.extend_from_slice(rest);
+        if self.settings.is_over(self.line.len()) { self.stop(out) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        if self.stopped {
+            return Ok(());
+        }
+        let offset = self.begun.unwrap_or(self.offset);
+        let line = self.line.clone();
+        if !self.settings.strict && !line.is_empty() {
+            self.held_line(out)?;
+        }
+        if self.data.is_empty() && (line.is_empty() || is_comment_or_field(&line)) {
+            return Ok(());
+        }
+        if !self.settings.strict && self.is_record() {
+            self.note("unterminated_event", "the last event lacks its blank line", out)?;
+            return self.dispatch(None, out);
+        }
+        let raw = if self.data.is_empty() { line.as_slice() } else { self.data.as_slice() };
+        let message = "the input ended inside an event".into();
+        out.frame(Err(Fault {
+            kind: FaultKind::Truncated,
+            code: "truncated",
+            message,
+            offset,
+            raw,
+        }))
+    }
+}
+
+/// Sets a text, in the memory that it has.
+fn set(text: &mut String, value: &[u8]) {
+    text.clear();
+    match std::str::from_utf8(value) {
+        Ok(value) => text.push_str(value),
+        Err(_) => text.push_str(&String::from_utf8_lossy(value)),
+    }
+}
+
+/// Whether a last line without its end holds no data that could be lost.
+fn is_comment_or_field(line: &[u8]) -> bool {
+    line.starts_with(b":")
+        || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{FrameResult, Sniff};
+
+    #[track_caller]
+    fn check(input: &str, expected: &[&str]) {
+        crate::frame::tests::check(&FRAMING, true, input.as_bytes(), expected);
+    }
+
+    #[track_caller]
+    fn check_lenient(input: &str, expected: &[&str]) {
+        crate::frame::tests::check(&FRAMING, false, input.as_bytes(), expected);
+    }
+
+    #[track_caller]
+    fn check_sniff(input: &str, expected: Sniff) {
+        assert_eq!(sniff(input.as_bytes()), expected, "{input:?}");
+    }
+
+    #[test]
+    fn lines_end_at_lf_crlf_and_cr() {
+        check("data:a\r\rdata: b\n\ndata:  c\r\n\r\n", &["|a", "|b", "| c"]);
+    }
+
+    #[test]
+    fn data_lines_are_joined() {
+        check(
+            "data\ndata\n\ndata: a\nid: 1\nevent: x\ndata:b\n\ndata:\n\n",
+            &["|\n", "x|a\nb", "|"],
+        );
+    }
+
+    #[test]
+    fn events_without_data_are_not_dispatched() {
+        check("event: ping\n\n: comment\n\nid: 7\n\ndata: a\n\n", &["|a"]);
+    }
+
+    #[test]
+    fn only_the_first_byte_order_mark_is_dropped() {
+        check("\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", &["|1", "|3"]);
+    }
+
+    #[test]
+    fn the_end_of_input_ends_no_event() {
+        check("data: a\n\ndata: {}\n", &["|a", "!Truncated 9"]);
+        check_lenient("data: a\n\ndata: {}", &["|a", "!Note 9", "|{}"]);
+        check_lenient("data: {\"a\":", &["!Truncated 0"]);
+        check_lenient("data: [DONE]", &["!Note 0", "|[DONE]"]);
+    }
+
+    #[test]
+    fn records_without_blank_lines_are_told_apart() {
+        check_lenient(
+            "data: {}\ndata: {\"a\":\ndata: 1}\ndata: [DONE]\n\n",
+            &["!Note 9", "|{}", "!Note 30", "|{\"a\":\n1}", "|[DONE]"],
+        );
+    }
+
+    #[test]
+    fn quirks_of_servers() {
+        check_lenient("data: data: {}\n\n", &["!Note 0", "|{}"]);
+        check_lenient("error: {\"code\":400}\n\n", &["!Note 0", "error|{\"code\":400}"]);
+        check("error: {\"code\":400}\n\n", &[]);
+    }
+
+    #[test]
+    fn the_data_of_an_event_counts_with_its_line_ends() {
+        for (max_event, expected) in [(17, "|abcdefgh\nijklmnop"), (16, "!Limit 0")] {
+            let mut framer = (FRAMING.framer)(Settings { max_event, ..Settings::default() });
+            let mut got = String::new();
+            let mut out = |frame: FrameResult<'_>| {
+                got = match frame {
+                    Ok(frame) => format!("|{}", String::from_utf8_lossy(frame.data)),
+                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                };
+                Ok(())
+            };
+            framer.feed(b"data:abcdefgh\ndata:ijklmnop\n\n", &mut out).unwrap();
+            assert_eq!(got, expected, "at most {max_event}");
+        }
+    }
+
+    #[test]
+    fn sniffing() {
+        check_sniff("data: {", Sniff::Yes);
+        check_sniff("data:{\"a\"", Sniff::Yes);
+        check_sniff("\n\ndata: [DONE]", Sniff::Yes);
+        check_sniff(": OPENROUTER PROCESSING\n\n", Sniff::Yes);
+        check_sniff("event: output\nid: 1\n", Sniff::Yes);
+        check_sniff("da", Sniff::More);
+        check_sniff("data: my answer", Sniff::More);
+        check_sniff("data: my answer\nis 5", Sniff::No);
+        check_sniff("dates: 5", Sniff::No);
+        check_sniff("{", Sniff::No);
+    }
+}

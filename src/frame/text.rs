@@ -1,0 +1,55 @@
+//! Plain text: what was read is a frame.
+
+use std::io;
+
+use crate::frame::{Frame, FrameOut, Framer, Framing, Sniff};
+
+pub(super) static FRAMING: Framing = Framing {
+    name: "text",
+    about: "plain text, as it comes",
+    sniff: |_| Sniff::Yes,
+    framer: |_| Box::new(Raw { offset: 0 }),
+};
+
+struct Raw {
+    offset: u64,
+}
+
+impl Framer for Raw {
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        out.frame(Ok(Frame {
+            framing: FRAMING.name,
+            event_type: "",
+            headers: &[],
+            data: bytes,
+            id: "",
+            offset,
+        }))
+    }
+
+    fn finish(&mut self, _: &mut FrameOut<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{FrameResult, Settings};
+
+    #[test]
+    fn every_read_is_a_frame_with_its_place() {
+        let mut framer = (FRAMING.framer)(Settings::default());
+        let mut frames = Vec::new();
+        let mut out = |frame: FrameResult<'_>| {
+            frames.extend(frame.map(|frame| (frame.offset, frame.data.to_vec())));
+            Ok(())
+        };
+        for read in ["ab", "c", "de"] {
+            framer.feed(read.as_bytes(), &mut out).unwrap();
+        }
+        assert_eq!(frames, [(0, b"ab".to_vec()), (2, b"c".to_vec()), (3, b"de".to_vec())]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Lines on standard error. Parts of them come from outside: keys are masked,
+//! and characters that could harm a terminal are escaped. That a line can't be
+//! written is no failure: there is nowhere left to say so.
+
+use std::io::Write;
+
+use crate::event::redact;
+use crate::json;
+
+/// Says something, as `toolstream: MESSAGE`.
+pub fn report(stderr: &mut dyn Write, message: &str) {
+    let mut line = String::new();
+    json::make_safe(&format!("toolstream: {}", redact::mask(message)), &mut line);
+    line.push('\n');
+    let _ = stderr.write_all(line.as_bytes());
+}
+
+/// Says a text of several lines as it is, but harmless.
+pub fn report_lines(stderr: &mut dyn Write, text: &str) {
+    let mut lines = String::new();
+    for line in text.lines() {
+        json::make_safe(&redact::mask(line), &mut lines);
+        lines.push('\n');
+    }
+    let _ = stderr.write_all(lines.as_bytes());
+}
+
+/// Says something about an input, as `toolstream: NAME: MESSAGE (offset N)`.
+pub fn report_on(stderr: &mut dyn Write, name: &str, message: &str, offset: Option<u64>) {
+    match offset {
+        Some(offset) => report(stderr, &format!("{name}: {message} (offset {offset})")),
+        None => report(stderr, &format!("{name}: {message}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, message: &str, offset: Option<u64>, expected: &str) {
+        let mut out = Vec::new();
+        report_on(&mut out, name, message, offset);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn names_and_messages_are_harmless() {
+        check("a", "bad", Some(7), "toolstream: a: bad (offset 7)\n");
+        check("a\nb", "\u{1b}[2J\u{202e}", None, "toolstream: a\\nb: \\u001b[2J\\u202e\n");
+        check("a", "no key sk-abcdefgh12345678", None, "toolstream: a: no key sk-***\n");
+    }
+}
