@@ -230,7 +230,8 @@ proptest! {
     #[test]
     fn reasoning_in_tags(thought in prose(), answer in prose(), cuts: [Index; 6]) {
         let input = format!("<think>\n{thought}\n</think>\n\n{answer}");
-        let config = Config { format: format::find("text"), dialect: choose("think_tags").unwrap(), ..Config::default() };
+        let dialect = choose("think_tags").unwrap();
+        let config = Config { format: format::find("text"), dialect, ..Config::default() };
         let (out, _) = joined(&config, pieces(input.as_bytes(), &cuts));
         let all = |wanted: &str| -> String {
             out.lines().filter(|line| kind(line) == wanted).map(|line| text(&read(line), "text")).collect()
