@@ -1,18 +1,76 @@
-//! toolstream reads what a language-model provider really sends, finds out
-//! which format it is, parses it as it arrives, and writes NDJSON events or one
-//! summary.
+//! toolstream reads what a language-model provider sends, finds out which format it is, parses it
+//! as it arrives, and emits one kind of events for all of them: text, reasoning, whole tool calls,
+//! usage, one ending a message.
+//!
+//! It is a library, and a program (the feature `cli`, on by default) that writes these events as
+//! NDJSON. A program that only parses depends on it with `default-features = false`.
+//!
+//! # In twenty lines
+//!
+//! Bytes go into a [`Pipeline`], cut anywhere; events come out at a [`Sink`](sink::Sink).
+//!
+//! ```
+//! use std::io;
+//!
+//! use toolstream::event::{Event, Kind};
+//! use toolstream::sink::Sink;
+//! use toolstream::{Config, Pipeline};
+//!
+//! /// Gathers the answer, and the calls that are safe to run.
+//! #[derive(Default)]
+//! struct Answer {
+//!     text: String,
+//!     calls: Vec<(String, String)>,
+//! }
+//!
+//! impl Sink for Answer {
+//!     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+//!         match event.kind {
+//!             Kind::Text(piece) => self.text.push_str(piece.text),
+//!             Kind::ToolCall(call) => self.calls.push((call.name.into(), call.arguments.into())),
+//!             Kind::Error(failure) => return Err(io::Error::other(failure.message)),
+//!             _ => {}
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let mut answer = Answer::default();
+//! let mut pipeline = Pipeline::new(&Config::default());
+//! for piece in ["{\"message\": {\"role\": \"assist", "ant\", \"content\": \"Hello.\"}, \"done\": true}"] {
+//!     pipeline.feed(piece.as_bytes(), &mut answer)?;
+//! }
+//! pipeline.finish(&mut answer)?;
+//! assert_eq!(answer.text, "Hello.");
+//! # io::Result::Ok(())
+//! ```
+//!
+//! The examples under `tests/examples` go on from here: `events` (NDJSON on standard output),
+//! `own_sink`, `own_format`, `own_dialect`.
+//!
+//! | for | see |
+//! | --- | --- |
+//! | the way from bytes to events | [`Pipeline`], [`Config`] |
+//! | what happens in a message | [`event::Kind`] |
+//! | what becomes of it | [`sink::Sink`]; [`sink::Ndjson`], [`sink::Classify`], [`sink::Join`] |
+//! | what can be read | [`frame::FRAMINGS`], [`format::FORMATS`], [`dialect::DIALECTS`] |
+//! | the caller's tools | [`tools::Tools`] |
+//! | a format of one's own | [`format::Format`], [`format::Decoder`], [`format::read`] |
+//! | a dialect of one's own | [`dialect::load()`], [`dialect::Dialect`] |
+//!
+//! Nothing panics on any input, and bad input is no `Err`: it is a [`Kind::Error`](event::Kind)
+//! or a [`Kind::Warning`](event::Kind). An `Err` comes from the sink alone.
 //!
 //! # The flow
 //!
-//! Bytes, frames, text and events are all handled by one verb pair, `feed` and
-//! `finish`. A layer hands what it has completed to the next through a closure,
-//! and keeps what it has not; there is no "need more" value anywhere.
+//! Every layer has one pair of verbs, `feed` and `finish`. It hands what it has completed to the
+//! next layer through a closure, and keeps what it has not; there is no "need more" value.
 //!
 //! ```text
-//! bytes ─ frame ─▶ frames ─ wire ─▶ deltas ─ dialect ─▶ deltas ─ assemble ─▶ events ─ sink ─▶ bytes
+//! bytes ─ frame ─▶ frames ─ format ─▶ deltas ─ dialect ─▶ deltas ─ assemble ─▶ events ─ sink ─▶ bytes
 //! ```
 //!
-//! That line is the whole program, and [`pipeline`] says it in code.
+//! `pipeline.rs` says that line in code.
 //!
 //! # The map
 //!
@@ -21,57 +79,132 @@
 //! | framing | [`mod@frame`] | bytes → [`frame::Frame`] | JSON's meaning, providers |
 //! | wire format | [`format`](mod@format) | frame → [`event::Event`] (deltas) | framing, dialects, output |
 //! | dialect | [`dialect`] | text → text, reasoning, calls, blocks | providers, output |
-//! | assembly | [`assemble`] | deltas → whole calls, one usage, one ending | syntax of any kind |
+//! | assembly | `assemble` | deltas → whole calls, one usage, one ending | syntax of any kind |
 //! | output | [`sink`] | events → bytes | input |
 //!
-//! [`detect`] holds the layers that choose their own row, [`scan`] and [`json`]
-//! the machines that several layers use, [`tools`] what `--tools` says, [`io`](mod@io)
-//! the reading and writing, [`status`] the exit status, [`cli`] the command
-//! line.
+//! Beside the layers:
+//!
+//! | where | what |
+//! | --- | --- |
+//! | `pipeline.rs` | the layers joined; [`Config`] |
+//! | `detect` | the framer and the decoder that choose their own row: they keep the head of the input until a row says yes, replay it to that row's framer or decoder, and pass on everything from then on |
+//! | `repeat` | the record that looks like the last one: compared instead of parsed. It can be taken out; its first page says why it is sound |
+//! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
+//! | [`tools`] | what `--tools` declares: names, and the types of arguments |
+//! | `event/redact.rs` | credentials in messages, masked |
+//! | `commands` | one file a command; the loop over inputs; `main` |
+//! | `cli` | the clap structs |
+//! | `io` | descriptors, signals, progress, lines on standard error |
+//! | `status` | the exit status |
+//!
+//! From the outside in, `commands/messages.rs` wraps them so for `parse`: `io::pump` reads an
+//! `Input` and feeds a `Pipeline`, whose framer is an `AutoFramer` around one [`frame::Framer`] and
+//! whose decoder an `AutoDecoder` around one [`format::Decoder`]; its sink is a `Capped`
+//! (`--max-memory`) around a `Witness` (exit status, errors on standard error) around a `Join`
+//! (`--join`) around the `Ndjson` that writes into an `Output`.
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | message | one answer of a model, from `start` to `finish_reason` or `error` |
+//! | choice | one of several alternative answers in a message |
+//! | record | what a provider sends at once: one JSON object, mostly |
+//! | frame | a record in its framing: name, payload, offset in the input |
+//! | payload | the bytes of a frame that are the provider's |
+//! | event | one thing that happened in a message; a line of the output |
+//! | delta | an event that adds a piece: of text, of reasoning, of a call |
+//! | call | a request of the model to run a tool |
+//! | argument | one of the values that a call gives to its tool |
+//! | fragment | a piece of the JSON text of a call's arguments |
+//! | block | metadata beside the answer: a citation, a source, generated media |
+//! | region | a stretch of text between markers that is not the answer, or a part of it |
+//! | section | the markers around a group of calls |
+//! | marker | text that a model writes to say what follows: an opener or a closer |
+//! | turn | what the next request must hold of this message |
+//! | round | one request of an agent, its answer and the results of its calls |
+//! | capture | a file of recorded bytes of a stream |
 //!
 //! # Invariants
 //!
-//! - Tables hold the variety, machines hold the difficulty. Framings, wire
-//!   formats and dialects are rows of static slices.
+//! - Tables hold the variety, machines hold the difficulty. Framings, wire formats and dialects
+//!   are rows of static slices.
 //! - Bad input is an event; only I/O is an `Err`.
 //! - The bytes alone decide the result, never how they were cut into reads.
-//! - A `tool_call` line is strictly parsed and was closed by its provider. A
-//!   prefix of the input never yields a call that the whole doesn't.
+//! - A `tool_call` is strictly parsed and was closed by its provider. A prefix of the input never
+//!   yields a call that the whole does not.
 //! - No byte is searched twice: a held tail remembers where its search stopped.
-//! - Detection is a layer like any other: the pipeline doesn't know of it.
+//! - Detection is a layer like any other: the pipeline does not know of it.
+//! - Data flows one way: no layer asks the one after it.
 //!
 //! # Adding a wire format
 //!
-//! 1. Write `src/format/NAME.rs`: a `FORMAT` row, serde structs with every
-//!    field optional and borrowed ([`json::Str`]), and a [`format::Decoder`].
-//! 2. Name the file and its row in `src/format/table.rs`: two lines.
-//! 3. Put `fixtures/wire/NAME/CASE.in` beside it, one for each rule.
-//! 4. `UPDATE_FIXTURES=1 cargo test` writes the answers; read the difference.
-//! 5. Never touch another layer: if the format doesn't fit, mend the design.
+//! 1. Write `src/format/NAME.rs`: a `FORMAT` row, serde structs with every field optional and
+//!    borrowed ([`Str`]), and a [`format::Decoder`]. Where records are text and little else, a
+//!    row of `src/format/support/text_rows.rs` does.
+//! 2. Name the file in `src/format/mod.rs` and its row in `src/format/table.rs`. Detection takes
+//!    the first row that says yes: a row whose records are a special case of another one's stands
+//!    above it.
+//! 3. Add cases: one `CASE.in` for each rule, in the folder of its name in `fixtures`.
+//! 4. `UPDATE_FIXTURES=NAME cargo test` writes the answers; read the difference.
+//! 5. Never touch another layer: if the format does not fit, repair the design.
 //!
 //! # Adding a dialect
 //!
-//! 1. Write a TOML file with the fields of [`dialect::Dialect`], its markers in
-//!    the pattern language of [`scan`], and try it with `-d FILE`.
-//! 2. The same fields are a row of a family's file in `src/dialect/rows`, and a line
-//!    in the table of `src/dialect/table.rs`.
-//! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in`
-//!    beside it, each with its `.args`: the tests ask for them.
+//! 1. Write a TOML file with the fields of [`dialect::Dialect`], its markers in the pattern
+//!    language (README, "Dialect files"), and try it with `-d FILE`.
+//! 2. The same fields are a row in the file of its family in `src/dialect/rows`, and a line in
+//!    `src/dialect/table.rs`.
+//! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in` beside it, each
+//!    with its `.args`: the tests ask for them.
 
-pub mod assemble;
-pub mod cli;
-pub mod detect;
 pub mod dialect;
 pub mod event;
 pub mod format;
 pub mod frame;
+pub mod sink;
+pub mod tools;
+
 #[doc = include_str!("hardening.md")]
 pub mod hardening {}
-pub mod io;
-pub mod json;
-pub mod pipeline;
-pub mod repeat;
-pub mod scan;
-pub mod sink;
-pub mod status;
-pub mod tools;
+
+mod assemble;
+#[cfg(feature = "cli")]
+mod cli;
+#[cfg(feature = "cli")]
+mod commands;
+mod detect;
+#[cfg(feature = "cli")]
+mod io;
+#[allow(unreachable_pub)]
+mod json;
+mod pipeline;
+mod repeat;
+#[allow(unreachable_pub)]
+mod scan;
+#[cfg(feature = "cli")]
+mod status;
+
+pub use assemble::Options;
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub use commands::main;
+pub use json::Str;
+pub use pipeline::{Config, Pipeline};
+
+/// The inner parts that the tests, benchmarks and fuzz targets of this package use. They may
+/// change in any version.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::assemble::Assembler;
+    pub use crate::detect::{AutoFramer, Verdict, explain};
+    pub use crate::json::{Scanner, Status as JsonStatus};
+
+    #[cfg(feature = "cli")]
+    pub use crate::{
+        cli::{Cli, Command},
+        commands::describe,
+        io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
+        status::{Status, Witness},
+    };
+}

@@ -1,12 +1,44 @@
 //! What `--tools` says: the names of tools, and the types of their arguments.
 
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
 
 use serde_json::{Map, Value};
 
 /// The tools that there are: their names, and the schemas of their arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Tools(HashMap<String, Value>);
+
+/// Why tool definitions can't be used.
+#[derive(Debug)]
+pub enum ToolsError {
+    /// The text is not JSON.
+    NotJson(serde_json::Error),
+    /// The JSON holds no tool definitions.
+    NoTools,
+}
+
+impl fmt::Display for ToolsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolsError::NotJson(error) => write!(f, "not JSON: {error}"),
+            ToolsError::NoTools => f.write_str(
+                "no tool definitions: expected OpenAI, Anthropic, Gemini or MCP tools, or an \
+                 object of names and JSON Schemas",
+            ),
+        }
+    }
+}
+
+impl Error for ToolsError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ToolsError::NotJson(error) => Some(error),
+            ToolsError::NoTools => None,
+        }
+    }
+}
 
 /// A place in a tool's schema: all the schemas that speak of it.
 #[derive(Clone, Debug)]
@@ -35,19 +67,23 @@ pub struct Types {
 }
 
 impl Tools {
-    /// Reads tool definitions in any of the shapes that are in use: OpenAI's
-    /// (nested or flat), Anthropic's, Gemini's, the answer to MCP's
-    /// `tools/list`, or a map of names to JSON Schemas. Fails with a sentence
-    /// that says what was found instead.
-    pub fn parse(json: &str) -> Result<Self, String> {
-        let value: Value =
-            serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
+    /// Parses tool definitions in any of the shapes that are in use: OpenAI's (nested or flat),
+    /// Anthropic's, Gemini's, the answer to MCP's `tools/list`, a map of names to JSON Schemas, or
+    /// a whole request that has `tools`.
+    ///
+    /// ```
+    /// use toolstream::tools::Tools;
+    ///
+    /// let tools = Tools::parse(r#"[{"name": "f", "input_schema": {"type": "object"}}]"#)?;
+    /// assert!(tools.has("f"));
+    /// # Ok::<(), toolstream::tools::ToolsError>(())
+    /// ```
+    pub fn parse(json: &str) -> Result<Self, ToolsError> {
+        let value: Value = serde_json::from_str(json).map_err(ToolsError::NotJson)?;
         let mut tools = Tools::default();
         tools.collect(&value);
         if tools.0.is_empty() {
-            return Err("no tool definitions: expected OpenAI, Anthropic, Gemini or MCP tools, \
-                        or an object of names and JSON Schemas"
-                .into());
+            return Err(ToolsError::NoTools);
         }
         Ok(tools)
     }
@@ -384,7 +420,7 @@ mod tests {
 
     #[test]
     fn what_is_no_definition_is_said() {
-        assert!(Tools::parse("[]").unwrap_err().contains("no tool definitions"));
-        assert!(Tools::parse("{").unwrap_err().contains("not JSON"));
+        assert!(Tools::parse("[]").unwrap_err().to_string().contains("no tool definitions"));
+        assert!(Tools::parse("{").unwrap_err().to_string().contains("not JSON"));
     }
 }

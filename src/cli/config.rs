@@ -3,28 +3,25 @@
 use std::fs;
 use std::sync::Arc;
 
+use anyhow::Context;
+
 use crate::assemble::Options;
-use crate::cli::{Choice, OnMalformed, Reading, StartIn};
+use crate::cli::{ChoiceFilter, OnMalformed, Reading, StartIn};
 use crate::dialect;
 use crate::frame::Settings;
 use crate::pipeline::Config;
 use crate::tools::Tools;
 
 impl Reading {
-    /// What the layers are told, with the dialect and the tools read from
-    /// their files. Follows all choices, unless one is asked for. Fails with a
-    /// sentence that names the option.
-    pub fn config(&self) -> Result<Config, String> {
-        let dialect = match &self.dialect {
-            Some(word) => dialect::choose(word).map_err(|error| format!("--dialect: {error}"))?,
-            None => dialect::Selection::Default,
-        };
+    /// Returns the configuration of the pipeline, with the dialect and the tools read from their
+    /// files. Follows all choices, unless one is asked for.
+    pub fn config(&self) -> anyhow::Result<Config> {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         Ok(Config {
             decode_all: false,
             framing: self.framing,
             format: self.format,
-            dialect,
+            dialect: self.dialect.unwrap_or_default(),
             start_in: self.start_in.map(|start| match start {
                 StartIn::Text => dialect::StartIn::Text,
                 StartIn::Reasoning => dialect::StartIn::Reasoning,
@@ -35,8 +32,8 @@ impl Reading {
             assembly: Options {
                 deltas: self.deltas,
                 choice: match self.choice {
-                    Some(Choice::One(choice)) => Some(choice),
-                    Some(Choice::All) | None => None,
+                    Some(ChoiceFilter::One(choice)) => Some(choice),
+                    Some(ChoiceFilter::All) | None => None,
                 },
                 raw: self.raw,
                 strict: self.strict,
@@ -51,7 +48,8 @@ impl Reading {
     }
 }
 
-fn read_tools(path: &str) -> Result<Tools, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("--tools {path}: {error}"))?;
-    Tools::parse(&text).map_err(|error| format!("--tools {path}: {error}"))
+fn read_tools(path: &str) -> anyhow::Result<Tools> {
+    let name = || format!("--tools {path}");
+    let text = fs::read_to_string(path).with_context(name)?;
+    Tools::parse(&text).with_context(name)
 }

@@ -2,18 +2,15 @@
 //! made from these.
 
 mod config;
-mod explain;
-mod listing;
 mod value;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-pub use explain::explain;
-pub use listing::{listing, listing_as_json};
-pub use value::{Auto, Choice, Size};
+pub(crate) use value::{Auto, ChoiceFilter, Size};
 
-use crate::format::format::Format;
+use crate::dialect::Selection;
+use crate::format::Format;
 use crate::frame::Framing;
 
 /// Reads the stream of a language model, of whatever provider and format, and
@@ -120,8 +117,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = FRAMES_EXAMPLES)]
 pub struct Frames {
-    /// The framing: `toolstream formats` lists them
-    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), hide_possible_values = true)]
+    /// How records are separated
+    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing())]
     pub framing: Auto<Framing>,
 
     /// Follow the framing's specification to the letter: repair nothing, and drop what the end of
@@ -192,15 +189,15 @@ pub struct Reading {
     #[arg(short, long, value_name = "NAME", default_value = "auto", value_parser = value::format(), hide_possible_values = true)]
     pub format: Auto<Format>,
 
-    /// The framing: sse, ndjson, json, json-array, eventstream, text
-    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), hide_possible_values = true)]
+    /// How records are separated
+    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing())]
     pub framing: Auto<Framing>,
 
     /// How tool calls and reasoning are written inside text: `auto`, `none`, a name that
     /// `toolstream formats` lists, or a FILE: a dialect of your own in TOML, or in JSON the
     /// response_template of a tokenizer [default: auto for plain text, none for provider formats]
-    #[arg(short, long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
-    pub dialect: Option<String>,
+    #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
+    pub dialect: Option<Selection>,
 
     /// Tool definitions (OpenAI, Anthropic, Gemini, MCP, or a map of names to JSON Schemas): types
     /// for untyped arguments, and names to trust [default: none]
@@ -228,7 +225,7 @@ pub struct Reading {
     /// Which choice to follow when there are several: a number, or `all` [default: all for parse, 0
     /// for classify]
     #[arg(long, value_name = "N|all")]
-    pub choice: Option<Choice>,
+    pub choice: Option<ChoiceFilter>,
 
     /// Also print each provider event that is unrecognised or can't be read, as provider_event
     /// [default: off]

@@ -1,23 +1,34 @@
 //! The values that options take.
 
+use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, StyledStr, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
+use crate::dialect;
+use crate::dialect::{DIALECTS, DialectError, Selection};
 use crate::format;
-use crate::format::format::Format;
-use crate::format::table::FORMATS;
+use crate::format::{FORMATS, Format};
 use crate::frame;
 use crate::frame::{FRAMINGS, Framing};
 
-/// A row of a table, or none for `auto`.
-pub type Auto<T> = Option<&'static T>;
+/// A row of a table, or `None` for `auto`.
+pub(crate) type Auto<T> = Option<&'static T>;
 
-/// Takes the names of framings.
+/// The most names that an error message lists; of more, only the nearest are named.
+const MAX_LISTED: usize = 12;
+
+/// The most names that a message suggests.
+const MAX_NEAR: usize = 3;
+
+/// How near a name must be to be suggested, from 0 to 1.
+const MIN_LIKENESS: f64 = 0.75;
+
+/// Returns the parser of `--framing`.
 pub(super) fn framing() -> Names<Framing> {
     Names {
         all: || FRAMINGS.iter().map(|row| (row.name, row.about)).collect(),
@@ -25,12 +36,12 @@ pub(super) fn framing() -> Names<Framing> {
     }
 }
 
-/// Takes the names of wire formats.
+/// Returns the parser of `--format`.
 pub(super) fn format() -> Names<Format> {
     Names { all: || FORMATS.iter().map(|row| (row.name, row.about)).collect(), find: format::find }
 }
 
-/// Takes `auto` and the names of a table's rows; `-` and `_` are the same.
+/// Parses `auto` or the name of a table's row; `-` and `_` are the same.
 pub(super) struct Names<T: 'static> {
     all: fn() -> Vec<(&'static str, &'static str)>,
     find: fn(&str) -> Auto<T>,
@@ -56,17 +67,8 @@ impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
         if row.is_some() || name == "auto" {
             return Ok(row);
         }
-        let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
-        if let Some(arg) = arg {
-            error.insert(ContextKind::InvalidArg, ContextValue::String(arg.to_string()));
-        }
-        error.insert(ContextKind::InvalidValue, ContextValue::String(name.into_owned()));
-        let names = (self.all)().into_iter().map(|(name, _)| name.to_owned());
-        error.insert(
-            ContextKind::ValidValue,
-            ContextValue::Strings(["auto".into()].into_iter().chain(names).collect()),
-        );
-        Err(error)
+        let names = ["auto"].into_iter().chain((self.all)().into_iter().map(|(name, _)| name));
+        Err(unknown(command, arg, &name, names.collect(), "`toolstream formats` lists them all"))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -77,24 +79,105 @@ impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
     }
 }
 
+/// Parses `auto`, `none`, the name of a dialect, or the path of a dialect file.
+#[derive(Clone)]
+pub(super) struct DialectName;
+
+impl TypedValueParser for DialectName {
+    type Value = Selection;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Selection, Error> {
+        dialect::choose.parse_ref(command, arg, value).map_err(|error| {
+            match error.source().and_then(|source| source.downcast_ref()) {
+                Some(DialectError::Unknown(name)) => {
+                    let tip =
+                        "`toolstream formats` lists them all, and the name of a FILE has a dot";
+                    unknown(command, arg, name, dialect_names().collect(), tip)
+                }
+                _ => error,
+            }
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(dialect_names().map(PossibleValue::new)))
+    }
+}
+
+fn dialect_names() -> impl Iterator<Item = &'static str> {
+    ["auto", "none"].into_iter().chain(DIALECTS.iter().map(|row| row.name))
+}
+
+/// Returns the error for a name that is in no table: it suggests the nearest names, or lists all
+/// of them if there are few.
+fn unknown(
+    command: &Command,
+    arg: Option<&Arg>,
+    name: &str,
+    names: Vec<&'static str>,
+    tip: &'static str,
+) -> Error {
+    let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
+    let own =
+        |names: Vec<&str>| ContextValue::Strings(names.into_iter().map(str::to_owned).collect());
+    if let Some(arg) = arg {
+        error.insert(ContextKind::InvalidArg, ContextValue::String(arg.to_string()));
+    }
+    error.insert(ContextKind::InvalidValue, ContextValue::String(name.to_owned()));
+    let near = nearest(name, &names);
+    if !near.is_empty() {
+        error.insert(ContextKind::SuggestedValue, own(near));
+    }
+    if names.len() <= MAX_LISTED {
+        error.insert(ContextKind::ValidValue, own(names));
+    } else {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+/// Returns the names that are spelled most like this one, the nearest first.
+pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Vec<&'n str> {
+    let name = name.to_lowercase().replace('_', "-");
+    let mut near: Vec<(f64, &str)> = names
+        .iter()
+        .map(|known| {
+            let plain = known.replace('_', "-");
+            let is_part =
+                name.len().min(plain.len()) > 2 && (plain.contains(&name) || name.contains(&plain));
+            let likeness = strsim::jaro_winkler(&name, &plain);
+            (if is_part { likeness.max(MIN_LIKENESS) } else { likeness }, *known)
+        })
+        .filter(|(likeness, _)| *likeness >= MIN_LIKENESS)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().map(|(_, name)| name).take(MAX_NEAR).collect()
+}
+
 /// Which choice to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ChoiceFilter {
     /// All of them.
     All,
     /// This one.
     One(u64),
 }
 
-impl FromStr for Choice {
+impl FromStr for ChoiceFilter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "all" => Ok(Choice::All),
-            number => {
-                number.parse().map(Choice::One).map_err(|_| "expected a number, or `all`".into())
-            }
+            "all" => Ok(ChoiceFilter::All),
+            number => number
+                .parse()
+                .map(ChoiceFilter::One)
+                .map_err(|_| "expected a number, or `all`".into()),
         }
     }
 }
@@ -135,6 +218,21 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Option<usize>) {
         assert_eq!(text.parse::<Size>().ok().map(|size| size.0), expected);
+    }
+
+    #[track_caller]
+    fn check_near(name: &str, expected: &[&str]) {
+        let names = ["anthropic", "openai-chat", "openai-responses", "ollama-chat", "qwen3_coder"];
+        assert_eq!(nearest(name, &names), expected);
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        check_near("antropic", &["anthropic"]);
+        check_near("openai-chatt", &["openai-chat", "openai-responses"]);
+        check_near("responses", &["openai-responses"]);
+        check_near("Qwen3-Coder", &["qwen3_coder"]);
+        check_near("zzz", &[]);
     }
 
     #[test]

@@ -2,16 +2,15 @@
 
 use std::io::{self, Write};
 
-use toolstream::cli;
-use toolstream::cli::Detect;
-use toolstream::detect;
-use toolstream::detect::Verdict;
-use toolstream::io::{Ended, Input, Output, Read, die};
-use toolstream::status::{Outcome, Status};
-
+use crate::cli::Detect;
+use crate::commands::explain::describe;
 use crate::commands::{Inputs, Lost, settle, shown};
+use crate::detect;
+use crate::detect::Verdict;
+use crate::io::{Ended, Input, Output, Read, die};
+use crate::status::{Outcome, Status};
 
-pub(crate) fn detect(args: &Detect) -> anyhow::Result<u8> {
+pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
     let mut out = Output::open().map_err(Lost)?;
     let mut status = Status::default();
@@ -32,7 +31,7 @@ pub(crate) fn detect(args: &Detect) -> anyhow::Result<u8> {
         }
         let file = if args.json { *name } else { shown(name) };
         let file = Some(file).filter(|_| inputs.names.len() > 1);
-        let text = cli::explain(&look.verdict, file, args.json);
+        let text = describe(&look.verdict, file, args.json);
         out.write_all(format!("{separator}{text}").as_bytes())
             .and_then(|()| out.flush())
             .map_err(Lost)?;

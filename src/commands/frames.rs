@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use toolstream::cli::Frames;
-use toolstream::detect::AutoFramer;
-use toolstream::event::Code;
-use toolstream::frame::{FaultKind, FrameResult, Framer, Settings};
-use toolstream::io::{Output, Progress, Task, die, pump, report_on};
-use toolstream::sink;
-use toolstream::sink::error_code;
-use toolstream::status::Status;
+use crate::cli::Frames;
+use crate::detect::AutoFramer;
+use crate::event::Code;
+use crate::frame::{FaultKind, FrameResult, Framer, Settings};
+use crate::io::{Output, Progress, Task, die, pump, report_on};
+use crate::sink;
+use crate::sink::error_code;
+use crate::status::Status;
 
 use crate::commands::{Inputs, Lost, settle, shown};
 
-pub(crate) fn frames(args: &Frames) -> anyhow::Result<u8> {
+pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
     let mut out = Output::open().map_err(Lost)?;
     let mut status = Status::new(args.strict);

@@ -2,26 +2,27 @@
 
 use std::io::{self, Write};
 
-use anyhow::{anyhow, bail};
-use toolstream::cli::{Choice, Classify, Parse, Reading};
-use toolstream::io::{Input, Output, Progress, Task, die, pump};
-use toolstream::pipeline::{Config, Pipeline};
-use toolstream::sink;
-use toolstream::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
-use toolstream::status::{Status, Witness};
+use anyhow::bail;
+
+use crate::cli::{ChoiceFilter, Classify, Parse, Reading};
+use crate::io::{Input, Output, Progress, Task, die, pump};
+use crate::pipeline::{Config, Pipeline};
+use crate::sink;
+use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
+use crate::status::{Status, Witness};
 
 use crate::commands::parallel::parallel;
 use crate::commands::{Inputs, Lost, settle, shown};
 
-pub(crate) fn parse(args: &Parse) -> anyhow::Result<u8> {
+pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let job = Job::new(&args.reading, Print::Events { join: args.reading.join })?;
     Ok(job.run()?.code(false))
 }
 
-pub(crate) fn classify(args: &Classify) -> anyhow::Result<u8> {
+pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     let choice = match args.reading.choice {
-        Some(Choice::All) => bail!("classify follows one choice: --choice takes a number"),
-        Some(Choice::One(choice)) => choice,
+        Some(ChoiceFilter::All) => bail!("classify follows one choice: --choice takes a number"),
+        Some(ChoiceFilter::One(choice)) => choice,
         None => 0,
     };
     let job = Job::new(&args.reading, Print::Summary { choice, max_memory: args.max_memory.0 })?;
@@ -53,7 +54,7 @@ pub(super) struct Report {
 
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, print: Print) -> anyhow::Result<Self> {
-        let mut config = reading.config().map_err(|error| anyhow!(error))?;
+        let mut config = reading.config()?;
         if let Print::Summary { choice, .. } = print {
             config.assembly.choice = Some(choice);
         }

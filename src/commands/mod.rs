@@ -2,24 +2,72 @@
 //! and ended, and what becomes of output that can't be written.
 
 mod detect;
+mod explain;
+mod formats;
 mod frames;
 mod messages;
 mod parallel;
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 
 use anyhow::bail;
-use toolstream::io::{Ended, Input, Output, STANDARD_INPUT, Signals, report_on};
-use toolstream::sink::{Clock, Label};
-use toolstream::status::{Outcome, Status};
+use clap::{CommandFactory, Parser};
 
-pub(crate) use detect::detect;
-pub(crate) use frames::frames;
-pub(crate) use messages::{classify, parse};
+use crate::cli::{Cli, Command};
+use crate::io::{Ended, Input, Output, STANDARD_INPUT, Signals, report, report_lines, report_on};
+use crate::sink::{Clock, Label, SCHEMA};
+use crate::status::{Outcome, Status};
+
+pub use explain::describe;
+
+/// Runs the program: reads the arguments of the process and returns its exit status.
+pub fn main() -> ExitCode {
+    let ran = match Cli::try_parse() {
+        Ok(cli) => run(&cli.command),
+        Err(error) => answer(&error),
+    };
+    ExitCode::from(ran.unwrap_or_else(|error| {
+        report(&mut io::stderr(), &format!("{error:#}"));
+        if error.is::<Lost>() { Outcome::Io as u8 } else { Outcome::Usage as u8 }
+    }))
+}
+
+/// Runs a command and returns its exit status.
+fn run(command: &Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Parse(args) => messages::parse(args),
+        Command::Classify(args) => messages::classify(args),
+        Command::Frames(args) => frames::frames(args),
+        Command::Detect(args) => detect::detect(args),
+        Command::Formats(args) => formats::formats(args),
+        Command::Schema => print(SCHEMA),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "toolstream", &mut script);
+            print(&String::from_utf8_lossy(&script))
+        }
+    }
+}
+
+/// Prints what `--help` or `--version` asked for, or reports what is wrong with the arguments.
+fn answer(error: &clap::Error) -> anyhow::Result<u8> {
+    if error.use_stderr() {
+        // It repeats arguments, which may have come from anywhere.
+        report_lines(&mut io::stderr(), &error.render().to_string());
+        return Ok(Outcome::Usage as u8);
+    }
+    if io::stdout().is_terminal() {
+        // If this fails, there is no other place to report it.
+        let _ = error.print();
+        return Ok(0);
+    }
+    print(&error.render().to_string())
+}
 
 /// Prints a text that is known as a whole.
-pub(crate) fn print(text: &str) -> anyhow::Result<u8> {
+fn print(text: &str) -> anyhow::Result<u8> {
     let mut out = Output::open().map_err(Lost)?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Lost)?;
     Ok(0)
@@ -27,7 +75,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<u8> {
 
 /// Output that couldn't be written.
 #[derive(Debug)]
-pub(crate) struct Lost(io::Error);
+struct Lost(io::Error);
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use toolstream::io::{Output, Progress, die};
-use toolstream::status::{Outcome, Status};
+use crate::io::{Output, Progress, die};
+use crate::status::{Outcome, Status};
 
 use crate::commands::Lost;
 use crate::commands::messages::{Job, Report};

@@ -14,7 +14,7 @@ use crate::json::Str;
 use crate::repeat::Varying;
 
 /// A decoder of any format.
-pub struct AutoDecoder {
+pub(crate) struct AutoDecoder {
     wanted: Option<&'static Format>,
     held: Vec<Held>,
     size: usize,
@@ -73,7 +73,7 @@ pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static F
 
 impl AutoDecoder {
     /// A decoder that finds out, or takes the format that is wanted.
-    pub fn new(wanted: Option<&'static Format>) -> Self {
+    pub(crate) fn new(wanted: Option<&'static Format>) -> Self {
         AutoDecoder { wanted, held: Vec::new(), size: 0, state: State::Open }
     }
 

@@ -8,9 +8,9 @@ mod explain;
 mod framer;
 mod reject;
 
-pub use decoder::AutoDecoder;
+pub(crate) use decoder::AutoDecoder;
 pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;
 
 /// How much of the input detection may hold back, in bytes.
-pub const WINDOW: usize = 64 << 10;
+pub(crate) const WINDOW: usize = 64 << 10;

@@ -11,12 +11,18 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::dialect::error::DialectError;
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Role, Words};
 
-/// Reads a template, or a `tokenizer_config.json` that holds one. Fails with a
-/// sentence that says what is wrong, or has no equivalent.
-pub(super) fn load(text: &str) -> Result<&'static Dialect, String> {
+/// Parses a template, or a `tokenizer_config.json` that holds one. The row is leaked, as by
+/// [`crate::dialect::load()`].
+pub(super) fn load(text: &str) -> Result<&'static Dialect, DialectError> {
+    read(text).map_err(DialectError::invalid)
+}
+
+/// Fails with a sentence that says what is wrong, or has no equivalent.
+fn read(text: &str) -> Result<&'static Dialect, String> {
     let mut json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if let Some(inner) = json.get_mut("response_template") {
         json = inner.take();

@@ -19,20 +19,33 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
+use crate::dialect::error::DialectError;
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::{Dialect, Tag, TagRole};
 
-/// Reads a dialect. It lives as long as the program, as built-in ones do.
-/// Fails with a sentence that says where the mistake is.
-pub fn load(text: &str) -> Result<&'static Dialect, String> {
+/// Parses a dialect from TOML.
+///
+/// The row is leaked: it lives as long as the program, as the built-in ones do. A program that
+/// runs for long loads each of its dialects once and keeps the reference.
+///
+/// ```
+/// let row = toolstream::dialect::load("name = 'mine'\n[tags]\nthought = 'reasoning'\n")?;
+/// assert_eq!(row.name, "mine");
+///
+/// let error = toolstream::dialect::load("name = 'mine'\n[tags]\nthought = 'thinking'\n").unwrap_err();
+/// assert!(error.to_string().starts_with("line 3: unknown variant `thinking`"));
+/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// ```
+pub fn load(text: &str) -> Result<&'static Dialect, DialectError> {
     let dialect: Dialect = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+        let line = Some(before.matches('\n').count() + 1);
+        DialectError::Invalid { line, message: error.message().to_owned() }
     })?;
     if dialect.markers().next().is_none() {
-        return Err("a dialect needs [tags], or a [[region]] or [[call]]".into());
+        return Err(DialectError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
     }
-    Grammar::new(&dialect)?;
+    Grammar::new(&dialect).map_err(DialectError::invalid)?;
     Ok(Box::leak(Box::new(dialect)))
 }
 
@@ -68,7 +81,7 @@ mod tests {
 
     #[track_caller]
     fn check_error(toml: &str, part: &str) {
-        let error = load(toml).unwrap_err();
+        let error = load(toml).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
 

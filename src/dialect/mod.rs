@@ -11,6 +11,7 @@
 //! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
 
 pub(crate) mod body;
+mod error;
 pub(crate) mod hf_template;
 pub(crate) mod load;
 pub(crate) mod machine;
@@ -19,13 +20,14 @@ pub(crate) mod rows;
 pub(crate) mod spec;
 pub(crate) mod table;
 
+pub use error::DialectError;
 pub use load::load;
 pub use markup::Markup;
 pub use spec::{
     AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, Section, StartIn,
     Tag, TagRole, Untyped, Word, Words,
 };
-pub use table::{DIALECTS, Selection, choose};
+pub use table::{DIALECTS, Selection, choose, find};
 
 #[cfg(test)]
 mod tests;

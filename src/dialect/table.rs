@@ -1,5 +1,6 @@
 //! The table of dialects, and what `--dialect` selects of it.
 
+use crate::dialect::error::DialectError;
 use crate::dialect::hf_template;
 use crate::dialect::load::load;
 use crate::dialect::rows::{
@@ -109,27 +110,40 @@ pub enum Selection {
     Row(&'static Dialect),
 }
 
-/// What a user's word for a dialect means: `auto`, `none`, a name (`-` and `_`
-/// are the same), or a file. Fails with a sentence that says what there is.
-pub fn choose(word: &str) -> Result<Selection, String> {
-    let name = word.replace('-', "_");
-    let same = |known: &str| known.replace('-', "_") == name;
-    match name.as_str() {
+/// Finds a dialect by what a user calls it: `auto`, `none`, a name or alias (`-` and `_` are the
+/// same), or the path of a file. A path contains a `/` or a `.`; a file that ends in `.json` holds
+/// the `response_template` of a Hugging Face tokenizer, any other one TOML (see [`load()`]).
+///
+/// ```
+/// use toolstream::dialect::{Selection, choose};
+///
+/// assert!(matches!(choose("hermes")?, Selection::Row(row) if row.name == "hermes"));
+/// assert_eq!(choose("hermse").unwrap_err().to_string(), "no dialect is named hermse");
+/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// ```
+pub fn choose(word: &str) -> Result<Selection, DialectError> {
+    match word {
         "auto" => return Ok(Selection::Auto),
         "none" => return Ok(Selection::None),
         _ => {}
     }
-    if let Some(row) =
-        DIALECTS.iter().find(|row| same(row.name) || row.aliases.iter().any(|alias| same(alias)))
-    {
+    if let Some(row) = find(word) {
         return Ok(Selection::Row(row));
     }
     if !word.contains(['/', '.']) {
-        return Err(format!(
-            "no dialect named {word}; `toolstream formats` lists them, and a file's name has a dot"
-        ));
+        return Err(DialectError::Unknown(word.to_owned()));
     }
-    let text = std::fs::read_to_string(word).map_err(|error| format!("{word}: {error}"))?;
+    let text = std::fs::read_to_string(word).map_err(DialectError::Unreadable)?;
     let row = if word.ends_with(".json") { hf_template::load(&text) } else { load(&text) };
-    row.map(Selection::Row).map_err(|error| format!("{word}: {error}"))
+    row.map(Selection::Row)
+}
+
+/// Returns the built-in dialect of this name or alias; `-` and `_` are the same.
+pub fn find(name: &str) -> Option<&'static Dialect> {
+    let name = name.replace('-', "_");
+    let is_it = |known: &&str| known.replace('-', "_") == name;
+    DIALECTS
+        .iter()
+        .copied()
+        .find(|row| [row.name].iter().chain(row.aliases).any(|name| is_it(name)))
 }

@@ -45,5 +45,6 @@ mod text;
 mod workers_ai;
 
 pub use format::{Decoder, Format, Record};
+pub use support::payload::Payload;
 pub use support::{EventOut, Halves, read};
 pub use table::{FORMATS, find};

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::io::Signals;
 
 /// How standard input is called in messages.
-pub const STANDARD_INPUT: &str = "standard input";
+pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// One input.
 pub struct Input<'s> {

@@ -14,12 +14,15 @@ mod pump;
 mod report;
 mod signals;
 
-pub use input::{Input, Read, STANDARD_INPUT};
+pub(crate) use input::STANDARD_INPUT;
+pub use input::{Input, Read};
 pub use output::Output;
 pub use progress::Progress;
 pub use pump::{Ended, Task, pump};
-pub use report::{report, report_lines, report_on};
-pub use signals::{Signals, die};
+pub use report::report_on;
+pub(crate) use report::{report, report_lines};
+pub use signals::Signals;
+pub(crate) use signals::die;
 
 /// How much is read, or written, at once: what a pipe holds.
 const BLOCK: usize = 64 << 10;

@@ -8,7 +8,7 @@ use crate::event::redact;
 use crate::json;
 
 /// Says something, as `toolstream: MESSAGE`.
-pub fn report(stderr: &mut dyn Write, message: &str) {
+pub(crate) fn report(stderr: &mut dyn Write, message: &str) {
     let mut line = String::new();
     json::make_safe(&format!("toolstream: {}", redact::mask(message)), &mut line);
     line.push('\n');
@@ -16,7 +16,7 @@ pub fn report(stderr: &mut dyn Write, message: &str) {
 }
 
 /// Says a text of several lines as it is, but harmless.
-pub fn report_lines(stderr: &mut dyn Write, text: &str) {
+pub(crate) fn report_lines(stderr: &mut dyn Write, text: &str) {
     let mut lines = String::new();
     for line in text.lines() {
         json::make_safe(&redact::mask(line), &mut lines);

@@ -60,7 +60,7 @@ impl Signals {
 }
 
 /// Dies by a signal, as if it had never been caught.
-pub fn die(signal: i32) -> ! {
+pub(crate) fn die(signal: i32) -> ! {
     // It fails only for signals that don't exist, and returns only if the
     // signal doesn't kill: then the shells' own number for it has to do.
     let _ = low_level::emulate_default_handler(signal);

@@ -15,7 +15,7 @@ mod write;
 
 pub use object::{Member, ObjectReader};
 pub use plain::{plain_length, push_short};
-pub use repair::{Mended, member, members, mend};
+pub use repair::{member, members, mend};
 pub use scanner::{Scanner, Status};
 pub use string::Str;
 pub use write::{

@@ -44,7 +44,7 @@ pub struct Varying {
 }
 
 /// A decoder that decodes only what doesn't look like the last record.
-pub struct Templates<D> {
+pub(crate) struct Templates<D> {
     inner: D,
     is_on: bool,
     template: Option<Template>,
@@ -58,14 +58,14 @@ pub struct Templates<D> {
 
 impl<D: Decoder> Templates<D> {
     /// Compares records, if it's on, and lets `inner` decode the others.
-    pub fn new(inner: D, is_on: bool) -> Self {
+    pub(crate) fn new(inner: D, is_on: bool) -> Self {
         let (late, text, cuts) = Default::default();
         Templates { inner, is_on, template: None, late, text, cuts }
     }
 
     /// Takes the record that these bytes begin with, if it looks like the last
     /// one, and tells its length, or 0. What it says is said by [`Self::settle`].
-    pub fn alike(&mut self, next: &Next<'_>) -> usize {
+    pub(crate) fn alike(&mut self, next: &Next<'_>) -> usize {
         self.take(next.event_type, next.bytes, |behind| behind.starts_with(next.end))
     }
 
@@ -88,7 +88,7 @@ impl<D: Decoder> Templates<D> {
 
     /// Says what the records have said that were not decoded: at the latest when
     /// a read is used up.
-    pub fn settle(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(crate) fn settle(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let Some(template) = self.template.as_ref().filter(|_| !self.text.is_empty()) else {
             return Ok(());
         };

@@ -104,11 +104,6 @@ impl Pattern {
         }
     }
 
-    /// Whether there is nothing to match.
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
     /// The pattern with words replaced by what an opener remembered. Words that
     /// it doesn't know stay words.
     pub fn bind(&self, captures: &Captures) -> Pattern {

@@ -32,15 +32,39 @@ pub const SCHEMA: &str = include_str!("schema.json");
 /// The version of the schema, in the first line of each message.
 const VERSION: u64 = 1;
 
-/// Where events end. Fails only if writing does.
+/// The consumer of events. The pipeline pushes: it calls [`feed`](Sink::feed) for each event as
+/// soon as its last byte has come, and [`finish`](Sink::finish) once, at the end of the input.
+///
+/// An event borrows from the input and lives for one call: a sink that keeps text copies it. An
+/// `Err` ends the run, and is returned to the caller of the pipeline.
+///
+/// ```
+/// use toolstream::event::{Event, Kind};
+/// use toolstream::sink::Sink;
+///
+/// /// Counts the pieces of the answer.
+/// struct Count(usize);
+///
+/// impl Sink for Count {
+///     fn feed(&mut self, event: Event<'_>) -> std::io::Result<()> {
+///         self.0 += usize::from(matches!(event.kind, Kind::Text(_)));
+///         Ok(())
+///     }
+/// }
+/// ```
 pub trait Sink {
-    /// Takes the next event.
+    /// Takes the next event. Returns an error only if writing fails.
     fn feed(&mut self, event: Event<'_>) -> io::Result<()>;
-    /// Writes out what is complete: the next read may block.
-    fn flush(&mut self) -> io::Result<()>;
-    /// The input has ended: gives out what was held back, and writes it out.
-    fn finish(&mut self) -> io::Result<()>;
-    /// Whether a limit was hit: nothing more needs to be fed.
+    /// Writes out what is complete. Called by whoever reads, before a read that may block; a sink
+    /// that buffers nothing has nothing to do.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+    /// Emits what was held back, and writes it out: the input has ended.
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+    /// True if a limit was hit: nothing more needs to be fed.
     fn is_full(&self) -> bool {
         false
     }

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use toolstream::pipeline::{Config, Pipeline};
 use toolstream::sink::{Label, Ndjson};
+use toolstream::{Config, Pipeline};
 
 /// About how large the inputs are, in bytes: these, and twice as much.
 const SIZE: usize = 100_000;

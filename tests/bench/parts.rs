@@ -9,12 +9,12 @@ use std::hint::black_box;
 use std::io;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use toolstream::detect::AutoFramer;
 use toolstream::dialect;
 use toolstream::format;
 use toolstream::frame::{Fault, Frame, Framer, Settings};
-use toolstream::pipeline::{Config, Pipeline};
+use toolstream::internals::AutoFramer;
 use toolstream::sink::{Label, Ndjson};
+use toolstream::{Config, Pipeline};
 
 use corpus::CORPORA;
 

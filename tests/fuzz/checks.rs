@@ -5,9 +5,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
-use toolstream::assemble::{Assembler, Options};
-use toolstream::cli;
-use toolstream::detect;
+use toolstream::Config;
+use toolstream::Options;
 use toolstream::dialect::{Body, Dialect, Raw};
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::event::{
@@ -18,8 +17,9 @@ use toolstream::format;
 use toolstream::format::FORMATS;
 use toolstream::frame;
 use toolstream::frame::{Fault, Frame, Settings};
-use toolstream::io::report_on;
-use toolstream::pipeline::Config;
+use toolstream::internals::Assembler;
+use toolstream::internals::report_on;
+use toolstream::internals::{describe, explain};
 use toolstream::sink::{Frames, Join, Label, Ndjson, Sink};
 
 use crate::run::{Print, Run, run};
@@ -117,9 +117,9 @@ fn cuts(bytes: &[u8]) -> Vec<Vec<&[u8]>> {
 
 /// Detection depends on the bytes alone, and says why.
 pub fn detection(bytes: &[u8]) {
-    let verdict = detect::explain(bytes, true);
-    check_safe(&cli::explain(&verdict, Some("\u{1b}"), false));
-    check_lines(&cli::explain(&verdict, Some("\u{1b}"), true));
+    let verdict = explain(bytes, true);
+    check_safe(&describe(&verdict, Some("\u{1b}"), false));
+    check_lines(&describe(&verdict, Some("\u{1b}"), true));
     assert!(!verdict.evidence.is_empty(), "a verdict without evidence");
     whole_and_split(&Config::default(), bytes);
 }

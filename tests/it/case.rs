@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use clap::Parser;
-use toolstream::cli::{Cli, Command};
-use toolstream::pipeline::Config;
+use toolstream::Config;
+use toolstream::internals::{Cli, Command};
 
 pub(crate) use crate::run::{Print, run};
 

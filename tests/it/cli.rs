@@ -264,7 +264,9 @@ fn mistakes_are_told_with_the_way_out() {
     check_usage(&[], &["Usage: toolstream", "Examples:", "Exit status:"]);
     check_usage(&["pars"], &["'pars'", "'parse'"]);
     check_usage(&["parse", "--dialct", "auto"], &["'--dialct'", "'--dialect'"]);
-    check_usage(&["parse", "-f", "nosuch"], &["'nosuch'", "anthropic", "openai-chat", "text"]);
+    check_usage(&["parse", "-f", "nosuch"], &["'nosuch'", "`toolstream formats`"]);
+    check_usage(&["parse", "-f", "antropic"], &["'antropic'", "'anthropic'"]);
+    check_usage(&["parse", "-d", "hermse"], &["'hermse'", "'hermes'", "`toolstream formats`"]);
     check_usage(&["parse", "-F", "xml"], &["'xml'", "sse", "ndjson", "json-array"]);
     check_usage(&["parse", "-d", "nosuch"], &["nosuch", "`toolstream formats`"]);
     check_usage(&["parse", "-d", "none.toml"], &["none.toml", "No such file"]);

@@ -6,9 +6,9 @@ mod thoughts;
 use std::path::Path;
 
 use serde_json::Value;
+use toolstream::Config;
 use toolstream::dialect::Dialect;
 use toolstream::dialect::{DIALECTS, Selection};
-use toolstream::pipeline::Config;
 
 use crate::case::{Case, Print, kind, run};
 use crate::json::read;

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use serde_json::value::RawValue;
 use sse_parse::SseParser;
 use toolstream::frame::{Fault, FaultKind, Frame, HeaderValue, Settings, find};
-use toolstream::json::{Scanner, Status};
+use toolstream::internals::{JsonStatus as Status, Scanner};
 
 use crate::case::Case;
 use crate::laws::settings;

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
-use toolstream::io::{Ended, Input, Output, Progress, Signals, Task, pump};
-use toolstream::pipeline::{Config, Pipeline};
+use toolstream::internals::{Ended, Input, Output, Progress, Signals, Task, pump};
 use toolstream::sink::{Join, Label, Ndjson, Sink};
+use toolstream::{Config, Pipeline};
 
 use crate::case::{Case, Print, run};
 

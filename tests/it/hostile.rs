@@ -3,8 +3,8 @@
 
 use toolstream::dialect::{Selection, choose};
 use toolstream::format;
-use toolstream::pipeline::{Config, Pipeline};
 use toolstream::sink::{Label, Ndjson, Sink};
+use toolstream::{Config, Pipeline};
 
 use crate::case::{Case, Print, run};
 

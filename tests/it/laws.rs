@@ -15,8 +15,8 @@ mod shape;
 use std::collections::BTreeMap;
 use std::env;
 
+use toolstream::Config;
 use toolstream::format;
-use toolstream::pipeline::Config;
 
 use crate::case::{Case, Print, for_each, kind, run};
 use crate::json::read;

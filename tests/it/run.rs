@@ -2,9 +2,9 @@
 
 use std::io;
 
-use toolstream::pipeline::{Config, Pipeline};
+use toolstream::internals::{Status, Witness};
 use toolstream::sink::{Classify, Join, Label, Ndjson, Sink};
-use toolstream::status::{Status, Witness};
+use toolstream::{Config, Pipeline};
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use toolstream::pipeline::Config;
+use toolstream::Config;
 
 use crate::case::{Case, Print, for_each, run};
 

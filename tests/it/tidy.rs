@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
-use toolstream::cli::Cli;
 use toolstream::dialect::DIALECTS;
 use toolstream::format::FORMATS;
 use toolstream::frame::FRAMINGS;
+use toolstream::internals::Cli;
 
 use crate::case::files;
 

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
+use toolstream::Config;
 use toolstream::dialect::Selection;
-use toolstream::pipeline::Config;
 
 use super::{Example, spelt};
 use crate::case::{Print, kind, run};

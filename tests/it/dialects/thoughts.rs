@@ -1,10 +1,10 @@
 //! Reasoning, in each family that writes it: where it begins and ends, and
 //! what of it is a call.
 
+use toolstream::Config;
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::dialect::{Dialect, Role, StartIn, TagRole};
 use toolstream::format;
-use toolstream::pipeline::Config;
 
 use super::{Example, spelt};
 use crate::case::{Print, kind, run};

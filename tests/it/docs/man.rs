@@ -3,7 +3,7 @@
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
-use toolstream::cli::Cli;
+use toolstream::internals::Cli;
 
 /// The sections of README that are for its reader alone.
 const NOT_HERE: &[&str] = &["First steps", "Commands", "Options", "Speed", "Inside"];

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
+use toolstream::Config;
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::dialect::{Dialect, Role, TagRole};
 use toolstream::format;
-use toolstream::pipeline::Config;
 
 use super::joined;
 use super::shape::{Message, text};

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config as Settings, RngSeed};
 use serde_json::{Map, Value, json};
+use toolstream::Config;
 use toolstream::dialect::{Selection, choose};
 use toolstream::format;
-use toolstream::pipeline::Config;
 
 use super::shape::text;
 use super::{check_shape, joined};

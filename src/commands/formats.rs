@@ -2,13 +2,19 @@
 
 use serde::Serialize;
 
+use crate::cli::Formats;
+use crate::commands::print;
 use crate::dialect::table::DIALECTS;
 use crate::format::table::FORMATS;
 use crate::frame::FRAMINGS;
 use crate::json;
 
+pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
+    print(&if args.json { listing_as_json() } else { listing() })
+}
+
 /// The tables, their columns aligned.
-pub fn listing() -> String {
+fn listing() -> String {
     let mut out = String::new();
     let framings = FRAMINGS
         .iter()
@@ -77,7 +83,7 @@ struct DialectRow {
 }
 
 /// The tables as one object, on a line.
-pub fn listing_as_json() -> String {
+fn listing_as_json() -> String {
     let framings = FRAMINGS.iter().map(|row| FramingRow { name: row.name, about: row.about });
     let formats = FORMATS.iter().map(|row| FormatRow {
         name: row.name,

@@ -18,7 +18,7 @@ struct Row<'a> {
 
 /// A verdict as text, or as a line of JSON. The file is named if there are
 /// several.
-pub fn explain(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String {
+pub fn describe(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String {
     let mut out = String::new();
     if as_json {
         let Verdict { framing, format, evidence, alternatives } = verdict;
@@ -59,7 +59,7 @@ mod tests {
             evidence: vec!["one".into(), "two \u{1b}".into()],
             alternatives: vec!["openai-chat".into()],
         };
-        assert_eq!(explain(&verdict, Some("a"), as_json), expected);
+        assert_eq!(describe(&verdict, Some("a"), as_json), expected);
     }
 
     #[test]
