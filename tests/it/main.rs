@@ -20,6 +20,8 @@ mod dialects;
 mod differential;
 /// README's examples run; the man page is what the command line is.
 mod docs;
+/// The examples of the library print what they say.
+mod examples;
 /// Every read and every write fails once.
 mod faults;
 /// Every `case.in` gives its `case.out`.
