@@ -48,35 +48,28 @@ const USAGE: &[Row] = &[
 
 /// An event. Which fields it has depends on its type.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow, alias = "run_id")]
+    #[serde(alias = "run_id")]
     run_id: Option<Str<'a>>,
-    #[serde(borrow, alias = "message_id")]
+    #[serde(alias = "message_id")]
     message_id: Option<Str<'a>>,
-    #[serde(borrow)]
     role: Option<Str<'a>>,
-    #[serde(borrow)]
     delta: Option<&'a RawValue>,
-    #[serde(borrow, alias = "tool_call_id")]
+    #[serde(alias = "tool_call_id")]
     tool_call_id: Option<Str<'a>>,
-    #[serde(borrow, alias = "tool_call_name")]
+    #[serde(alias = "tool_call_name")]
     tool_call_name: Option<Str<'a>>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, alias = "encrypted_value")]
+    #[serde(alias = "encrypted_value")]
     encrypted_value: Option<Str<'a>>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
-    #[serde(borrow)]
     code: Option<Str<'a>>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     outcome: Option<Outcome<'a>>,
-    #[serde(borrow)]
     usage: Option<Vec<&'a RawValue>>,
 }
 
@@ -85,8 +78,9 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Outcome<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
 }
 

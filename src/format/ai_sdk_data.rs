@@ -36,30 +36,20 @@ const USAGE: &[Row] = &[
 
 /// The values that are objects. Which fields they have depends on the code.
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Value<'a> {
-    #[serde(borrow)]
     message_id: Option<Str<'a>>,
-    #[serde(borrow)]
     signature: Option<Str<'a>>,
-    #[serde(borrow)]
     data: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_name: Option<Str<'a>>,
-    #[serde(borrow)]
     args_text_delta: Option<Str<'a>>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
     /// OpenAI's assistants.
-    #[serde(borrow)]
     content: Option<Vec<Content<'a>>>,
 }
 
@@ -68,14 +58,14 @@ impl<'de> Payload<'de> for Value<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     text: Option<Text<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Text<'a> {
-    #[serde(borrow)]
     value: Option<Str<'a>>,
 }
 

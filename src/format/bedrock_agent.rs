@@ -40,19 +40,15 @@ fn sniff(record: &Record<'_>) -> Sniff {
 
 /// The members of all events.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
     /// `chunk`, as is the next one.
-    #[serde(borrow)]
     bytes: Option<Str<'a>>,
-    #[serde(borrow)]
     attribution: Option<Attribution<'a>>,
     /// `returnControl`, as is the next one.
-    #[serde(borrow)]
     invocation_id: Option<Str<'a>>,
-    #[serde(borrow)]
     invocation_inputs: Option<Vec<Invocation<'a>>>,
-    #[serde(borrow)]
     files: Option<Vec<&'a RawValue>>,
 }
 
@@ -61,57 +57,51 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Attribution<'a> {
-    #[serde(borrow)]
     citations: Option<Vec<&'a RawValue>>,
 }
 
 /// What the caller is to run: a function, or a request to an API.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Invocation<'a> {
-    #[serde(borrow)]
     function_invocation_input: Option<Function<'a>>,
-    #[serde(borrow)]
     api_invocation_input: Option<Api<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Function<'a> {
-    #[serde(borrow)]
     function: Option<Str<'a>>,
-    #[serde(borrow)]
     parameters: Option<Vec<Parameter<'a>>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Api<'a> {
-    #[serde(borrow)]
     http_method: Option<Str<'a>>,
-    #[serde(borrow)]
     api_path: Option<Str<'a>>,
-    #[serde(borrow)]
     parameters: Option<Vec<Parameter<'a>>>,
-    #[serde(borrow)]
     request_body: Option<&'a RawValue>,
 }
 
 /// A value, which is always a string, and the type that the tool asks for.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Parameter<'a> {
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     value: Option<Str<'a>>,
 }
 
 /// Of a request's body, by its media type.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Properties<'a> {
-    #[serde(borrow)]
     properties: Option<Vec<Parameter<'a>>>,
 }
 

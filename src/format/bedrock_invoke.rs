@@ -64,8 +64,8 @@ fn known(record: &Record<'_>) -> Option<&'static Format> {
 
 /// A chunk. Its padding, `p`, hides how long it is.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Chunk<'a> {
-    #[serde(borrow)]
     bytes: Option<Str<'a>>,
 }
 

@@ -42,19 +42,15 @@ const USAGE: &[Row] = &[
 ];
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     thread_id: Option<Str<'a>>,
     /// An [`Item`].
-    #[serde(borrow)]
     item: Option<&'a RawValue>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
 }
 
@@ -64,32 +60,22 @@ impl<'de> Payload<'de> for Event<'static> {
 
 /// What the agent thought, said or did.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
     /// Old builds call it `item_type`.
-    #[serde(borrow, rename = "type", alias = "item_type")]
+    #[serde(rename = "type", alias = "item_type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     text: Option<Str<'a>>,
-    #[serde(borrow)]
     phase: Option<Str<'a>>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
-    #[serde(borrow)]
     status: Option<Str<'a>>,
-    #[serde(borrow)]
     aggregated_output: Option<Str<'a>>,
     exit_code: Option<i64>,
-    #[serde(borrow)]
     server: Option<Str<'a>>,
-    #[serde(borrow)]
     tool: Option<Str<'a>>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 

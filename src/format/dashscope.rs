@@ -45,12 +45,10 @@ const USAGE: &[Row] = &[
 
 /// A record of a stream, or a body.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Reply<'a> {
-    #[serde(borrow)]
     request_id: Option<Str<'a>>,
-    #[serde(borrow)]
     output: Option<Output<'a>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
@@ -59,50 +57,43 @@ impl<'de> Payload<'de> for Reply<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Output<'a> {
-    #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     /// `result_format` `text`, as is the next one.
-    #[serde(borrow)]
     text: Option<Str<'a>>,
-    #[serde(borrow)]
     finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     search_info: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Choice<'a> {
     index: Option<u64>,
-    #[serde(borrow)]
     message: Option<Message<'a>>,
-    #[serde(borrow)]
     finish_reason: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
     /// A string; models that see or hear write an array of [`Part`]s.
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     reasoning_content: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow)]
     text: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
     index: Option<u64>,
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     function: Option<Function<'a>>,
 }
 

@@ -60,35 +60,23 @@ const USAGE: &[Row] = &[
 ];
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     session_id: Option<Str<'a>>,
-    #[serde(borrow)]
     model: Option<Str<'a>>,
-    #[serde(borrow)]
     role: Option<Str<'a>>,
-    #[serde(borrow)]
     content: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_name: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_id: Option<Str<'a>>,
-    #[serde(borrow)]
     parameters: Option<&'a RawValue>,
-    #[serde(borrow)]
     status: Option<Str<'a>>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
-    #[serde(borrow)]
     stats: Option<&'a RawValue>,
     /// A body's answer.
-    #[serde(borrow)]
     response: Option<Str<'a>>,
 }
 

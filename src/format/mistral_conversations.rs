@@ -45,31 +45,23 @@ const USAGE: &[Row] = &[
 
 /// An event of a stream, an entry of a response, or the response.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     conversation_id: Option<Str<'a>>,
     /// Which entry an event belongs to.
     output_index: Option<u64>,
     /// Of an entry, not of a function's call.
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
     /// What a tool that Mistral ran found.
-    #[serde(borrow)]
     info: Option<&'a RawValue>,
     /// A string, a [`Chunk`] or several.
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     outputs: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
@@ -78,13 +70,12 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Chunk<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     text: Option<Str<'a>>,
     /// Again [`Chunk`]s, of text.
-    #[serde(borrow)]
     thinking: Option<&'a RawValue>,
 }
 

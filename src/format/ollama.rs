@@ -57,25 +57,18 @@ const USAGE: &[Row] = &[
 
 /// A record of a stream, or a body.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Reply<'a> {
-    #[serde(borrow)]
     model: Option<Str<'a>>,
     /// `/api/chat`.
-    #[serde(borrow)]
     message: Option<Message<'a>>,
     /// `/api/generate`, as are the next three.
-    #[serde(borrow)]
     response: Option<Str<'a>>,
-    #[serde(borrow)]
     thinking: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     image: Option<&'a RawValue>,
     done: Option<bool>,
-    #[serde(borrow)]
     done_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
@@ -84,24 +77,20 @@ impl<'de> Payload<'de> for Reply<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    #[serde(borrow)]
     content: Option<Str<'a>>,
-    #[serde(borrow)]
     thinking: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     images: Option<Vec<&'a RawValue>>,
 }
 
 /// A whole call. Older servers give it no id, and count from 0 in each record:
 /// the count isn't used.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     function: Option<Function<'a>>,
 }
 

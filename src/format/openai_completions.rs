@@ -41,16 +41,12 @@ fn sniff(record: &Record<'_>) -> Sniff {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Chunk<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     model: Option<Str<'a>>,
-    #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
@@ -59,13 +55,12 @@ impl<'de> Payload<'de> for Chunk<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Choice<'a> {
     index: Option<u64>,
     /// Some proxies end with a chunk of the chat format, without a text.
-    #[serde(borrow)]
     text: Option<Str<'a>>,
     /// TGI writes an empty one while there is none.
-    #[serde(borrow)]
     finish_reason: Option<Str<'a>>,
 }
 

@@ -47,15 +47,12 @@ fn is_ours(record: &Record<'_>) -> bool {
 
 /// What tells whose message it is, and the fields of a result.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Head<'a> {
-    #[serde(borrow)]
     role: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_call_id: Option<Str<'a>>,
     /// The tool's.
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 

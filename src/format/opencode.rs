@@ -44,13 +44,12 @@ const USAGE: &[Row] = &[
 ];
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     part: Option<Part<'a>>,
-    #[serde(borrow)]
     error: Option<Problem<'a>>,
 }
 
@@ -59,50 +58,41 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
-    #[serde(borrow, rename = "messageID")]
+    #[serde(rename = "messageID")]
     message_id: Option<Str<'a>>,
-    #[serde(borrow)]
     text: Option<Str<'a>>,
-    #[serde(borrow, rename = "callID")]
+    #[serde(rename = "callID")]
     call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     tool: Option<Str<'a>>,
-    #[serde(borrow)]
     state: Option<State<'a>>,
-    #[serde(borrow)]
     reason: Option<Str<'a>>,
-    #[serde(borrow)]
     tokens: Option<&'a RawValue>,
 }
 
 /// How far a call has come.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct State<'a> {
-    #[serde(borrow)]
     status: Option<Str<'a>>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Problem<'a> {
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     message: Option<Str<'a>>,
-    #[serde(borrow)]
     data: Option<Data<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct Data<'a> {
-    #[serde(borrow)]
     message: Option<Str<'a>>,
     status_code: Option<u16>,
 }

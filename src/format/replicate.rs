@@ -42,24 +42,17 @@ const USAGE: &[Row] = &[
 
 /// A prediction, or the data of `done`.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Prediction<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     model: Option<Str<'a>>,
     /// Pieces of text, or all of it.
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     logs: Option<Str<'a>>,
-    #[serde(borrow)]
     metrics: Option<&'a RawValue>,
-    #[serde(borrow)]
     status: Option<Str<'a>>,
     /// `done`: nothing, `error` or `canceled`.
-    #[serde(borrow)]
     reason: Option<Str<'a>>,
 }
 

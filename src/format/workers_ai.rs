@@ -53,22 +53,17 @@ fn other_format(result: &Record<'_>) -> Option<&'static Format> {
 
 /// A record of a stream, or a body.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Reply<'a> {
     /// A string; with a JSON schema, what the model wrote as JSON, and a number
     /// where the model wrote nothing else.
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
     /// Padding, against those who measure the records' lengths.
-    #[serde(borrow)]
     p: Option<&'a RawValue>,
     /// REST: the answer.
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
 }
 
@@ -88,15 +83,12 @@ impl Reply<'_> {
 
 /// A call with its function beside it, as OpenAI has it, or in itself.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
     index: Option<u64>,
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     function: Option<Function<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 

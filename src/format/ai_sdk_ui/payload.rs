@@ -8,38 +8,26 @@ use crate::json::Str;
 
 /// One part. Which fields it has depends on its type.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) message_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) message_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) delta: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) input_text_delta: Option<Str<'a>>,
     /// `text` for tools that take no JSON.
-    #[serde(borrow)]
     input_encoding: Option<Str<'a>>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) output: Option<&'a RawValue>,
     pub(super) preliminary: Option<bool>,
     pub(super) provider_executed: Option<bool>,
-    #[serde(borrow)]
     pub(super) error_text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     provider_metadata: Option<&'a RawValue>,
 }
 

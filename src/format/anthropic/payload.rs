@@ -11,24 +11,19 @@ use crate::json::Str;
 /// One event of a stream. What has a table of its own is read when its type
 /// asks for it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(in crate::format) kind: Option<Str<'a>>,
     pub(in crate::format) index: Option<u64>,
     /// `message_start`: a [`Message`].
-    #[serde(borrow)]
     pub(in crate::format) message: Option<&'a RawValue>,
     /// `content_block_start`: a [`Block`].
-    #[serde(borrow)]
     pub(in crate::format) content_block: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(in crate::format) delta: Option<Delta<'a>>,
     /// `message_delta`, as are the next two.
-    #[serde(borrow)]
     pub(in crate::format) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     context_management: Option<&'a RawValue>,
-    #[serde(borrow)]
     input_transformations: Option<&'a RawValue>,
 }
 
@@ -56,57 +51,38 @@ impl Event<'_> {
 /// What a `content_block_delta` adds to a block, or a `message_delta` to the
 /// message.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Delta<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(in crate::format) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) thinking: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) signature: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) partial_json: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) citation: Option<&'a RawValue>,
     /// `compaction_delta`, as is the next one.
-    #[serde(borrow)]
     pub(in crate::format) content: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) encrypted_content: Option<Str<'a>>,
-    #[serde(borrow)]
     stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     stop_sequence: Option<Str<'a>>,
-    #[serde(borrow)]
     stop_details: Option<&'a RawValue>,
-    #[serde(borrow)]
     container: Option<&'a RawValue>,
 }
 
 /// A message: as it is when its stream begins, or complete.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Message<'a> {
-    #[serde(borrow)]
     pub(in crate::format) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) model: Option<Str<'a>>,
     /// Each of them a [`Block`].
-    #[serde(borrow)]
     pub(in crate::format) content: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(in crate::format) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     stop_sequence: Option<Str<'a>>,
-    #[serde(borrow)]
     stop_details: Option<&'a RawValue>,
-    #[serde(borrow)]
     container: Option<&'a RawValue>,
-    #[serde(borrow)]
     context_management: Option<&'a RawValue>,
-    #[serde(borrow)]
     input_transformations: Option<&'a RawValue>,
 }
 
@@ -140,39 +116,27 @@ pub(in crate::format) struct Ending<'e> {
 
 /// A block of content, as it is at its start or whole.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Block<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(in crate::format) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(in crate::format) thinking: Option<Str<'a>>,
     /// Of thinking, and of a compaction.
-    #[serde(borrow)]
     pub(in crate::format) signature: Option<Str<'a>>,
     /// Of redacted thinking.
-    #[serde(borrow)]
     pub(in crate::format) data: Option<Str<'a>>,
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(in crate::format) tool_use_id: Option<Str<'a>>,
     is_error: Option<bool>,
     /// A result, or the text of a compaction.
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(in crate::format) encrypted_content: Option<Str<'a>>,
     /// The models of a fallback.
-    #[serde(borrow)]
     from: Option<Model<'a>>,
-    #[serde(borrow)]
     to: Option<Model<'a>>,
 }
 
@@ -227,14 +191,15 @@ impl Block<'_> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Tagged<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Model<'a> {
-    #[serde(borrow)]
     model: Option<Str<'a>>,
 }
 

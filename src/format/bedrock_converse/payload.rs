@@ -7,22 +7,17 @@ use crate::json::Str;
 
 /// One event of a stream, whatever its name.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Event<'a> {
     pub(super) content_block_index: Option<u64>,
-    #[serde(borrow)]
     pub(super) start: Option<Start<'a>>,
-    #[serde(borrow)]
     pub(super) delta: Option<Delta<'a>>,
     /// `messageStop`, as is the next one.
-    #[serde(borrow)]
     pub(super) stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) additional_model_response_fields: Option<&'a RawValue>,
     /// `metadata`, as is the next one.
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) trace: Option<&'a RawValue>,
 }
 
@@ -32,75 +27,62 @@ impl<'de> Payload<'de> for Event<'static> {
 
 /// How a block begins.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Start<'a> {
-    #[serde(borrow)]
     pub(super) tool_use: Option<ToolUse<'a>>,
-    #[serde(borrow)]
     pub(super) tool_result: Option<ToolResult<'a>>,
-    #[serde(borrow)]
     pub(super) image: Option<&'a RawValue>,
 }
 
 /// What is added to a block.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Delta<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_use: Option<ToolInput<'a>>,
-    #[serde(borrow)]
     pub(super) reasoning_content: Option<Reasoning<'a>>,
-    #[serde(borrow)]
     pub(super) citation: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) tool_result: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(super) image: Option<&'a RawValue>,
 }
 
 /// Arguments, which come in pieces of JSON.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct ToolInput<'a> {
-    #[serde(borrow)]
     pub(super) input: Option<Str<'a>>,
 }
 
 /// Thinking: in deltas its fields stand here, in complete answers the text and
 /// its signature one level deeper.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Reasoning<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) redacted_content: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) reasoning_text: Option<ReasoningText<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct ReasoningText<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
 }
 
 /// A call: its beginning, or all of it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolUse<'a> {
-    #[serde(borrow)]
     tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
 }
 
@@ -122,13 +104,11 @@ impl ToolUse<'_> {
 
 /// A result: its beginning, or all of it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolResult<'a> {
-    #[serde(borrow)]
     tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
     status: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) content: Option<Vec<&'a RawValue>>,
 }
 
@@ -149,17 +129,13 @@ impl ToolResult<'_> {
 
 /// A complete answer.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Body<'a> {
-    #[serde(borrow)]
     output: Option<Output<'a>>,
-    #[serde(borrow)]
     pub(super) stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) additional_model_response_fields: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) trace: Option<&'a RawValue>,
 }
 
@@ -168,15 +144,15 @@ impl<'de> Payload<'de> for Body<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Output<'a> {
-    #[serde(borrow)]
     message: Option<Message<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
     /// Each of them a [`Block`].
-    #[serde(borrow)]
     content: Option<Vec<&'a RawValue>>,
 }
 
@@ -189,17 +165,13 @@ impl<'a> Body<'a> {
 
 /// A block of a complete answer.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Block<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_use: Option<ToolUse<'a>>,
-    #[serde(borrow)]
     pub(super) tool_result: Option<ToolResult<'a>>,
-    #[serde(borrow)]
     pub(super) reasoning_content: Option<Reasoning<'a>>,
-    #[serde(borrow)]
     pub(super) citations_content: Option<Citations<'a>>,
 }
 
@@ -209,15 +181,14 @@ impl<'de> Payload<'de> for Block<'static> {
 
 /// Text, and where it is from.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Citations<'a> {
-    #[serde(borrow)]
     pub(super) content: Option<Vec<Cited<'a>>>,
-    #[serde(borrow)]
     pub(super) citations: Option<Vec<&'a RawValue>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Cited<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
 }

@@ -52,26 +52,21 @@ pub(super) const PASSED_OVER: [&str; 24] = [
 /// A line of a stream or of a transcript. Which fields it has depends on its
 /// type.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) subtype: Option<Str<'a>>,
-    #[serde(borrow)]
     session_id: Option<Str<'a>>,
     /// Transcripts write it so.
-    #[serde(borrow, rename = "sessionId")]
+    #[serde(rename = "sessionId")]
     pub(super) session_id_of_transcript: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) model: Option<Str<'a>>,
     /// A message of Anthropic's API, or a user's.
-    #[serde(borrow)]
     pub(super) message: Option<&'a RawValue>,
     /// An event of Anthropic's API.
-    #[serde(borrow)]
     pub(super) event: Option<&'a RawValue>,
     /// The call that a subagent works for.
-    #[serde(borrow)]
     parent_tool_use_id: Option<Str<'a>>,
     /// The same in a transcript.
     #[serde(rename = "isSidechain")]
@@ -80,17 +75,11 @@ pub(super) struct Line<'a> {
     is_meta: Option<bool>,
     /// `result`, as are the others.
     pub(super) is_error: Option<bool>,
-    #[serde(borrow)]
     pub(super) result: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     errors: Option<Vec<Str<'a>>>,
-    #[serde(borrow)]
     permission_denials: Option<&'a RawValue>,
-    #[serde(borrow)]
     structured_output: Option<&'a RawValue>,
 }
 

@@ -13,23 +13,18 @@ use crate::json::Str;
 
 /// An event of a stream, or a complete body.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
     pub(super) index: Option<u64>,
-    #[serde(borrow)]
     pub(super) delta: Option<Delta<'a>>,
     /// `debug`.
-    #[serde(borrow)]
     pub(super) prompt: Option<&'a RawValue>,
     /// Bodies, as are the next two: a [`Message`]. Errors: what went wrong.
-    #[serde(borrow)]
     pub(super) message: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
 }
 
@@ -38,28 +33,22 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {
-    #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
     /// `message-end`, as are the next two.
-    #[serde(borrow)]
     pub(super) finish_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
 /// A whole message, or what an event adds to one.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Message<'a> {
-    #[serde(borrow)]
     pub(super) content: Option<Many<Content<'a>>>,
-    #[serde(borrow)]
     pub(super) tool_plan: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
-    #[serde(borrow)]
     pub(super) citations: Option<&'a RawValue>,
 }
 
@@ -68,18 +57,16 @@ impl<'de> Payload<'de> for Message<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Content<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) thinking: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct ToolCall<'a> {
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) function: Option<Function<'a>>,
 }
 

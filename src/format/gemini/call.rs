@@ -8,15 +8,13 @@ use crate::json::Str;
 
 /// A call, or a fragment of one: one with nothing in it closes the call.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::format) struct FunctionCall<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
-    #[serde(borrow, alias = "partial_args")]
+    #[serde(alias = "partial_args")]
     partial_args: Option<Vec<PartialArg<'a>>>,
     #[serde(alias = "will_continue")]
     will_continue: Option<bool>,
@@ -51,15 +49,16 @@ impl<'a> FunctionCall<'a> {
 
 /// What a fragment says of the argument at a path.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::format) struct PartialArg<'a> {
-    #[serde(borrow, alias = "json_path")]
+    #[serde(alias = "json_path")]
     pub(super) json_path: Option<Str<'a>>,
-    #[serde(borrow, alias = "string_value")]
+    #[serde(alias = "string_value")]
     pub(super) string_value: Option<&'a RawValue>,
-    #[serde(borrow, alias = "number_value")]
+    #[serde(alias = "number_value")]
     number_value: Option<&'a RawValue>,
-    #[serde(borrow, alias = "bool_value")]
+    #[serde(alias = "bool_value")]
     bool_value: Option<&'a RawValue>,
     #[serde(default, alias = "null_value")]
     null_value: Present,
@@ -87,26 +86,22 @@ impl<'de> Deserialize<'de> for Present {
 
 /// The result of a call that the caller ran.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct FunctionResponse<'a> {
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
 }
 
 /// A tool on the provider's side: its call or its response.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::format) struct ServerTool<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow, alias = "tool_type")]
+    #[serde(alias = "tool_type")]
     tool_type: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) args: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
 }
 
@@ -122,10 +117,9 @@ impl ServerTool<'_> {
 
 /// What code and its result have in common.
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Identified<'a> {
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     outcome: Option<&'a RawValue>,
 }
 

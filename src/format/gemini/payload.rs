@@ -10,23 +10,21 @@ use crate::json::Str;
 
 /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Chunk<'a> {
-    #[serde(borrow, alias = "response_id")]
+    #[serde(alias = "response_id")]
     pub(super) response_id: Option<Str<'a>>,
-    #[serde(borrow, alias = "model_version")]
+    #[serde(alias = "model_version")]
     pub(super) model_version: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     /// A [`Feedback`].
-    #[serde(borrow, alias = "prompt_feedback")]
+    #[serde(alias = "prompt_feedback")]
     pub(super) prompt_feedback: Option<&'a RawValue>,
-    #[serde(borrow, alias = "usage_metadata")]
+    #[serde(alias = "usage_metadata")]
     pub(super) usage_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     /// Code Assist, and the lines of a batch: the chunk itself.
-    #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
 }
 
@@ -51,32 +49,33 @@ impl Chunk<'_> {
 
 /// What the filter thinks of the prompt.
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Feedback<'a> {
-    #[serde(borrow, alias = "block_reason")]
+    #[serde(alias = "block_reason")]
     pub(super) block_reason: Option<&'a RawValue>,
 }
 
 /// One of the alternative answers.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Candidate<'a> {
     pub(super) index: Option<u64>,
-    #[serde(borrow)]
     pub(super) content: Option<Content<'a>>,
     /// A word, or its number where enums are encoded so.
-    #[serde(borrow, alias = "finish_reason")]
+    #[serde(alias = "finish_reason")]
     pub(super) finish_reason: Option<&'a RawValue>,
-    #[serde(borrow, alias = "finish_message")]
+    #[serde(alias = "finish_message")]
     finish_message: Option<Str<'a>>,
-    #[serde(borrow, alias = "citation_metadata")]
+    #[serde(alias = "citation_metadata")]
     citation_metadata: Option<&'a RawValue>,
-    #[serde(borrow, alias = "grounding_metadata")]
+    #[serde(alias = "grounding_metadata")]
     grounding_metadata: Option<&'a RawValue>,
-    #[serde(borrow, alias = "url_context_metadata")]
+    #[serde(alias = "url_context_metadata")]
     url_context_metadata: Option<&'a RawValue>,
     /// With which the next request goes on behind `CONTINUATION`.
-    #[serde(borrow, alias = "continuation_token")]
+    #[serde(alias = "continuation_token")]
     continuation_token: Option<Str<'a>>,
 }
 
@@ -104,41 +103,41 @@ impl<'a> Candidate<'a> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Content<'a> {
-    #[serde(borrow)]
     pub(in crate::format) parts: Option<Vec<Part<'a>>>,
 }
 
 /// A part of an answer: one of its kinds, and flags.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::format) struct Part<'a> {
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
     /// Whether the text is thinking.
     pub(super) thought: Option<bool>,
-    #[serde(borrow, alias = "thought_signature")]
+    #[serde(alias = "thought_signature")]
     pub(super) thought_signature: Option<Str<'a>>,
-    #[serde(borrow, alias = "function_call")]
+    #[serde(alias = "function_call")]
     pub(super) function_call: Option<FunctionCall<'a>>,
-    #[serde(borrow, alias = "function_response")]
+    #[serde(alias = "function_response")]
     pub(super) function_response: Option<FunctionResponse<'a>>,
     /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
-    #[serde(borrow, alias = "executable_code")]
+    #[serde(alias = "executable_code")]
     pub(super) executable_code: Option<&'a RawValue>,
     /// What came of it, with an [`crate::format::gemini::call::Identified`].
-    #[serde(borrow, alias = "code_execution_result")]
+    #[serde(alias = "code_execution_result")]
     pub(super) code_execution_result: Option<&'a RawValue>,
     /// A tool that the provider runs.
-    #[serde(borrow, alias = "tool_call")]
+    #[serde(alias = "tool_call")]
     pub(super) tool_call: Option<ServerTool<'a>>,
-    #[serde(borrow, alias = "tool_response")]
+    #[serde(alias = "tool_response")]
     pub(super) tool_response: Option<ServerTool<'a>>,
-    #[serde(borrow, alias = "inline_data")]
+    #[serde(alias = "inline_data")]
     inline_data: Option<&'a RawValue>,
-    #[serde(borrow, alias = "file_data")]
+    #[serde(alias = "file_data")]
     file_data: Option<&'a RawValue>,
-    #[serde(borrow, alias = "audio_transcription")]
+    #[serde(alias = "audio_transcription")]
     audio_transcription: Option<&'a RawValue>,
 }
 

@@ -8,35 +8,25 @@ use crate::json::Str;
 /// One event of a stream. What has a table of its own is read when its type
 /// asks for it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Event<'a> {
-    #[serde(borrow)]
     pub(super) event_type: Option<Str<'a>>,
     /// A complete interaction has this instead of an event's type.
-    #[serde(borrow)]
     pub(super) object: Option<Str<'a>>,
     pub(super) index: Option<u64>,
     /// An [`Interaction`].
-    #[serde(borrow)]
     pub(super) interaction: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) interaction_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) status: Option<Str<'a>>,
     /// A [`Step`].
-    #[serde(borrow)]
     pub(super) step: Option<&'a RawValue>,
     /// The same in the first beta.
-    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
     /// What a delta adds to a step: a [`Step`] as well.
-    #[serde(borrow)]
     pub(super) delta: Option<&'a RawValue>,
     /// All that was used so far, whatever event it comes with.
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
-    #[serde(borrow)]
     metadata: Option<Metadata<'a>>,
 }
 
@@ -53,30 +43,23 @@ impl<'a> Event<'a> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Metadata<'a> {
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     total_usage: Option<&'a RawValue>,
 }
 
 /// An interaction: as it is when its stream begins or ends, or complete.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Interaction<'a> {
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) model: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) status: Option<Str<'a>>,
-    #[serde(borrow)]
     steps: Option<Vec<&'a RawValue>>,
     /// The steps in the first beta.
-    #[serde(borrow)]
     outputs: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
@@ -93,34 +76,24 @@ impl<'a> Interaction<'a> {
 /// A step, a piece of its content, or what a delta adds to it: all are told
 /// by their type.
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Step<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) annotations: Option<Vec<&'a RawValue>>,
     /// Of a message a list of pieces, of a thought's summary one piece.
-    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
     /// Pieces of what the model thought.
-    #[serde(borrow)]
     pub(super) summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
-    #[serde(borrow)]
     id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
     /// An object, or a fragment of its text.
-    #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) result: Option<&'a RawValue>,
     pub(super) is_error: Option<bool>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 

@@ -8,41 +8,40 @@ use crate::json::Str;
 
 /// A record of either side: one of its kinds, and what it cost.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message<'a> {
-    #[serde(borrow, alias = "setup_complete")]
+    #[serde(alias = "setup_complete")]
     setup_complete: Option<&'a RawValue>,
-    #[serde(borrow, alias = "server_content")]
+    #[serde(alias = "server_content")]
     pub(super) server_content: Option<ServerContent<'a>>,
-    #[serde(borrow, alias = "tool_call")]
+    #[serde(alias = "tool_call")]
     pub(super) tool_call: Option<ToolCall<'a>>,
-    #[serde(borrow, alias = "tool_call_cancellation")]
+    #[serde(alias = "tool_call_cancellation")]
     pub(super) tool_call_cancellation: Option<&'a RawValue>,
-    #[serde(borrow, alias = "usage_metadata")]
+    #[serde(alias = "usage_metadata")]
     pub(super) usage_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     /// The client's.
-    #[serde(borrow)]
     setup: Option<Setup<'a>>,
     /// The client's: what came of calls.
-    #[serde(borrow, alias = "tool_response")]
+    #[serde(alias = "tool_response")]
     tool_response: Option<ToolResponse<'a>>,
     /// The client's, as are the next two.
-    #[serde(borrow, alias = "client_content")]
+    #[serde(alias = "client_content")]
     client_content: Option<&'a RawValue>,
-    #[serde(borrow, alias = "realtime_input")]
+    #[serde(alias = "realtime_input")]
     realtime_input: Option<&'a RawValue>,
-    #[serde(borrow, alias = "context_update")]
+    #[serde(alias = "context_update")]
     context_update: Option<&'a RawValue>,
     /// Of the session, as are all that follow.
-    #[serde(borrow, alias = "go_away")]
+    #[serde(alias = "go_away")]
     go_away: Option<&'a RawValue>,
-    #[serde(borrow, alias = "session_resumption_update")]
+    #[serde(alias = "session_resumption_update")]
     session_resumption_update: Option<&'a RawValue>,
-    #[serde(borrow, alias = "voice_activity")]
+    #[serde(alias = "voice_activity")]
     voice_activity: Option<&'a RawValue>,
-    #[serde(borrow, alias = "voice_activity_detection_signal")]
+    #[serde(alias = "voice_activity_detection_signal")]
     voice_activity_detection_signal: Option<&'a RawValue>,
 }
 
@@ -94,45 +93,48 @@ impl<'a> Message<'a> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Setup<'a> {
-    #[serde(borrow)]
     model: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ToolCall<'a> {
-    #[serde(borrow, alias = "function_calls")]
+    #[serde(alias = "function_calls")]
     function_calls: Option<Vec<FunctionCall<'a>>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 struct ToolResponse<'a> {
-    #[serde(borrow, alias = "function_responses")]
+    #[serde(alias = "function_responses")]
     function_responses: Option<Vec<FunctionResponse<'a>>>,
 }
 
 /// What a record adds to a turn.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ServerContent<'a> {
-    #[serde(borrow, alias = "model_turn")]
+    #[serde(alias = "model_turn")]
     model_turn: Option<Content<'a>>,
     /// The answer, where it is spoken.
-    #[serde(borrow, alias = "output_transcription")]
+    #[serde(alias = "output_transcription")]
     pub(super) output_transcription: Option<Transcription<'a>>,
     /// What the user has said.
-    #[serde(borrow, alias = "input_transcription")]
+    #[serde(alias = "input_transcription")]
     pub(super) input_transcription: Option<Transcription<'a>>,
     #[serde(alias = "turn_complete")]
     pub(super) turn_complete: Option<bool>,
-    #[serde(borrow, alias = "turn_complete_reason")]
+    #[serde(alias = "turn_complete_reason")]
     pub(super) turn_complete_reason: Option<&'a RawValue>,
     pub(super) interrupted: Option<bool>,
-    #[serde(borrow, alias = "grounding_metadata")]
+    #[serde(alias = "grounding_metadata")]
     grounding_metadata: Option<&'a RawValue>,
-    #[serde(borrow, alias = "url_context_metadata")]
+    #[serde(alias = "url_context_metadata")]
     url_context_metadata: Option<&'a RawValue>,
 }
 
@@ -152,8 +154,8 @@ impl<'a> ServerContent<'a> {
 
 /// Speech as text, piece by piece.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Transcription<'a> {
-    #[serde(borrow)]
     text: Option<Str<'a>>,
 }
 

@@ -12,15 +12,12 @@ use crate::json::Str;
 
 /// A tool call, or a fragment of one.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct ToolCall<'a> {
     pub(super) index: Option<u64>,
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) function: Option<Function<'a>>,
-    #[serde(borrow)]
     pub(super) custom: Option<Custom<'a>>,
-    #[serde(borrow)]
     extra_content: Option<Extra<'a>>,
 }
 
@@ -65,10 +62,9 @@ impl ToolCall<'_> {
 
 /// A tool that takes free text.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Custom<'a> {
-    #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) input: Option<Str<'a>>,
 }
 
@@ -96,16 +92,13 @@ impl Delta<'_> {
 
 /// A part of Snowflake's `content_list`. A call is one, or stands inside it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Listed<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     tool_use: Option<Box<Listed<'a>>>,
-    #[serde(borrow)]
     tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
     name: Option<Str<'a>>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
 }
 

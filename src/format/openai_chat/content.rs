@@ -76,20 +76,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 
 /// One part of the content.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Option<Str<'a>>,
-    #[serde(borrow)]
     text: Option<Str<'a>>,
-    #[serde(borrow)]
     refusal: Option<Str<'a>>,
     /// Mistral.
-    #[serde(borrow)]
     thinking: Option<Vec<Part<'a>>>,
     /// Databricks.
-    #[serde(borrow)]
     summary: Option<Vec<Part<'a>>>,
-    #[serde(borrow)]
     signature: Option<Str<'a>>,
 }
 

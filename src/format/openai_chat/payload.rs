@@ -12,31 +12,22 @@ use crate::json::Str;
 
 /// `chat.completion.chunk` and `chat.completion`.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Chunk<'a> {
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) model: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
     /// Groq repeats the usage here.
-    #[serde(borrow)]
     pub(super) x_groq: Option<XGroq<'a>>,
     /// Perplexity and xAI.
-    #[serde(borrow)]
     citations: Option<&'a RawValue>,
     /// Perplexity.
-    #[serde(borrow)]
     search_results: Option<&'a RawValue>,
     /// Z.ai.
-    #[serde(borrow)]
     web_search: Option<&'a RawValue>,
     /// Azure and Copilot: what the filter thinks of the prompt.
-    #[serde(borrow)]
     prompt_filter_results: Option<&'a RawValue>,
 }
 
@@ -66,28 +57,23 @@ impl<'a> Chunk<'a> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct XGroq<'a> {
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Choice<'a> {
     pub(super) index: Option<u64>,
-    #[serde(borrow)]
     pub(super) delta: Option<Delta<'a>>,
-    #[serde(borrow)]
     pub(super) message: Option<Delta<'a>>,
-    #[serde(borrow)]
     pub(super) finish_reason: Option<Str<'a>>,
     /// OpenRouter: the provider's own reason.
-    #[serde(borrow)]
     pub(super) native_finish_reason: Option<Str<'a>>,
     /// Moonshot.
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     /// OpenRouter.
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
@@ -107,62 +93,43 @@ impl Choice<'_> {
 
 /// What a chunk adds, or a whole message.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Delta<'a> {
-    #[serde(borrow)]
     pub(super) role: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) content: Option<Content<'a>>,
-    #[serde(borrow)]
     pub(super) refusal: Option<Str<'a>>,
     /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
-    #[serde(borrow)]
     pub(super) reasoning_content: Option<Str<'a>>,
     /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
-    #[serde(borrow)]
     pub(super) reasoning: Option<Str<'a>>,
     /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
-    #[serde(borrow)]
     pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
     /// LiteLLM: thoughts with their signatures, mostly the same ones again.
-    #[serde(borrow)]
     pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
     /// TGI sent one call by itself, before 2025.
-    #[serde(borrow)]
     pub(in crate::format) tool_calls: Option<Many<ToolCall<'a>>>,
-    #[serde(borrow)]
     pub(in crate::format) function_call: Option<Function<'a>>,
-    #[serde(borrow)]
     audio: Option<&'a RawValue>,
     /// OpenRouter, LiteLLM.
-    #[serde(borrow)]
     images: Option<Vec<&'a RawValue>>,
     /// OpenRouter, OpenAI's search models.
-    #[serde(borrow)]
     annotations: Option<Vec<&'a RawValue>>,
     /// Groq: what its own tools did.
-    #[serde(borrow)]
     executed_tools: Option<Vec<&'a RawValue>>,
     /// Writer: what it read.
-    #[serde(borrow)]
     graph_data: Option<&'a RawValue>,
     /// Gemini's OpenAI surface.
-    #[serde(borrow)]
     pub(super) extra_content: Option<Extra<'a>>,
     /// LiteLLM: what another format has, and this one hasn't.
-    #[serde(borrow)]
     pub(super) provider_specific_fields: Option<Specific<'a>>,
     /// Snowflake's older endpoint, as are the next four: a fragment of a call
     /// stands in the delta itself, and once more in the list. A body has it in
     /// the list alone.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) content_list: Option<Vec<Listed<'a>>>,
 }
 
@@ -201,16 +168,13 @@ fn is_blank(json: &str) -> bool {
 
 /// What LiteLLM passes on beside its own fields.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Specific<'a> {
-    #[serde(borrow)]
     citation: Option<&'a RawValue>,
-    #[serde(borrow)]
     citations: Option<&'a RawValue>,
     /// Anthropic's blocks of what the provider's tools gave.
-    #[serde(borrow)]
     tool_results: Option<Vec<Given<'a>>>,
     /// The same of its search: all so far.
-    #[serde(borrow)]
     web_search_results: Option<Vec<Given<'a>>>,
 }
 
@@ -223,40 +187,34 @@ impl<'a> Specific<'a> {
 
 /// What a call of the provider's gave.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Given<'a> {
-    #[serde(borrow)]
     pub(super) tool_use_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Detail<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) summary: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) data: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct ThinkingBlock<'a> {
-    #[serde(borrow)]
     pub(super) thinking: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) signature: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) data: Option<Str<'a>>,
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Extra<'a> {
-    #[serde(borrow)]
     google: Option<Google<'a>>,
 }
 
@@ -272,8 +230,23 @@ impl Extra<'_> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Google<'a> {
-    #[serde(borrow)]
     thought_signature: Option<Str<'a>>,
     thought: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_two_levels_down_is_borrowed() {
+        let json = r#"{"choices":[{"delta":{"reasoning":"why"}}]}"#;
+        let chunk: Chunk<'_> = serde_json::from_str(json).unwrap();
+        let choices = chunk.choices.unwrap();
+        let text = choices[0].delta.as_ref().unwrap().reasoning.as_ref().unwrap().as_str();
+        assert_eq!(text, "why");
+        assert!(json.as_bytes().as_ptr_range().contains(&text.as_ptr()), "the text was copied");
+    }
 }

@@ -9,45 +9,33 @@ use crate::json::Str;
 /// One event of a stream, or a complete response. What has a table of its own
 /// is read when its type asks for it.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(in crate::format) kind: Option<Str<'a>>,
     /// Only a complete response has it.
-    #[serde(borrow)]
     pub(super) object: Option<Str<'a>>,
     pub(super) output_index: Option<u64>,
     pub(super) content_index: Option<u64>,
     pub(super) summary_index: Option<u64>,
     /// A piece of text, of arguments, of audio.
-    #[serde(borrow)]
     pub(super) delta: Option<Str<'a>>,
     /// What the pieces make, said at their end, as are the next four. In a
     /// complete response, `text` and `input` are what was asked for.
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
-    #[serde(borrow)]
     transcript: Option<Str<'a>>,
-    #[serde(borrow)]
     refusal: Option<Str<'a>>,
-    #[serde(borrow)]
     arguments: Option<Str<'a>>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) partial_image_b64: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) annotation: Option<&'a RawValue>,
     /// A [`Part`].
-    #[serde(borrow)]
     pub(super) part: Option<&'a RawValue>,
     /// An [`Item`].
-    #[serde(borrow)]
     pub(super) item: Option<&'a RawValue>,
     /// A [`Response`].
-    #[serde(borrow)]
     pub(super) response: Option<&'a RawValue>,
     /// Realtime: what all responses have in common.
-    #[serde(borrow)]
     pub(in crate::format) session: Option<Session<'a>>,
 }
 
@@ -73,34 +61,26 @@ fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Session<'a> {
-    #[serde(borrow)]
     pub(in crate::format) model: Option<Str<'a>>,
 }
 
 /// A response: as far as it has come, or complete.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Response<'a> {
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) model: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) status: Option<Str<'a>>,
     /// Each of them an [`Item`].
-    #[serde(borrow)]
     pub(super) output: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     incomplete_details: Option<&'a RawValue>,
     /// What was asked for; mistral.rs puts the thoughts here, as a string.
-    #[serde(borrow)]
     reasoning: Option<&'a RawValue>,
     /// Realtime's word for the two above; xAI has a string here.
-    #[serde(borrow)]
     status_details: Option<&'a RawValue>,
 }
 
@@ -131,69 +111,47 @@ impl<'a> Response<'a> {
 }
 
 #[derive(Default, serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct Details<'a> {
-    #[serde(borrow)]
     reason: Option<Str<'a>>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
 /// One item of the output: a message, a thought, a call, a result.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Item<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     id: Option<Str<'a>>,
     /// What a result has to name; `id` is only the item's.
-    #[serde(borrow)]
     call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) status: Option<Str<'a>>,
     /// Of a message: commentary, or the final answer.
-    #[serde(borrow)]
     pub(super) phase: Option<Str<'a>>,
     /// Of a message or a thought; each of them a [`Part`].
-    #[serde(borrow)]
     pub(super) content: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(super) summary: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub(super) encrypted_content: Option<Str<'a>>,
     /// A string of JSON; of a tool search, an object.
-    #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
     /// Of a custom tool: free text.
-    #[serde(borrow)]
     pub(super) input: Option<Str<'a>>,
-    #[serde(borrow)]
     action: Option<&'a RawValue>,
-    #[serde(borrow)]
     operation: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) pending_safety_checks: Option<&'a RawValue>,
     /// Who searches for tools.
-    #[serde(borrow)]
     pub(super) execution: Option<Str<'a>>,
     /// Where a shell runs.
-    #[serde(borrow)]
     pub(super) environment: Option<Environment<'a>>,
     /// What the next request must return with a program.
-    #[serde(borrow)]
     pub(super) fingerprint: Option<Str<'a>>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     outputs: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Option<&'a RawValue>,
-    #[serde(borrow)]
     results: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
@@ -235,24 +193,22 @@ impl<'a> Item<'a> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Environment<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
 }
 
 /// A part of a message or of a thought.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) refusal: Option<Str<'a>>,
     /// Of spoken text.
-    #[serde(borrow)]
     pub(super) transcript: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) annotations: Option<Vec<&'a RawValue>>,
 }
 

@@ -6,19 +6,15 @@ use crate::format::support::payload::Payload;
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) message: Option<Message<'a>>,
-    #[serde(borrow)]
     pub(super) assistant_message_event: Option<Update<'a>>,
-    #[serde(borrow)]
     pub(super) tool_call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) result: Option<&'a RawValue>,
     pub(super) is_error: Option<bool>,
 }
@@ -28,49 +24,35 @@ impl<'de> Payload<'de> for Event<'static> {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Message<'a> {
-    #[serde(borrow)]
     pub(super) role: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) response_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) model: Option<Str<'a>>,
     /// [`Block`]s; a user's may be a string.
-    #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub(super) stop_reason: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) error_message: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_call_id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_name: Option<Str<'a>>,
     pub(super) is_error: Option<bool>,
 }
 
 /// A block of content.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Block<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) text: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) thinking: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) thinking_signature: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) thought_signature: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) id: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) name: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) arguments: Option<&'a RawValue>,
 }
 
@@ -80,17 +62,15 @@ impl<'de> Payload<'de> for Block<'static> {
 
 /// What an update adds to a block.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Update<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
     pub(super) content_index: Option<u64>,
-    #[serde(borrow)]
     pub(super) delta: Option<Str<'a>>,
     /// The whole text at a block's end.
-    #[serde(borrow)]
     pub(super) content: Option<Str<'a>>,
-    #[serde(borrow)]
     pub(super) tool_call: Option<Block<'a>>,
 }
 

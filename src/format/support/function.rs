@@ -10,12 +10,11 @@ use crate::json::Str;
 
 /// A function's name and arguments, or fragments of them.
 #[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct Function<'a> {
-    #[serde(borrow)]
     pub(crate) name: Option<Str<'a>>,
     /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
     /// TGI and Ollama itself send the object.
-    #[serde(borrow)]
     pub(crate) arguments: Option<&'a RawValue>,
 }
 
