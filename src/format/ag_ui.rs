@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
@@ -73,9 +73,7 @@ struct Event<'a> {
     usage: Option<Vec<&'a RawValue>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

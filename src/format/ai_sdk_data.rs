@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, finish, read};
 use crate::frame::Frame;
@@ -53,9 +53,7 @@ struct Value<'a> {
     content: Option<Vec<Content<'a>>>,
 }
 
-impl<'de> Payload<'de> for Value<'static> {
-    type Type = Value<'de>;
-}
+payload!(Value);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

@@ -15,7 +15,7 @@ use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text};
 use crate::format::bedrock_invoke::CHUNK;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::format::text::is_prefix;
@@ -52,9 +52,7 @@ struct Event<'a> {
     files: Option<Vec<&'a RawValue>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

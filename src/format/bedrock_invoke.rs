@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::format::support::{Halves, emit::is_json};
@@ -69,9 +69,7 @@ struct Chunk<'a> {
     bytes: Option<Str<'a>>,
 }
 
-impl<'de> Payload<'de> for Chunk<'static> {
-    type Type = Chunk<'de>;
-}
+payload!(Chunk);
 
 const METRICS: &str = "amazon-bedrock-invocationMetrics";
 const GUARDRAIL: &str = "amazon-bedrock-guardrailAction";

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
@@ -54,9 +54,7 @@ struct Event<'a> {
     message: Option<Str<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 /// What the agent thought, said or did.
 #[derive(serde::Deserialize)]
@@ -79,9 +77,7 @@ struct Item<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Item<'static> {
-    type Type = Item<'de>;
-}
+payload!(Item);
 
 /// Members of an item that are not what its tool was called with.
 const NOT_ARGUMENTS: [&str; 9] = [

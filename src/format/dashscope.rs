@@ -16,7 +16,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
 use crate::format::support::many::each;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
@@ -52,9 +52,7 @@ struct Reply<'a> {
     usage: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Reply<'static> {
-    type Type = Reply<'de>;
-}
+payload!(Reply);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
@@ -80,9 +80,7 @@ struct Event<'a> {
     response: Option<Str<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 struct GeminiCli {
     is_open: bool,

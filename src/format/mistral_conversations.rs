@@ -12,7 +12,7 @@ use crate::event::{CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::function::Function;
 use crate::format::support::many::each;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
@@ -65,9 +65,7 @@ struct Event<'a> {
     usage: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -79,9 +77,7 @@ struct Chunk<'a> {
     thinking: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Chunk<'static> {
-    type Type = Chunk<'de>;
-}
+payload!(Chunk);
 
 struct Conversations {
     is_open: bool,

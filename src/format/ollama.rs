@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::function::Function;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
@@ -72,9 +72,7 @@ struct Reply<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Reply<'static> {
-    type Type = Reply<'de>;
-}
+payload!(Reply);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

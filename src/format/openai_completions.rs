@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::Meter;
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
@@ -50,9 +50,7 @@ struct Chunk<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Chunk<'static> {
-    type Type = Chunk<'de>;
-}
+payload!(Chunk);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

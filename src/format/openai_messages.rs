@@ -19,7 +19,7 @@ use crate::format::openai_chat::content::say;
 use crate::format::openai_chat::payload::Delta;
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -56,16 +56,7 @@ struct Head<'a> {
     content: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Head<'static> {
-    type Type = Head<'de>;
-}
-
-/// An assistant's message is what a chunk's delta is, but whole.
-struct Whole;
-
-impl<'de> Payload<'de> for Whole {
-    type Type = Delta<'de>;
-}
+payload!(Head);
 
 #[derive(Default)]
 struct OpenAiMessages {
@@ -80,9 +71,11 @@ impl Decoder for OpenAiMessages {
                 "assistant" => {
                     self.end(out)?;
                     self.begin(out)?;
-                    read::<Whole, _>(&frame, out, |message: Delta<'_>, out: &mut EventOut<'_>| {
-                        self.message(&message, out)
-                    })
+                    read::<Delta<'static>, _>(
+                        &frame,
+                        out,
+                        |message: Delta<'_>, out: &mut EventOut<'_>| self.message(&message, out),
+                    )
                 }
                 "tool" | "function" => self.result(&head, out),
                 "user" | "system" | "developer" => self.end(out),

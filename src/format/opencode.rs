@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, finish, read};
 use crate::frame::Frame;
@@ -53,9 +53,7 @@ struct Event<'a> {
     error: Option<Problem<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(Default, serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::event::{Block, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::many::each;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
@@ -56,9 +56,7 @@ struct Prediction<'a> {
     reason: Option<Str<'a>>,
 }
 
-impl<'de> Payload<'de> for Prediction<'static> {
-    type Type = Prediction<'de>;
-}
+payload!(Prediction);
 
 struct Replicate {
     is_open: bool,

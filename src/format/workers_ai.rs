@@ -14,7 +14,7 @@ use crate::event::{CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::function::Function;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::format::support::usage::Meter;
 use crate::format::support::{EventOut, error, read};
 use crate::format::table::FORMATS;
@@ -67,9 +67,7 @@ struct Reply<'a> {
     result: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Reply<'static> {
-    type Type = Reply<'de>;
-}
+payload!(Reply);
 
 impl Reply<'_> {
     fn is_ours(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json;
 use crate::json::Str;
 
@@ -31,9 +31,7 @@ pub(super) struct Part<'a> {
     provider_metadata: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Part<'static> {
-    type Type = Part<'de>;
-}
+payload!(Part);
 
 impl Part<'_> {
     pub(super) fn is_text(&self) -> bool {

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::format::support::EventOut;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -27,9 +27,7 @@ pub(in crate::format) struct Event<'a> {
     input_transformations: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 impl Event<'_> {
     /// What a `message_delta` knows of the end.
@@ -86,9 +84,7 @@ pub(in crate::format) struct Message<'a> {
     input_transformations: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Message<'static> {
-    type Type = Message<'de>;
-}
+payload!(Message);
 
 impl Message<'_> {
     /// What the message knows of its end.
@@ -140,9 +136,7 @@ pub(in crate::format) struct Block<'a> {
     to: Option<Model<'a>>,
 }
 
-impl<'de> Payload<'de> for Block<'static> {
-    type Type = Block<'de>;
-}
+payload!(Block);
 
 impl Block<'_> {
     /// The call's id, if it isn't blank.

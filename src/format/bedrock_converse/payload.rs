@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// One event of a stream, whatever its name.
@@ -21,9 +21,7 @@ pub(super) struct Event<'a> {
     pub(super) trace: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 /// How a block begins.
 #[derive(serde::Deserialize)]
@@ -139,9 +137,7 @@ pub(super) struct Body<'a> {
     pub(super) trace: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Body<'static> {
-    type Type = Body<'de>;
-}
+payload!(Body);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -175,9 +171,7 @@ pub(super) struct Block<'a> {
     pub(super) citations_content: Option<Citations<'a>>,
 }
 
-impl<'de> Payload<'de> for Block<'static> {
-    type Type = Block<'de>;
-}
+payload!(Block);
 
 /// Text, and where it is from.
 #[derive(serde::Deserialize)]

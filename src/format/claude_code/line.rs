@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::format::Record;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// Whether a record is such a line.
@@ -83,9 +83,7 @@ pub(super) struct Line<'a> {
     structured_output: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Line<'static> {
-    type Type = Line<'de>;
-}
+payload!(Line);
 
 impl Line<'_> {
     pub(super) fn is_init(&self) -> bool {

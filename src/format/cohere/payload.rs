@@ -8,7 +8,7 @@ use crate::event::{CallPart, Key};
 use crate::format::support::EventOut;
 use crate::format::support::function::Function;
 use crate::format::support::many::{Many, each};
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// An event of a stream, or a complete body.
@@ -28,9 +28,7 @@ pub(super) struct Event<'a> {
     pub(super) usage: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -52,9 +50,7 @@ pub(super) struct Message<'a> {
     pub(super) citations: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Message<'static> {
-    type Type = Message<'de>;
-}
+payload!(Message);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]

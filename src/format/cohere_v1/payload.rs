@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// A record of a stream, or a complete body.
@@ -31,9 +31,7 @@ pub(super) struct Event<'a> {
     pub(super) generations: Option<Vec<Generation<'a>>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 impl Event<'_> {
     /// What the record is; of those without a type, only the end is finished.

@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
@@ -28,9 +28,7 @@ pub(super) struct Chunk<'a> {
     pub(super) response: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Chunk<'static> {
-    type Type = Chunk<'de>;
-}
+payload!(Chunk);
 
 impl Chunk<'_> {
     /// Whether it has anything that belongs to an answer.

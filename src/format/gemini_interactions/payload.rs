@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -30,9 +30,7 @@ pub(super) struct Event<'a> {
     metadata: Option<Metadata<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 impl<'a> Event<'a> {
     /// All that was used so far, as it comes beside a delta.
@@ -63,9 +61,7 @@ pub(super) struct Interaction<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Interaction<'static> {
-    type Type = Interaction<'de>;
-}
+payload!(Interaction);
 
 impl<'a> Interaction<'a> {
     pub(super) fn steps(&self) -> &[&'a RawValue] {
@@ -97,9 +93,7 @@ pub(super) struct Step<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Step<'static> {
-    type Type = Step<'de>;
-}
+payload!(Step);
 
 impl Step<'_> {
     pub(super) fn kind(&self) -> &str {

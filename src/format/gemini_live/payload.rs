@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// A record of either side: one of its kinds, and what it cost.
@@ -45,9 +45,7 @@ pub(super) struct Message<'a> {
     voice_activity_detection_signal: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Message<'static> {
-    type Type = Message<'de>;
-}
+payload!(Message);
 
 impl<'a> Message<'a> {
     /// Whether a session begins.

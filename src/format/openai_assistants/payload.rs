@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::support::function::Function;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
@@ -29,9 +29,7 @@ pub(super) struct Event<'a> {
     pub(super) delta: Option<Delta<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 impl Event<'_> {
     /// Why a run is incomplete.

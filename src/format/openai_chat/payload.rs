@@ -6,7 +6,7 @@ use crate::format::openai_chat::calls::{Listed, ToolCall};
 use crate::format::openai_chat::content::Content;
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json;
 use crate::json::Str;
 
@@ -31,9 +31,7 @@ pub(super) struct Chunk<'a> {
     prompt_filter_results: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Chunk<'static> {
-    type Type = Chunk<'de>;
-}
+payload!(Chunk);
 
 impl<'a> Chunk<'a> {
     /// What the answer rests on.
@@ -91,7 +89,7 @@ impl Choice<'_> {
     }
 }
 
-/// What a chunk adds, or a whole message.
+/// What a chunk adds, or a whole message: `openai-messages` reads it by itself.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Delta<'a> {
@@ -132,6 +130,8 @@ pub(in crate::format) struct Delta<'a> {
     pub(super) input: Option<&'a RawValue>,
     pub(super) content_list: Option<Vec<Listed<'a>>>,
 }
+
+payload!(Delta);
 
 impl<'a> Delta<'a> {
     /// What is neither text nor call.

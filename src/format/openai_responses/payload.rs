@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// One event of a stream, or a complete response. What has a table of its own
@@ -39,9 +39,7 @@ pub(in crate::format) struct Event<'a> {
     pub(in crate::format) session: Option<Session<'a>>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 impl<'a> Event<'a> {
     /// The whole text, if its event says it.
@@ -84,9 +82,7 @@ pub(super) struct Response<'a> {
     status_details: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Response<'static> {
-    type Type = Response<'de>;
-}
+payload!(Response);
 
 impl<'a> Response<'a> {
     /// Why it is incomplete.
@@ -155,9 +151,7 @@ pub(super) struct Item<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Item<'static> {
-    type Type = Item<'de>;
-}
+payload!(Item);
 
 impl<'a> Item<'a> {
     pub(super) fn kind(&self) -> &str {
@@ -212,6 +206,4 @@ pub(super) struct Part<'a> {
     pub(super) annotations: Option<Vec<&'a RawValue>>,
 }
 
-impl<'de> Payload<'de> for Part<'static> {
-    type Type = Part<'de>;
-}
+payload!(Part);

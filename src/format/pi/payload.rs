@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::Payload;
+use crate::format::support::payload::payload;
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
@@ -19,9 +19,7 @@ pub(super) struct Event<'a> {
     pub(super) is_error: Option<bool>,
 }
 
-impl<'de> Payload<'de> for Event<'static> {
-    type Type = Event<'de>;
-}
+payload!(Event);
 
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -56,9 +54,7 @@ pub(super) struct Block<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-impl<'de> Payload<'de> for Block<'static> {
-    type Type = Block<'de>;
-}
+payload!(Block);
 
 /// What an update adds to a block.
 #[derive(serde::Deserialize)]

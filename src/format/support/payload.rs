@@ -72,9 +72,20 @@ where
     out.malformed(frame, "an event's data is not the JSON that its format asks for")
 }
 
-/// A payload type, for any lifetime of the text that it borrows from: an empty
-/// type that names it.
+/// Names a payload struct for every lifetime of the text that it borrows from:
+/// [`read`] is generic over the struct, and each record lends its own text.
 pub trait Payload<'de> {
-    /// The struct itself.
+    /// The struct, with text borrowed for `'de`.
     type Type: Deserialize<'de>;
 }
+
+/// Makes `$payload<'_>` a payload that [`read`] can read.
+macro_rules! payload {
+    ($payload:ident) => {
+        impl<'de> $crate::format::support::payload::Payload<'de> for $payload<'static> {
+            type Type = $payload<'de>;
+        }
+    };
+}
+
+pub(crate) use payload;
