@@ -6,7 +6,7 @@ use crate::detect::WINDOW;
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::EventOut;
+use crate::format::support::emit::EventOut;
 use crate::format::table::FORMATS;
 use crate::frame::{Frame, Header, Sniff};
 use crate::json;

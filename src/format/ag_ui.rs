@@ -7,16 +7,16 @@
 //! the caller's to run.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -30,7 +30,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Types are written in capitals, as no other format does.
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_default();
     let is_upper =
         !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
@@ -115,27 +115,20 @@ impl Default for AgUi {
 }
 
 impl Decoder for AgUi {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl AgUi {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         if is_ours(&Record::new(frame)) {
             self.begin(event, kind, out)?;
@@ -192,7 +185,7 @@ impl AgUi {
         }
     }
 
-    fn begin(&mut self, event: &Event<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, kind: &str, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -204,7 +197,7 @@ impl AgUi {
     }
 
     /// A piece of a text message, unless it is a message of the user's.
-    fn text(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if let Some(id) = event.message_id.as_ref().and_then(Str::non_empty) {
             self.latest = id.to_owned();
         }
@@ -217,7 +210,7 @@ impl AgUi {
         out.text(0, &event.piece())
     }
 
-    fn call(&mut self, kind: &str, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call(&mut self, kind: &str, event: &Event, out: &mut EventOut) -> Done {
         let is_chunk = kind == "TOOL_CALL_CHUNK";
         let given = event.tool_call_id.as_ref().and_then(Str::non_empty);
         if is_chunk && given.is_some() && given != self.chunked.as_deref() {
@@ -234,11 +227,11 @@ impl AgUi {
     }
 
     /// Chunks of a call end where something else comes.
-    fn end_chunked(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end_chunked(&mut self, out: &mut EventOut) -> Done {
         self.chunked.take().map_or(Ok(()), |id| self.calls.end(&id, out))
     }
 
-    fn run_finished(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn run_finished(&mut self, event: &Event, out: &mut EventOut) -> Done {
         for usage in event.usage.iter().flatten() {
             self.meter.feed(usage.get());
             self.meter.part();
@@ -254,7 +247,7 @@ impl AgUi {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = AgUi::default();
         out.end()

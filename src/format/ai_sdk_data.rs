@@ -6,16 +6,15 @@
 //! the message; what the application appends (`2`, `8`) may still follow `d`.
 //! Calls that were run on the way have their `tool_result` behind them.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -89,7 +88,7 @@ impl Default for AiSdkData {
 }
 
 impl Decoder for AiSdkData {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         let text = String::from_utf8_lossy(frame.data);
         match frame.event_type {
             "0" | "g" => {
@@ -110,19 +109,13 @@ impl Decoder for AiSdkData {
             "h" => self.block("source", &text, out),
             "k" => self.block("file", &text, out),
             "4" | "5" | "9" | "a" | "b" | "c" | "d" | "e" | "f" | "i" | "j" => {
-                read::<Value<'static>, _>(
-                    &frame,
-                    out,
-                    |value: Value<'_>, out: &mut EventOut<'_>| {
-                        self.value(frame.event_type, &value, out)
-                    },
-                )
+                read!(&frame, out, |value: Value| self.value(frame.event_type, &value, out))
             }
             code => out.unknown(&frame, code),
         }
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => Ok(()),
             Stage::Open => self.meter.finish(out),
@@ -132,7 +125,7 @@ impl Decoder for AiSdkData {
 }
 
 impl AiSdkData {
-    fn value(&mut self, code: &str, value: &Value<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn value(&mut self, code: &str, value: &Value, out: &mut EventOut) -> Done {
         self.begin(value.message_id.as_ref().and_then(Str::non_empty), out)?;
         match code {
             "4" => {
@@ -173,7 +166,7 @@ impl AiSdkData {
         }
     }
 
-    fn call(&mut self, code: &str, value: &Value<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call(&mut self, code: &str, value: &Value, out: &mut EventOut) -> Done {
         let id = value.tool_call_id.as_ref().map_or("", Str::as_str);
         let call = CallPart {
             id: Some(id),
@@ -197,7 +190,7 @@ impl AiSdkData {
         }
     }
 
-    fn block(&mut self, name: &str, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn block(&mut self, name: &str, json: &str, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             self.begin(None, out)?;
         }
@@ -205,7 +198,7 @@ impl AiSdkData {
     }
 
     /// A message begins, unless one is open.
-    fn begin(&mut self, id: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, out: &mut EventOut) -> Done {
         if self.stage == Stage::Finished {
             self.end(out)?;
         }
@@ -216,7 +209,7 @@ impl AiSdkData {
         out.start(FORMAT.name, id, None)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = AiSdkData::default();
         out.end()

@@ -15,9 +15,10 @@ use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text};
 use crate::format::bedrock_invoke::CHUNK;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::format::text::is_prefix;
 use crate::frame::{Frame, Sniff};
 use crate::json;
@@ -33,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// A chunk is an agent's if it isn't a model's.
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let is_event = matches!(record.event_type, CHUNK | "trace" | "returnControl" | "files");
     (record.has_headers && !record.is_failure && is_event).into()
 }
@@ -130,7 +131,7 @@ impl Default for Agent {
 }
 
 impl Decoder for Agent {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.started, true) {
             out.start(FORMAT.name, None, None)?;
         }
@@ -141,7 +142,7 @@ impl Decoder for Agent {
         if frame.event_type == "trace" {
             return self.trace(&frame, out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |event: Event| {
             match frame.event_type {
                 CHUNK => self.chunk(&frame, &event, out),
                 "returnControl" => self.return_control(&frame, &event, out),
@@ -155,7 +156,7 @@ impl Decoder for Agent {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if !self.held.is_empty() {
             self.held.clear();
             replace("the answer ended inside a character", out)?;
@@ -170,12 +171,7 @@ impl Decoder for Agent {
 
 impl Agent {
     /// A piece of the answer, and what it rests on.
-    fn chunk(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn chunk(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
             Some(Ok(bytes)) => self.say(&bytes, out)?,
             Some(Err(_)) => out.malformed(frame, "the bytes of a chunk are not base64")?,
@@ -188,7 +184,7 @@ impl Agent {
     }
 
     /// Says text that may end inside a character.
-    fn say(&mut self, bytes: &[u8], out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&mut self, bytes: &[u8], out: &mut EventOut) -> Done {
         let mut all = std::mem::take(&mut self.held);
         all.extend_from_slice(bytes);
         let mut chunks = all.utf8_chunks().peekable();
@@ -207,12 +203,7 @@ impl Agent {
 
     /// Functions that the caller is to run. Their results must name what
     /// stands beside them in the event: it's passed on too.
-    fn return_control(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn return_control(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         out.block(0, "returnControl", &String::from_utf8_lossy(frame.data))?;
         for invocation in event.invocation_inputs.iter().flatten() {
             let (name, arguments) = match invocation {
@@ -243,7 +234,7 @@ impl Agent {
 
     /// How the agent came to its answer: what it thought, what its models cost,
     /// and all else as it is.
-    fn trace(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn trace(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let Some(trace) = record.at("trace") else {
             let text = String::from_utf8_lossy(frame.data);
@@ -281,7 +272,7 @@ impl Api<'_> {
     }
 
     /// The parameters, and the properties of the body.
-    fn arguments(&self, out: &mut EventOut<'_>) -> io::Result<String> {
+    fn arguments(&self, out: &mut EventOut) -> io::Result<String> {
         let content =
             self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
         let bodies: Vec<Properties<'_>> = json::members(content)
@@ -296,7 +287,7 @@ impl Api<'_> {
 /// Parameters as an object: a value that is of its type stands in it as such.
 fn object<'p>(
     parameters: impl Iterator<Item = &'p Parameter<'p>>,
-    out: &mut EventOut<'_>,
+    out: &mut EventOut,
 ) -> io::Result<String> {
     let mut members = Vec::new();
     for parameter in parameters {
@@ -325,11 +316,11 @@ fn object<'p>(
     Ok(format!("{{{}}}", members.join(",")))
 }
 
-fn say(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+fn say(text: &str, out: &mut EventOut) -> Done {
     if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
 }
 
-fn replace(message: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+fn replace(message: &str, out: &mut EventOut) -> Done {
     out.warn("invalid_utf8", message)?;
     say("\u{FFFD}", out)
 }

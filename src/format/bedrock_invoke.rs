@@ -6,17 +6,16 @@
 //! inside is found as that of any input is. Beside the model's own fields stand
 //! Bedrock's, whose names begin with `amazon-bedrock-`.
 
-use std::io;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut, is_json};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
+use crate::format::support::spoken::Halves;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
-use crate::format::support::{Halves, emit::is_json};
 use crate::format::table::FORMATS;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -35,7 +34,7 @@ pub(super) const CHUNK: &str = "chunk";
 
 /// A chunk that holds an object, not an agent's words: these come without
 /// padding, and hardly ever look like a model's record.
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     if !record.has_headers || record.event_type != CHUNK || record.has("attribution") {
         return Sniff::No;
     }
@@ -58,7 +57,7 @@ const EMPTY: Frame<'static> = Frame {
 };
 
 /// The format that a record is in.
-fn known(record: &Record<'_>) -> Option<&'static Format> {
+fn known(record: &Record) -> Option<&'static Format> {
     FORMATS.iter().copied().find(|row| (row.sniff)(record) == Sniff::Yes)
 }
 
@@ -110,7 +109,7 @@ impl Default for Message {
 }
 
 impl Decoder for Invoke {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_failure() {
             if !std::mem::replace(&mut self.message.is_open, true) {
                 out.start(FORMAT.name, None, None)?;
@@ -120,7 +119,7 @@ impl Decoder for Invoke {
         if frame.event_type != CHUNK {
             return out.unknown(&frame, frame.event_type);
         }
-        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |chunk: Chunk| {
             match chunk.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
                 Some(Ok(data)) => {
                     self.record(&Frame { event_type: "", headers: &[], data: &data, ..frame }, out)
@@ -131,7 +130,7 @@ impl Decoder for Invoke {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         let Invoke { inner, stranger, message } = self;
         match inner {
             Some(inner) => {
@@ -151,7 +150,7 @@ impl Decoder for Invoke {
 
 impl Invoke {
     /// A record of the model's format, with what Bedrock has put beside it.
-    fn record(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn record(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let Invoke { inner, stranger, message } = self;
         if let Some(json) = record.get(METRICS) {
@@ -188,7 +187,7 @@ const BLOCKED: &str = "INTERVENED";
 
 impl Message {
     /// Passes on what the model's decoder says, and adds what it doesn't know.
-    fn hear(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn hear(&mut self, event: Event, emit: &mut Emit) -> Done {
         match event.kind {
             Kind::Start(start) => {
                 self.is_open = true;
@@ -211,7 +210,7 @@ impl Message {
     }
 
     /// Bedrock's own count, if the model gave none.
-    fn finish_usage(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish_usage(&mut self, out: &mut EventOut) -> Done {
         if self.is_open && !self.has_usage { self.metrics.finish(out) } else { Ok(()) }
     }
 }

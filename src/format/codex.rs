@@ -5,16 +5,15 @@
 //! remarks in it. Items come whole. What the agent ran is a call, named after
 //! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` behind it.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -110,13 +109,11 @@ impl Default for Codex {
 }
 
 impl Decoder for Codex {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if let Some(json) = self.error.take() {
             error::report(&json, out)?;
         }
@@ -125,12 +122,7 @@ impl Decoder for Codex {
 }
 
 impl Codex {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         self.error = None;
         match kind {
@@ -144,13 +136,9 @@ impl Codex {
                 let Some(json) = event.item.map(RawValue::get) else {
                     return out.unknown(frame, kind);
                 };
-                read::<Item<'static>, _>(
-                    &Frame { data: json.as_bytes(), ..*frame },
-                    out,
-                    |item: Item<'_>, out| {
-                        self.item(frame, &item, json, kind == "item.completed", out)
-                    },
-                )
+                read!(&Frame { data: json.as_bytes(), ..*frame }, out, |item: Item| {
+                    self.item(frame, &item, json, kind == "item.completed", out)
+                })
             }
             // The item is repeated, whole.
             "item.plan.delta" => Ok(()),
@@ -179,12 +167,12 @@ impl Codex {
     /// `is_last` tells whether the item is complete.
     fn item(
         &mut self,
-        frame: &Frame<'_>,
-        item: &Item<'_>,
+        frame: &Frame,
+        item: &Item,
         json: &str,
         is_last: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let none = Str::default();
         let text = item.text.as_ref().unwrap_or(&none);
         let kind = item.kind.as_ref().map_or("", Str::as_str);
@@ -217,11 +205,11 @@ impl Codex {
     fn call(
         &mut self,
         kind: &str,
-        item: &Item<'_>,
+        item: &Item,
         json: &str,
         is_last: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let id = item.id.as_ref().and_then(Str::non_empty);
         if id.is_none_or(|id| !self.calls.has(id)) {
             let [server, tool] =
@@ -259,14 +247,14 @@ impl Codex {
             .result(ToolResult { id, name: None, output, is_error: failed.then_some(true) }, out)
     }
 
-    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
         out.start(FORMAT.name, self.thread.as_deref(), None)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = Codex { thread: self.thread.take(), ..Codex::default() };
         out.end()

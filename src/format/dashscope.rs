@@ -7,18 +7,18 @@
 //! runs, the reason to stop is the string `null`.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
 use crate::format::support::many::each;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -129,14 +129,14 @@ impl Default for DashScope {
 }
 
 impl Decoder for DashScope {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {
             return self.fail(&frame, out);
         }
-        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |reply: Reply| {
             match &reply.output {
                 Some(output) => self.output(&reply, output, out),
                 None => self.stray(&frame, out),
@@ -144,18 +144,13 @@ impl Decoder for DashScope {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl DashScope {
-    fn output(
-        &mut self,
-        reply: &Reply<'_>,
-        output: &Output<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn output(&mut self, reply: &Reply, output: &Output, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.is_open, true) {
             out.start(FORMAT.name, reply.request_id.as_ref().and_then(Str::non_empty), None)?;
         }
@@ -179,7 +174,7 @@ impl DashScope {
         if is_over { self.end(out) } else { Ok(()) }
     }
 
-    fn choice(&mut self, choice: &Choice<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         let is_last = out.finish_if(number, choice.finish_reason.as_ref())?;
         self.finished.insert(number, is_last);
@@ -207,13 +202,7 @@ impl DashScope {
     }
 
     /// A record's text. The last record of a short answer may only repeat it.
-    fn text(
-        &mut self,
-        choice: u64,
-        text: &Str<'_>,
-        is_last: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn text(&mut self, choice: u64, text: &Str, is_last: bool, out: &mut EventOut) -> Done {
         let growth = self.texts.entry((choice, Slot::Text)).or_default();
         if is_last && growth.is_all(text.as_str()) {
             return Ok(());
@@ -222,13 +211,7 @@ impl DashScope {
         self.say_manner(out)
     }
 
-    fn tool_call(
-        &mut self,
-        choice: u64,
-        call: &ToolCall<'_>,
-        place: u64,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn tool_call(&mut self, choice: u64, call: &ToolCall, place: u64, out: &mut EventOut) -> Done {
         let number = call.index.unwrap_or(place);
         let id = call.id.as_ref().and_then(Str::non_empty);
         let name = call.function.as_ref().and_then(|function| function.name.as_ref());
@@ -254,7 +237,7 @@ impl DashScope {
     }
 
     /// Says, once, that texts are taken to be repeated.
-    fn say_manner(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_manner(&mut self, out: &mut EventOut) -> Done {
         if self.has_warned || !self.texts.values().any(Growth::is_whole) {
             return Ok(());
         }
@@ -263,14 +246,14 @@ impl DashScope {
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         match (error::FORMAT.sniff)(&Record::new(frame)) {
             Sniff::Yes => self.fail(frame, out),
             _ => out.unknown(frame, frame.event_type),
         }
     }
 
-    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if !self.is_open {
             out.start(FORMAT.name, None, None)?;
         }
@@ -278,7 +261,7 @@ impl DashScope {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         for (&choice, _) in self.finished.iter().filter(|(_, finished)| **finished) {
             out.call_end(choice, Key::None)?;
         }

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::format::support::EventOut;
+use crate::format::support::emit::EventOut;
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use crate::repeat::Varying;
@@ -13,10 +13,10 @@ use crate::repeat::Varying;
 /// Turns the frames of one format into events.
 pub trait Decoder {
     /// Takes the next frame. Fails only if writing does.
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()>;
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> io::Result<()>;
     /// The input has ended, or no more of it will be read. A decoder says what
     /// it held back, and `end` if its format allows a message to end here.
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()>;
+    fn finish(&mut self, out: &mut EventOut) -> io::Result<()>;
     /// What may differ in a record that looks like the last one: see
     /// [`Templates`]. Nothing if every record must be decoded.
     fn varying(&self) -> Option<&'static Varying> {
@@ -24,7 +24,7 @@ pub trait Decoder {
     }
     /// Records came that look like the last one, but for pieces of text, which
     /// joined are this one.
-    fn again(&mut self, _piece: &json::Str<'_>) {}
+    fn again(&mut self, _piece: &json::Str) {}
 }
 
 /// A row of the table of formats.

@@ -6,16 +6,15 @@
 //! The user's prompt is echoed, and passed over. The agent ran all calls, and
 //! their `tool_result` is behind them.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use crate::json::Str;
@@ -29,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(GeminiCli::default()),
 };
 
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     match record.text("type").as_deref() {
         Some("init") => record.has("session_id"),
         Some("message") => {
@@ -95,24 +94,17 @@ impl Default for GeminiCli {
 }
 
 impl Decoder for GeminiCli {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl GeminiCli {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         if is_ours(&Record::new(frame)) {
             self.begin(event, out)?;
@@ -154,7 +146,7 @@ impl GeminiCli {
         }
     }
 
-    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -163,7 +155,7 @@ impl GeminiCli {
         out.start(FORMAT.name, id, model)
     }
 
-    fn result(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn result(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.meter.feed(event.stats.map_or("", RawValue::get));
         let status = event.status.as_ref().map_or("success", Str::as_str);
         match event.error.filter(|json| json.get() != "null") {
@@ -175,7 +167,7 @@ impl GeminiCli {
     }
 
     /// `--output-format json`: the answer, and what each model counted.
-    fn body(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn body(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if let Some(text) = &event.response {
             out.text(0, text)?;
         }
@@ -192,7 +184,7 @@ impl GeminiCli {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = GeminiCli::default();
         out.end()

@@ -4,17 +4,16 @@
 //! Python client. The entries of a response are shaped like the events of a
 //! stream. No event says why the model stopped.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::many::each;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -27,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Conversations { is_open: false, meter: Meter::new(USAGE) }),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let kind = record.text("type").unwrap_or_default();
     let is_event = kind.starts_with("conversation.response.")
         || kind.starts_with("tool.execution.")
@@ -85,11 +84,11 @@ struct Conversations {
 }
 
 impl Decoder for Conversations {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |event: Event| {
             match &event.outputs {
                 Some(entries) => self.response(&frame, &event, entries, out),
                 None => self.event(&frame, &event, out),
@@ -97,18 +96,13 @@ impl Decoder for Conversations {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl Conversations {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.kind(frame) {
             "conversation.response.started" => {
                 self.cut(out)?;
@@ -133,23 +127,21 @@ impl Conversations {
     /// A complete response: whole entries.
     fn response(
         &mut self,
-        frame: &Frame<'_>,
-        response: &Event<'_>,
+        frame: &Frame,
+        response: &Event,
         entries: &[&RawValue],
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         self.cut(out)?;
         self.begin(response, out)?;
         for (json, key) in entries.iter().zip((0..).map(Key::Index)) {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
-            read::<Event<'static>, _>(&frame, out, |entry: Event<'_>, out: &mut EventOut<'_>| {
-                entry.say(&frame, key, out)
-            })?;
+            read!(&frame, out, |entry: Event| entry.say(&frame, key, out))?;
         }
         self.end(response.usage, out)
     }
 
-    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -157,11 +149,11 @@ impl Conversations {
     }
 
     /// Ends a message that has not come to its end.
-    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(&mut self, out: &mut EventOut) -> Done {
         if std::mem::take(&mut self.is_open) { out.cut() } else { Ok(()) }
     }
 
-    fn end(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         self.is_open = false;
         out.call_end(0, Key::None)?;
         usage.iter().for_each(|usage| self.meter.feed(usage.get()));
@@ -176,7 +168,7 @@ impl Event<'_> {
     }
 
     /// Says an entry, or what an event adds to one.
-    fn say(&self, frame: &Frame<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&self, frame: &Frame, key: Key, out: &mut EventOut) -> Done {
         match self.kind(frame) {
             "message.output.delta" | "message.output" => self.say_content(frame, out),
             "function.call.delta" | "function.call" => self.say_call(
@@ -197,38 +189,31 @@ impl Event<'_> {
         }
     }
 
-    fn say_content(&self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_content(&self, frame: &Frame, out: &mut EventOut) -> Done {
         let Some(content) = self.content else { return Ok(()) };
         if content.get().starts_with('"') {
             return out.text(0, &serde_json::from_str(content.get()).unwrap_or_default());
         }
         for json in each(content) {
             let frame = Frame { data: json.as_bytes(), ..*frame };
-            read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
-                chunk.say(json, out)
-            })?;
+            read!(&frame, out, |chunk: Chunk| chunk.say(json, out))?;
         }
         Ok(())
     }
 
     /// A call, or a fragment of one: each repeats the call's id and name.
-    fn say_call(
-        &self,
-        id: Option<&Str<'_>>,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn say_call(&self, id: Option<&Str>, part: CallPart, out: &mut EventOut) -> Done {
         let function = Function { name: self.name.clone(), arguments: self.arguments };
         function.say(0, CallPart { id: id.and_then(Str::non_empty), ..part }, out)
     }
 
     /// A call that Mistral runs.
-    fn say_execution(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_execution(&self, key: Key, out: &mut EventOut) -> Done {
         let executor = Some(Executor::Provider);
         self.say_call(self.id.as_ref(), CallPart { key, executor, ..CallPart::default() }, out)
     }
 
-    fn say_result(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_result(&self, key: Key, out: &mut EventOut) -> Done {
         if key != Key::None {
             out.call_end(0, key)?;
         }
@@ -244,7 +229,7 @@ impl Event<'_> {
 }
 
 impl Chunk<'_> {
-    fn say(&self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&self, json: &str, out: &mut EventOut) -> Done {
         if let Some(text) = &self.text {
             return out.text(0, text);
         }

@@ -45,6 +45,7 @@ mod text;
 mod workers_ai;
 
 pub use format::{Decoder, Format, Record};
-pub use support::payload::Payload;
-pub use support::{EventOut, Halves, read};
+pub use support::emit::{Done, EventOut};
+pub use support::payload::{Payload, read_records as read};
+pub use support::spoken::Halves;
 pub use table::{FORMATS, find};

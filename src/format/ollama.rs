@@ -6,16 +6,15 @@
 //! with `done` is the last; its reason is `stop` for calls, too. A body is a
 //! stream of one record.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::function::Function;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -38,7 +37,7 @@ pub(super) static GENERATE: Format = Format {
     decoder: || Box::new(Ollama::new(&GENERATE)),
 };
 
-fn sniff(record: &Record<'_>, key: &str, start: char) -> Sniff {
+fn sniff(record: &Record, key: &str, start: char) -> Sniff {
     let is_record = matches!(record.get("done"), Some("true" | "false"));
     let has_content = record.get(key).is_some_and(|content| content.starts_with(start));
     if is_record && has_content { Sniff::Yes } else { Sniff::No }
@@ -101,16 +100,14 @@ struct Ollama {
 }
 
 impl Decoder for Ollama {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
-        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
-            self.reply(&frame, reply, out)
-        })
+        read!(&frame, out, |reply: Reply| self.reply(&frame, reply, out))
     }
 
-    fn finish(&mut self, _: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, _: &mut EventOut) -> Done {
         Ok(())
     }
 
@@ -124,12 +121,7 @@ impl Ollama {
         Ollama { row, is_open: false, calls: 0, meter: Meter::new(USAGE) }
     }
 
-    fn reply(
-        &mut self,
-        frame: &Frame<'_>,
-        reply: Reply<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
         if reply.done.is_none() && reply.error.is_none() {
             return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
         }
@@ -155,7 +147,7 @@ impl Ollama {
         self.end(out)
     }
 
-    fn message(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn message(&mut self, message: &Message, out: &mut EventOut) -> Done {
         out.may_repeat();
         message.thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
         message.content.iter().try_for_each(|content| out.text(0, content))?;
@@ -176,7 +168,7 @@ impl Ollama {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = Ollama::new(self.row);
         out.end()

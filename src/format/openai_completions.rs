@@ -5,15 +5,15 @@
 //! text of one or more choices.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::Meter;
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Together writes `text.completion`, Writer no object at all.
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").filter(|choices| choices.starts_with('['));
     let is_text = choices.is_some_and(|choices| {
@@ -78,7 +78,7 @@ impl Default for Completions {
 }
 
 impl Decoder for Completions {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done("`[DONE]` came without a finish reason", out);
         }
@@ -86,12 +86,10 @@ impl Decoder for Completions {
         if frame.event_type == "error" {
             return self.fail(&String::from_utf8_lossy(frame.data), out);
         }
-        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
-            self.chunk(&frame, &chunk, out)
-        })
+        read!(&frame, out, |chunk: Chunk| self.chunk(&frame, &chunk, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.framing == "json" {
             return self.done("the body has no finish reason", out);
         }
@@ -109,12 +107,7 @@ impl Decoder for Completions {
 }
 
 impl Completions {
-    fn chunk(
-        &mut self,
-        frame: &Frame<'_>,
-        chunk: &Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         let choices = chunk.choices.as_deref().unwrap_or_default();
         if choices.is_empty() && chunk.usage.is_none() && chunk.error.is_none() {
             return self.stray(frame, chunk, out);
@@ -142,12 +135,7 @@ impl Completions {
 
     /// A record without anything of ours: Azure's opinion of the prompt has an
     /// empty list of choices.
-    fn stray(
-        &mut self,
-        frame: &Frame<'_>,
-        chunk: &Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         match chunk.choices {
             Some(_) => Ok(()),
@@ -158,12 +146,7 @@ impl Completions {
         }
     }
 
-    fn begin(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         if self.open.is_some() {
             return Ok(());
         }
@@ -171,7 +154,7 @@ impl Completions {
         out.start(FORMAT.name, id, model)
     }
 
-    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(None, None, out)?;
         error::report(json, out)
     }
@@ -181,7 +164,7 @@ impl Completions {
     }
 
     /// The end of the message, whether or not it gave a reason.
-    fn done(&mut self, warning: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, warning: &str, out: &mut EventOut) -> Done {
         if self.open.is_none() {
             return Ok(());
         }
@@ -191,7 +174,7 @@ impl Completions {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = Completions { framing: self.framing, ..Completions::default() };
         out.end()

@@ -9,8 +9,6 @@
 //! the other roles say is no answer, and is passed over. Why the model stopped
 //! isn't kept, and is inferred: for tools if it called any, answered or not.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
@@ -19,8 +17,9 @@ use crate::format::openai_chat::content::say;
 use crate::format::openai_chat::payload::Delta;
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
-use crate::format::support::{EventOut, error, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::{payload, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -33,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(OpenAiMessages::default()),
 };
 
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     let role = record.text("role").unwrap_or_default();
     let is_role = matches!(
         role.as_str(),
@@ -65,17 +64,13 @@ struct OpenAiMessages {
 }
 
 impl Decoder for OpenAiMessages {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Head<'static>, _>(&frame, out, |head: Head<'_>, out: &mut EventOut<'_>| {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |head: Head| {
             match head.role.as_ref().map_or("", Str::as_str) {
                 "assistant" => {
                     self.end(out)?;
                     self.begin(out)?;
-                    read::<Delta<'static>, _>(
-                        &frame,
-                        out,
-                        |message: Delta<'_>, out: &mut EventOut<'_>| self.message(&message, out),
-                    )
+                    read!(&frame, out, |message: Delta| self.message(&message, out))
                 }
                 "tool" | "function" => self.result(&head, out),
                 "user" | "system" | "developer" => self.end(out),
@@ -84,13 +79,13 @@ impl Decoder for OpenAiMessages {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.is_open { self.infer_finish(out) } else { Ok(()) }
     }
 }
 
 impl OpenAiMessages {
-    fn message(&mut self, message: &Delta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn message(&mut self, message: &Delta, out: &mut EventOut) -> Done {
         say(0, message, true, &mut Details::default(), out)?;
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
@@ -111,7 +106,7 @@ impl OpenAiMessages {
         message.blocks().try_for_each(|(name, json)| out.block(0, name, json))
     }
 
-    fn result(&mut self, head: &Head<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
         self.begin(out)?;
         let name = head.name.as_ref().and_then(Str::non_empty);
         let id = head.tool_call_id.as_ref().and_then(Str::non_empty).or(name).unwrap_or_default();
@@ -120,7 +115,7 @@ impl OpenAiMessages {
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         if (error::FORMAT.sniff)(&record) == Sniff::Yes {
             self.begin(out)?;
@@ -129,7 +124,7 @@ impl OpenAiMessages {
         out.unknown(frame, &record.text("role").or(record.text("type")).unwrap_or_default())
     }
 
-    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             Ok(())
         } else {
@@ -138,7 +133,7 @@ impl OpenAiMessages {
     }
 
     /// Another role speaks: there will be no more results.
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
@@ -147,7 +142,7 @@ impl OpenAiMessages {
         out.end()
     }
 
-    fn infer_finish(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn infer_finish(&self, out: &mut EventOut) -> Done {
         let reason =
             if self.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         out.infer_finish(0, reason, None)

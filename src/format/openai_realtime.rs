@@ -5,12 +5,12 @@
 //! about the session, the conversation and the user's speech hold nothing that
 //! the model said.
 
-use std::io;
-
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::{Event, Responses};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{EventOut, read};
+
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use crate::json::Str;
@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let kind = record.text("type").unwrap_or_default();
     let is_ours =
         record.has("event_id") && (is_about_session(&kind) || kind.starts_with("response."));
@@ -47,13 +47,11 @@ struct Realtime {
 }
 
 impl Decoder for Realtime {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if let Some(error) = self.error.take() {
             self.responses.fail(&error, out)?;
         }
@@ -62,12 +60,7 @@ impl Decoder for Realtime {
 }
 
 impl Realtime {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let model = event.session.as_ref().and_then(|session| session.model.as_ref());
         if let Some(model) = model.and_then(Str::non_empty) {
             self.responses.model = Some(model.to_owned());
@@ -85,7 +78,7 @@ impl Realtime {
 
     /// An error: of the client's last event, as a rule, and not of the response
     /// that goes on meanwhile. Whether that failed is said at its end.
-    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         if self.responses.is_open() {
             self.error = Some(json.to_owned());
             let message =

@@ -4,16 +4,15 @@
 //! step is a message: it has its own reason to stop and its own usage. The
 //! agent ran all calls; each comes with its result.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::payload::payload;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -26,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(OpenCode::default()),
 };
 
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_default();
     let is_part =
         matches!(kind.as_str(), "step_start" | "step_finish" | "text" | "reasoning" | "tool_use");
@@ -108,24 +107,17 @@ impl Default for OpenCode {
 }
 
 impl Decoder for OpenCode {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl OpenCode {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         let none = Part::default();
         let part = event.part.as_ref().unwrap_or(&none);
@@ -157,7 +149,7 @@ impl OpenCode {
         }
     }
 
-    fn call(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call(&mut self, part: &Part, out: &mut EventOut) -> Done {
         let id = part.call_id.as_ref().and_then(Str::non_empty);
         let state = part.state.as_ref();
         if id.is_none_or(|id| !self.calls.has(id)) {
@@ -183,7 +175,7 @@ impl OpenCode {
         self.calls.result(ToolResult { id, name: None, output, is_error }, out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = OpenCode::default();
         out.end()
@@ -191,7 +183,7 @@ impl OpenCode {
 }
 
 /// The session failed. Its name for that is less than the provider's status.
-fn problem(problem: Option<&Problem<'_>>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+fn problem(problem: Option<&Problem>, json: &str, out: &mut EventOut) -> Done {
     let Some(problem) = problem else { return error::report(json, out) };
     let data = problem.data.as_ref();
     let message = data.and_then(|data| data.message.as_ref()).or(problem.message.as_ref());

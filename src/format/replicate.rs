@@ -6,16 +6,15 @@
 //! `error`, and `done`. White space at the beginning of the data is the
 //! model's.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Block, Kind};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::many::each;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -28,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Replicate { is_open: false, meter: Meter::new(USAGE) }),
 };
 
-fn is_prediction(record: &Record<'_>) -> bool {
+fn is_prediction(record: &Record) -> bool {
     let has_urls = ["urls.get", "urls.stream"].iter().any(|path| record.at(path).is_some());
     (has_urls || record.has("version")) && record.has("status") && record.get("output").is_some()
 }
@@ -64,7 +63,7 @@ struct Replicate {
 }
 
 impl Decoder for Replicate {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         match frame.event_type {
             "output" => {
                 self.begin(None, None, out)?;
@@ -80,50 +79,32 @@ impl Decoder for Replicate {
             }
             "done" => {
                 self.begin(None, None, out)?;
-                read::<Prediction<'static>, _>(
-                    &frame,
-                    out,
-                    |done: Prediction<'_>, out: &mut EventOut<'_>| {
-                        out.finish_if(0, done.reason.as_ref()).map(|_| ())
-                    },
-                )?;
+                read!(&frame, out, |done: Prediction| {
+                    out.finish_if(0, done.reason.as_ref()).map(|_| ())
+                })?;
                 self.end(out)
             }
-            "" | "message" => read::<Prediction<'static>, _>(
-                &frame,
-                out,
-                |prediction: Prediction<'_>, out: &mut EventOut<'_>| {
-                    self.prediction(&frame, &prediction, out)
-                },
-            ),
+            "" | "message" => read!(&frame, out, |prediction: Prediction| {
+                self.prediction(&frame, &prediction, out)
+            }),
             name => out.unknown(&frame, name),
         }
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl Replicate {
-    fn begin(
-        &mut self,
-        id: Option<&Str<'_>>,
-        model: Option<&Str<'_>>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&Str>, model: Option<&Str>, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
         out.start(FORMAT.name, id.and_then(Str::non_empty), model.and_then(Str::non_empty))
     }
 
-    fn prediction(
-        &mut self,
-        frame: &Frame<'_>,
-        prediction: &Prediction<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn prediction(&mut self, frame: &Frame, prediction: &Prediction, out: &mut EventOut) -> Done {
         let status = prediction.status.as_ref().map(Str::as_str);
         if status.is_none() {
             return out.unknown(frame, frame.event_type);
@@ -152,7 +133,7 @@ impl Replicate {
         }
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.is_open = false;
         self.meter.finish(out)?;
         out.end()
@@ -160,7 +141,7 @@ impl Replicate {
 }
 
 /// What the model's program prints beside its answer.
-fn logs(text: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn logs(text: &Str, out: &mut EventOut) -> Done {
     let Some(text) = text.non_empty() else { return Ok(()) };
     out.emit(0, Kind::Block(Block { name: "logs", text, attributes: None }))
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::event::{FinishReason, Kind, Text};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::{Frame, Sniff};
 
 /// The framing of plain text.
@@ -34,7 +34,7 @@ struct Plain {
 impl Plain {
     /// Says the text of some bytes, all but a character cut at their end,
     /// whose bytes it gives back.
-    fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut<'_>) -> io::Result<&'b [u8]> {
+    fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut) -> io::Result<&'b [u8]> {
         let valid = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -61,7 +61,7 @@ impl Plain {
     }
 
     /// Says that bytes are no text, the first time that there are such.
-    fn replace(&mut self, message: &str, at: usize, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn replace(&mut self, message: &str, at: usize, out: &mut EventOut) -> Done {
         out.offset = self.offset + at as u64;
         if !std::mem::replace(&mut self.warned, true) {
             out.warn("invalid_utf8", message)?;
@@ -70,7 +70,7 @@ impl Plain {
     }
 }
 
-fn text(text: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+fn text(text: &str, out: &mut EventOut) -> Done {
     if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn is_prefix(bytes: &[u8]) -> bool {
 }
 
 impl Decoder for Plain {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.started, true) {
             out.start(FORMAT.name, None, None)?;
         }
@@ -100,7 +100,7 @@ impl Decoder for Plain {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if !self.held.is_empty() {
             self.held.clear();
             self.replace("the input ended inside a character", 0, out)?;

@@ -6,17 +6,16 @@
 //! OpenAI's. REST wraps an answer, which newer models give in a format of
 //! another provider, in `result`.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::function::Function;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::Meter;
-use crate::format::support::{EventOut, error, read};
 use crate::format::table::FORMATS;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -30,14 +29,14 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(WorkersAi::default()),
 };
 
-fn is_record(record: &Record<'_>) -> bool {
+fn is_record(record: &Record) -> bool {
     let is_text = record.get("response").is_some_and(|json| json.starts_with('"'));
     let has_calls = record.get("tool_calls").is_some_and(|json| json.starts_with('['));
     let is_other = ["type", "role", "model", "message", "done"].iter().any(|key| record.has(key));
     (is_text || has_calls) && !is_other
 }
 
-fn is_wrapper(record: &Record<'_>) -> bool {
+fn is_wrapper(record: &Record) -> bool {
     let is_answer = |result: Record<'_>| {
         result.has("response") || result.has("tool_calls") || other_format(&result).is_some()
     };
@@ -45,7 +44,7 @@ fn is_wrapper(record: &Record<'_>) -> bool {
 }
 
 /// The format of another provider that an answer is in.
-fn other_format(result: &Record<'_>) -> Option<&'static Format> {
+fn other_format(result: &Record) -> Option<&'static Format> {
     let mut others =
         FORMATS.iter().filter(|row| ![FORMAT.name, error::FORMAT.name].contains(&row.name));
     others.find(|row| (row.sniff)(result) == Sniff::Yes).copied()
@@ -105,11 +104,11 @@ impl Default for WorkersAi {
 }
 
 impl Decoder for WorkersAi {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return if self.is_open { self.end(out) } else { Ok(()) };
         }
-        read::<Reply<'static>, _>(&frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |reply: Reply| {
             match reply.result.filter(|_| !self.is_open) {
                 Some(result) => self.result(&Frame { data: result.get().as_bytes(), ..frame }, out),
                 None => self.reply(&frame, reply, out),
@@ -117,7 +116,7 @@ impl Decoder for WorkersAi {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if !self.has_finished {
             return self.meter.finish(out);
         }
@@ -129,24 +128,19 @@ impl Decoder for WorkersAi {
 impl WorkersAi {
     /// The answer of a REST body: in this format or, if one knows it, in
     /// another.
-    fn result(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn result(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if let Some(row) = other_format(&Record::new(frame)) {
             let mut decoder = (row.decoder)();
             decoder.feed(*frame, out)?;
             return decoder.finish(out);
         }
-        read::<Reply<'static>, _>(frame, out, |reply: Reply<'_>, out: &mut EventOut<'_>| {
+        read!(frame, out, |reply: Reply| {
             self.reply(frame, reply, out)?;
             if self.is_open { self.end(out) } else { Ok(()) }
         })
     }
 
-    fn reply(
-        &mut self,
-        frame: &Frame<'_>,
-        reply: Reply<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
         if !reply.is_ours() {
             return self.stray(frame, out);
         }
@@ -166,7 +160,7 @@ impl WorkersAi {
         Ok(())
     }
 
-    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -174,7 +168,7 @@ impl WorkersAi {
     }
 
     /// A call with an index may come in pieces; any other is whole.
-    fn tool_call(&mut self, call: ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn tool_call(&mut self, call: ToolCall, out: &mut EventOut) -> Done {
         let key = Key::Index(call.index.unwrap_or(self.calls));
         let id = call.id.as_ref().and_then(Str::non_empty);
         let bare = Function { name: call.name, arguments: call.arguments };
@@ -188,7 +182,7 @@ impl WorkersAi {
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
             return out.unknown(frame, frame.event_type);
         }
@@ -197,7 +191,7 @@ impl WorkersAi {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         out.call_end(0, Key::None)?;
         self.meter.finish(out)?;
         *self = WorkersAi::default();

@@ -27,8 +27,9 @@ use std::io;
 use std::ops::Range;
 
 use crate::format::format::Decoder;
+use crate::format::support::emit::EventOut;
+use crate::format::support::spoken::Halves;
 use crate::format::support::spoken::{Continued, Spoken};
-use crate::format::support::{EventOut, Halves};
 use crate::frame::{Frame, Next};
 use crate::json::{Str, plain_length};
 use inside::Inside;

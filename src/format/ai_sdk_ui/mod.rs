@@ -11,12 +11,13 @@ mod tools;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::io;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -31,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(AiSdkUi::default()),
 };
 
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_default();
     match kind.as_str() {
         "start" | "start-step" | "finish-step" | "message-metadata" | "abort" => true,
@@ -96,18 +97,16 @@ impl Default for AiSdkUi {
 }
 
 impl Decoder for AiSdkUi {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         // Some servers in Python send it as a JSON string, too.
         if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
             return self.done(out);
         }
         self.awaits_done = frame.framing == "sse";
-        read::<Part<'static>, _>(&frame, out, |part: Part<'_>, out: &mut EventOut<'_>| {
-            self.part(&frame, &part, out)
-        })
+        read!(&frame, out, |part: Part| self.part(&frame, &part, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => Ok(()),
             Stage::Open => self.meter.finish(out),
@@ -125,12 +124,7 @@ impl Decoder for AiSdkUi {
 }
 
 impl AiSdkUi {
-    fn part(
-        &mut self,
-        frame: &Frame<'_>,
-        part: &Part<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn part(&mut self, frame: &Frame, part: &Part, out: &mut EventOut) -> Done {
         let kind = part.kind.as_ref().map_or("", Str::as_str);
         if kind == "start" && self.stage == Stage::Finished {
             self.end(out)?;
@@ -175,7 +169,7 @@ impl AiSdkUi {
 
     /// A message begins, at its `start` or, for what an application writes by
     /// hand, without one.
-    fn begin(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, part: &Part, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -184,7 +178,7 @@ impl AiSdkUi {
     }
 
     /// What the application adds: the usage, and what it alone knows.
-    fn metadata(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn metadata(&mut self, part: &Part, out: &mut EventOut) -> Done {
         let Some(metadata) = part.message_metadata else { return Ok(()) };
         let mut has_more = false;
         for (key, value) in json::members(metadata.get()) {
@@ -197,7 +191,7 @@ impl AiSdkUi {
     }
 
     /// `[DONE]`: the end of the message, whether or not it had a `finish`.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             return Ok(());
         }
@@ -207,7 +201,7 @@ impl AiSdkUi {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = AiSdkUi { awaits_done: self.awaits_done, ..AiSdkUi::default() };
         out.end()
@@ -215,7 +209,7 @@ impl AiSdkUi {
 }
 
 /// Thinking, with what its provider wants back.
-fn reasoning(part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn reasoning(part: &Part, out: &mut EventOut) -> Done {
     if let Some(text) = &part.delta {
         out.reasoning(0, text)?;
     }

@@ -1,11 +1,9 @@
 //! Calls of tools: what they are to be run with, and what they gave.
 
-use std::io;
-
 use crate::event::{Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason, ToolResult};
 use crate::format::ai_sdk_ui::AiSdkUi;
 use crate::format::ai_sdk_ui::payload::Part;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -13,11 +11,11 @@ impl AiSdkUi {
     /// What a call is to be run with.
     pub(super) fn input(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         kind: &str,
-        part: &Part<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        part: &Part,
+        out: &mut EventOut,
+    ) -> Done {
         let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
         let signature = part.signature();
         let call = CallPart {
@@ -56,12 +54,7 @@ impl AiSdkUi {
     }
 
     /// The SDK could not parse the input, or it doesn't fit the tool.
-    fn input_error(
-        &mut self,
-        call: CallPart<'_>,
-        part: &Part<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn input_error(&mut self, call: CallPart, part: &Part, out: &mut EventOut) -> Done {
         let message = part.error_text.as_ref().map_or("the input of a tool is wrong", Str::as_str);
         out.warn("tool_input_error", message)?;
         let id = call.id.unwrap_or_default();
@@ -79,11 +72,11 @@ impl AiSdkUi {
     /// What a call gave. A preliminary output is repeated by the final one.
     pub(super) fn output(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         kind: &str,
-        part: &Part<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        part: &Part,
+        out: &mut EventOut,
+    ) -> Done {
         let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
         let (output, is_error) = match kind {
             "tool-output-available" if part.preliminary == Some(true) => return Ok(()),

@@ -7,7 +7,7 @@ use std::io;
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -56,10 +56,10 @@ impl Blocks {
     pub(in crate::format) fn start(
         &mut self,
         index: Option<u64>,
-        block: &Block<'_>,
+        block: &Block,
         json: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let index = self.index(index, self.count, out)?;
         if let Some(earlier) = self.open.remove(&index) {
             out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
@@ -73,10 +73,10 @@ impl Blocks {
     /// A block that came complete.
     pub(in crate::format) fn whole(
         &mut self,
-        block: &Block<'_>,
+        block: &Block,
         json: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         self.say(block, json, Extent::Whole, out)?.close(out)
     }
 
@@ -84,10 +84,10 @@ impl Blocks {
     /// type of the delta says what it is.
     pub(in crate::format) fn delta(
         &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        frame: &Frame,
+        event: &Event,
+        out: &mut EventOut,
+    ) -> Done {
         let delta = event.delta.as_ref();
         let kind = delta.and_then(|delta| delta.kind.as_ref()).and_then(Str::non_empty);
         let (Some(delta), Some(kind)) = (delta, kind) else {
@@ -132,11 +132,7 @@ impl Blocks {
     }
 
     /// `content_block_stop`.
-    pub(in crate::format) fn stop(
-        &mut self,
-        index: Option<u64>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(in crate::format) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
         let index = self.index(index, self.latest, out)?;
         match self.open.remove(&index) {
             Some(open) => open.close(out),
@@ -145,17 +141,12 @@ impl Blocks {
     }
 
     /// The message has ended, or the input has: no block goes on.
-    pub(in crate::format) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(in crate::format) fn cut(&mut self, out: &mut EventOut) -> Done {
         std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
     }
 
     /// The index of the block that an event is of.
-    fn index(
-        &mut self,
-        index: Option<u64>,
-        inferred: u64,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<u64> {
+    fn index(&mut self, index: Option<u64>, inferred: u64, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() {
             out.warn(
                 "missing_index",
@@ -169,10 +160,10 @@ impl Blocks {
     /// Says what a block holds.
     fn say(
         &mut self,
-        block: &Block<'_>,
+        block: &Block,
         json: &str,
         extent: Extent,
-        out: &mut EventOut<'_>,
+        out: &mut EventOut,
     ) -> io::Result<Open> {
         self.count += 1;
         let kind = block.kind.as_ref().and_then(Str::non_empty).unwrap_or("unknown");
@@ -215,10 +206,10 @@ impl Blocks {
     /// whole if no fragment follows, and only a placeholder if one does.
     fn call(
         &mut self,
-        block: &Block<'_>,
+        block: &Block,
         executor: Option<Executor>,
         extent: Extent,
-        out: &mut EventOut<'_>,
+        out: &mut EventOut,
     ) -> io::Result<Open> {
         let key = Key::Index(self.count);
         let arguments = match (block.input(), extent) {
@@ -233,7 +224,7 @@ impl Blocks {
 
     /// Arguments go on. Where no call has started, they become one that can't
     /// be run, for it has no name.
-    fn fragment(&mut self, index: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
         let key = match self.open.get(&index) {
             Some(Open::Call(key)) => *key,
             _ => {
@@ -251,7 +242,7 @@ impl Blocks {
 
 impl Open {
     /// The block has stopped.
-    fn close(self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn close(self, out: &mut EventOut) -> Done {
         match self {
             Open::Plain => out.flush(),
             Open::Call(key) => out.call_end(0, key),
@@ -261,7 +252,7 @@ impl Open {
 
     /// The block will not come to its stop. A call that was never closed is
     /// the assembler's to judge.
-    fn cut(self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(self, out: &mut EventOut) -> Done {
         match self {
             Open::Plain | Open::Call(_) => Ok(()),
             Open::Compaction(compaction) => {
@@ -273,7 +264,7 @@ impl Open {
 }
 
 /// Says text with its citations, and thinking with its signature.
-fn say_text(block: &Block<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn say_text(block: &Block, out: &mut EventOut) -> Done {
     if let Some(text) = &block.text {
         out.text(0, text)?;
     }

@@ -1,11 +1,9 @@
 //! Compactions: the summary that takes a long conversation's place.
 
-use std::io;
-
 use crate::event;
 use crate::event::Kind;
 use crate::format::anthropic::payload::{Block, Delta};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json;
 use crate::json::Str;
 
@@ -20,14 +18,14 @@ pub(super) struct Compaction {
 
 impl Compaction {
     /// Takes what its block holds at its start, or complete.
-    pub(super) fn start(&mut self, block: &Block<'_>) {
+    pub(super) fn start(&mut self, block: &Block) {
         self.text.push_str(block.summary().as_str());
         self.encrypted = block.encrypted_content.as_ref().map(owned);
         self.signature = block.signature.as_ref().map(owned);
     }
 
     /// Takes what a delta adds.
-    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+    pub(super) fn add(&mut self, delta: &Delta) {
         self.text.push_str(delta.content.as_ref().map_or("", Str::as_str));
         if let Some(encrypted) = &delta.encrypted_content {
             self.encrypted = Some(owned(encrypted));
@@ -35,7 +33,7 @@ impl Compaction {
     }
 
     /// Says it as a block: its text, and in the attributes what is opaque.
-    pub(super) fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn say(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
         let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
         let members: Vec<_> =
@@ -46,6 +44,6 @@ impl Compaction {
     }
 }
 
-fn owned(text: &Str<'_>) -> String {
+fn owned(text: &Str) -> String {
     text.as_str().to_owned()
 }

@@ -9,14 +9,14 @@ pub(super) mod blocks;
 mod compaction;
 pub(super) mod payload;
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::stage::Stage;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -32,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Anthropic::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let is_ours = match record.text("type").as_deref() {
         Some("message_start" | "message_delta" | "message_stop") => true,
         Some("content_block_start" | "content_block_delta" | "content_block_stop") => true,
@@ -42,7 +42,7 @@ fn sniff(record: &Record<'_>) -> Sniff {
     if is_ours { Sniff::Yes } else { Sniff::No }
 }
 
-fn is_body(record: &Record<'_>) -> bool {
+fn is_body(record: &Record) -> bool {
     let is_answer = record.text("role").as_deref() == Some("assistant");
     let has_blocks = record.get("content").is_some_and(|content| content.starts_with('['));
     is_answer && has_blocks && record.get("stop_reason").is_some()
@@ -77,7 +77,7 @@ impl Default for Anthropic {
 }
 
 impl Decoder for Anthropic {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         // The format has no such end, but some gateways send one.
         if frame.is_done() {
             return Ok(());
@@ -85,12 +85,10 @@ impl Decoder for Anthropic {
         if frame.event_type == "error" {
             return self.fail(&frame, out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Stopped => self.end_unstopped(out),
             Stage::Closed => Ok(()),
@@ -107,12 +105,7 @@ impl Decoder for Anthropic {
 }
 
 impl Anthropic {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
@@ -135,13 +128,9 @@ impl Anthropic {
                     return Ok(());
                 };
                 let frame = Frame { data: json.as_bytes(), ..*frame };
-                read::<Block<'static>, _>(
-                    &frame,
-                    out,
-                    |block: Block<'_>, out: &mut EventOut<'_>| {
-                        self.blocks.start(event.index, &block, json, out)
-                    },
-                )
+                read!(&frame, out, |block: Block| {
+                    self.blocks.start(event.index, &block, json, out)
+                })
             }
             "content_block_delta" => {
                 self.begin_late(out)?;
@@ -157,13 +146,8 @@ impl Anthropic {
     }
 
     /// Reads a message, as it is when it begins or complete.
-    fn message(
-        &mut self,
-        frame: &Frame<'_>,
-        extent: Extent,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
+    fn message(&mut self, frame: &Frame, extent: Extent, out: &mut EventOut) -> Done {
+        read!(frame, out, |message: Message| {
             let id = message.id.as_ref().and_then(Str::non_empty);
             let is_open = self.stage == Stage::Open && id.is_some() && id == self.id.as_deref();
             if is_open && extent == Extent::Start {
@@ -182,20 +166,13 @@ impl Anthropic {
         })
     }
 
-    fn whole_block(
-        &mut self,
-        frame: &Frame<'_>,
-        json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn whole_block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
         let frame = Frame { data: json.as_bytes(), ..*frame };
-        read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
-            self.blocks.whole(&block, json, out)
-        })
+        read!(&frame, out, |block: Block| self.blocks.whole(&block, json, out))
     }
 
-    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         if usage.is_some() {
             object("usage", usage, out)?.into_iter().for_each(|usage| self.meter.feed(usage));
         }
@@ -204,12 +181,7 @@ impl Anthropic {
 
     /// A message begins. One that was open ends now: well, if only its
     /// `message_stop` was missing.
-    fn begin(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => {}
             Stage::Stopped => self.end_unstopped(out)?,
@@ -226,7 +198,7 @@ impl Anthropic {
 
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
-    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin_late(&mut self, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -235,7 +207,7 @@ impl Anthropic {
     }
 
     /// Why the message stopped, if it's known, and what else is known then.
-    fn ending(&mut self, ending: &Ending<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn ending(&mut self, ending: &Ending, out: &mut EventOut) -> Done {
         for (name, json) in ending.blocks {
             if let Some(json) = json {
                 out.block(0, name, json.get())?;
@@ -251,7 +223,7 @@ impl Anthropic {
     }
 
     /// The provider reported an error.
-    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             self.begin(None, None, out)?;
         }
@@ -260,7 +232,7 @@ impl Anthropic {
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let is_error = record.has("error")
             || (kind.is_empty() && (error::FORMAT.sniff)(&record) == Sniff::Yes);
@@ -268,19 +240,19 @@ impl Anthropic {
     }
 
     /// `message_stop`.
-    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
             out.warn("no_finish_reason", "`message_stop` came without a stop reason")?;
         }
         if self.stage == Stage::Closed { Ok(()) } else { self.end(out) }
     }
 
-    fn end_unstopped(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end_unstopped(&mut self, out: &mut EventOut) -> Done {
         out.warn("missing_message_stop", "the message has a stop reason, but no `message_stop`")?;
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
         self.meter.finish(out)?;
         *self = Anthropic::default();

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::format::support::EventOut;
+use crate::format::support::emit::EventOut;
 use crate::format::support::payload::payload;
 use crate::json::Str;
 
@@ -202,7 +202,7 @@ struct Model<'a> {
 pub(in crate::format) fn object<'j>(
     name: &str,
     json: Option<&'j RawValue>,
-    out: &mut EventOut<'_>,
+    out: &mut EventOut,
 ) -> io::Result<Option<&'j str>> {
     let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
     if json.is_none() {

@@ -11,7 +11,9 @@ use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output};
 use crate::format::bedrock_converse::payload::{
     Block, Delta, Event, Reasoning, ToolResult, ToolUse,
 };
-use crate::format::support::{EventOut, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
+
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -60,12 +62,7 @@ const PASSED_ON: [&str; 8] = [
 
 impl Blocks {
     /// `contentBlockStart`.
-    pub(super) fn start(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn start(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let index = self.index(event, out)?;
         if let Some(earlier) = self.open.remove(&index) {
             out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
@@ -86,12 +83,7 @@ impl Blocks {
     }
 
     /// `contentBlockDelta`.
-    pub(super) fn delta(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let index = self.index(event, out)?;
         match &event.delta {
             Some(Delta { text: Some(text), .. }) => out.text(0, text),
@@ -107,7 +99,7 @@ impl Blocks {
     }
 
     /// `contentBlockStop`.
-    pub(super) fn stop(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn stop(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let index = self.index(event, out)?;
         match self.open.remove(&index) {
             Some(Open::Call(key)) => out.call_end(0, key),
@@ -117,13 +109,8 @@ impl Blocks {
     }
 
     /// A block of a complete answer.
-    pub(super) fn whole(
-        &mut self,
-        frame: &Frame<'_>,
-        json: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        read::<Block<'static>, _>(frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
+    pub(super) fn whole(&mut self, frame: &Frame, json: &str, out: &mut EventOut) -> Done {
+        read!(frame, out, |block: Block| {
             if let Some(text) = &block.text {
                 return out.text(0, text).and_then(|()| out.flush());
             }
@@ -155,12 +142,12 @@ impl Blocks {
 
     /// The message has stopped: blocks that are open will not come to their
     /// own end. A call that was never closed is the assembler's to judge.
-    pub(super) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn cut(&mut self, out: &mut EventOut) -> Done {
         std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
     }
 
     /// The index of the block that an event is of.
-    fn index(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<u64> {
+    fn index(&mut self, event: &Event, out: &mut EventOut) -> io::Result<u64> {
         if event.content_block_index.is_none() {
             out.warn(
                 "missing_index",
@@ -174,9 +161,9 @@ impl Blocks {
     /// A call begins, or is there.
     fn call(
         &mut self,
-        call: &ToolUse<'_>,
-        arguments: Arguments<'_>,
-        out: &mut EventOut<'_>,
+        call: &ToolUse,
+        arguments: Arguments,
+        out: &mut EventOut,
     ) -> io::Result<Key> {
         self.count += 1;
         let key = Key::Index(self.count);
@@ -188,7 +175,7 @@ impl Blocks {
 
     /// Arguments go on. Where no call has started, they become one that can't
     /// be run, for it has no name.
-    fn fragment(&mut self, index: u64, piece: &Str<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
         let key = match self.open.get(&index) {
             Some(Open::Call(key)) => *key,
             _ => {
@@ -204,12 +191,7 @@ impl Blocks {
     }
 
     /// A result goes on.
-    fn gather(
-        &mut self,
-        index: u64,
-        content: &[&RawValue],
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn gather(&mut self, index: u64, content: &[&RawValue], out: &mut EventOut) -> Done {
         match self.open.get_mut(&index) {
             Some(Open::Result(result)) => {
                 result.add(content);
@@ -229,7 +211,7 @@ impl Blocks {
 }
 
 impl Open {
-    fn cut(self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(self, out: &mut EventOut) -> Done {
         match self {
             Open::Call(_) => Ok(()),
             Open::Result(result) => {
@@ -241,7 +223,7 @@ impl Open {
 }
 
 impl Gathered {
-    fn new(result: &ToolResult<'_>) -> Self {
+    fn new(result: &ToolResult) -> Self {
         let mut gathered = Gathered {
             id: result.id().to_owned(),
             is_error: result.is_error(),
@@ -259,7 +241,7 @@ impl Gathered {
         }
     }
 
-    fn say(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&self, out: &mut EventOut) -> Done {
         let output = format!("[{}]", self.content);
         let (output, is_error) = (Output::Json(&output), self.is_error);
         out.emit(
@@ -269,7 +251,7 @@ impl Gathered {
     }
 }
 
-fn say_reasoning(reasoning: &Reasoning<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn say_reasoning(reasoning: &Reasoning, out: &mut EventOut) -> Done {
     let whole = reasoning.reasoning_text.as_ref();
     if let Some(text) = reasoning.text.as_ref().or(whole.and_then(|whole| whole.text.as_ref())) {
         out.reasoning(0, text)?;
@@ -286,7 +268,7 @@ fn say_reasoning(reasoning: &Reasoning<'_>, out: &mut EventOut<'_>) -> io::Resul
 }
 
 /// Says a block of a kind that has no event of its own.
-fn pass_on(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+fn pass_on(json: &str, out: &mut EventOut) -> Done {
     for (kind, value) in json::members(json) {
         out.block(0, &kind, value.get())?;
         if !PASSED_ON.contains(&kind.as_ref()) {

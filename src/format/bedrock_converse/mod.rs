@@ -9,15 +9,15 @@
 mod blocks;
 mod payload;
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::format::support::stage::Stage;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use blocks::Blocks;
@@ -44,7 +44,7 @@ const EVENTS: [&str; 6] = [
 /// Other formats have an event of this name.
 const METADATA: &str = "metadata";
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let is_ours = match record.has_headers {
         true => EVENTS.contains(&record.event_type),
         false => {
@@ -56,7 +56,7 @@ fn sniff(record: &Record<'_>) -> Sniff {
     is_ours.into()
 }
 
-fn is_body(record: &Record<'_>) -> bool {
+fn is_body(record: &Record) -> bool {
     record.at("output.message.content").is_some()
         || (record.has("stopReason") && is_object(record.get("output")))
 }
@@ -92,7 +92,7 @@ impl Default for Converse {
 }
 
 impl Decoder for Converse {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Decoder for Converse {
         }
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => Ok(()),
             // Some servers in front of Bedrock send no `metadata`.
@@ -121,7 +121,7 @@ impl Decoder for Converse {
 
 impl Converse {
     /// A record without a name: events under their names, or a body.
-    fn record(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn record(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let mut is_known = false;
         for name in EVENTS {
@@ -134,11 +134,7 @@ impl Converse {
             return Ok(());
         }
         if record.has("output") || record.has("stopReason") {
-            return read::<Body<'static>, _>(
-                frame,
-                out,
-                |body: Body<'_>, out: &mut EventOut<'_>| self.body(frame, &body, out),
-            );
+            return read!(frame, out, |body: Body| self.body(frame, &body, out));
         }
         let text = String::from_utf8_lossy(frame.data);
         let exception =
@@ -158,7 +154,7 @@ impl Converse {
         }
     }
 
-    fn event(&mut self, name: &str, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn event(&mut self, name: &str, frame: &Frame, out: &mut EventOut) -> Done {
         match name {
             "messageStart" => return self.begin(out),
             // What protocols of several events begin with; it says nothing here.
@@ -166,8 +162,7 @@ impl Converse {
             _ if !EVENTS.contains(&name) => return out.unknown(frame, name),
             _ => self.begin_late(out)?,
         }
-        read::<Event<'static>, _>(frame, out, |event: Event<'_>, out: &mut EventOut<'_>| match name
-        {
+        read!(frame, out, |event: Event| match name {
             "contentBlockStart" => self.blocks.start(frame, &event, out),
             "contentBlockDelta" => self.blocks.delta(frame, &event, out),
             "contentBlockStop" => self.blocks.stop(&event, out),
@@ -186,7 +181,7 @@ impl Converse {
     }
 
     /// What the message cost, and what a guardrail has to say: its last event.
-    fn metadata(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn metadata(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.usage(event.usage);
         trace(event.trace, out)?;
         if self.stage == Stage::Stopped { self.end(out) } else { Ok(()) }
@@ -197,12 +192,7 @@ impl Converse {
     }
 
     /// A complete answer.
-    fn body(
-        &mut self,
-        frame: &Frame<'_>,
-        body: &Body<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn body(&mut self, frame: &Frame, body: &Body, out: &mut EventOut) -> Done {
         self.begin(out)?;
         for json in body.content() {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
@@ -218,7 +208,7 @@ impl Converse {
     }
 
     /// `messageStop`.
-    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
             self.stage = Stage::Stopped;
         }
@@ -226,7 +216,7 @@ impl Converse {
     }
 
     /// A message begins. One that was open ends now: well, if it had stopped.
-    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => {}
             Stage::Stopped | Stage::Failed => self.end(out)?,
@@ -242,7 +232,7 @@ impl Converse {
 
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
-    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin_late(&mut self, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -251,7 +241,7 @@ impl Converse {
     }
 
     /// The provider is about to be quoted with an error.
-    fn failed(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn failed(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             self.begin(out)?;
         }
@@ -259,7 +249,7 @@ impl Converse {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
         self.meter.finish(out)?;
         *self = Converse::default();
@@ -268,7 +258,7 @@ impl Converse {
 }
 
 /// What a guardrail did, and why: nothing else tells.
-fn trace(json: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn trace(json: Option<&RawValue>, out: &mut EventOut) -> Done {
     match json.map(RawValue::get) {
         None | Some("{}") => Ok(()),
         Some(json) => out.block(0, "trace", json),

@@ -7,7 +7,7 @@ use crate::format::support::payload::payload;
 use crate::json::Str;
 
 /// Whether a record is such a line.
-pub(super) fn is_ours(record: &Record<'_>) -> bool {
+pub(super) fn is_ours(record: &Record) -> bool {
     let has_session = record.has("session_id") || record.has("sessionId");
     match record.text("type").as_deref() {
         Some("system") => record.has("subtype"),

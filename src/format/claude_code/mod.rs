@@ -14,7 +14,6 @@ mod line;
 mod stream;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 
 use serde_json::value::RawValue;
 
@@ -23,8 +22,10 @@ use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::Meter;
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -73,13 +74,11 @@ impl Default for ClaudeCode {
 }
 
 impl Decoder for ClaudeCode {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Line<'static>, _>(&frame, out, |line: Line<'_>, out: &mut EventOut<'_>| {
-            self.line(&frame, &line, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |line: Line| self.line(&frame, &line, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if !self.is_open {
             return Ok(());
         }
@@ -93,12 +92,7 @@ impl Decoder for ClaudeCode {
 }
 
 impl ClaudeCode {
-    fn line(
-        &mut self,
-        frame: &Frame<'_>,
-        line: &Line<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn line(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
         let kind = line.kind.as_ref().map_or("", Str::as_str);
         if line.is_of_subagent() {
             let data = String::from_utf8_lossy(frame.data);
@@ -107,23 +101,15 @@ impl ClaudeCode {
         }
         match (kind, line.message, line.event) {
             ("system", ..) if line.is_init() => self.begin(line, None, out),
-            ("assistant", Some(json), _) => read::<Message<'static>, _>(
-                &inner(frame, json),
-                out,
-                |message: Message<'_>, out| {
-                    self.begin(line, message.model.as_ref().and_then(Str::non_empty), out)?;
-                    self.snapshot(frame, &message, out)
-                },
-            ),
+            ("assistant", Some(json), _) => read!(&inner(frame, json), out, |message: Message| {
+                self.begin(line, message.model.as_ref().and_then(Str::non_empty), out)?;
+                self.snapshot(frame, &message, out)
+            }),
             ("user", Some(json), _) => self.user(frame, line, json, out),
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
                 let frame = inner(frame, json);
-                read::<Event<'static>, _>(
-                    &frame,
-                    out,
-                    |event: Event<'_>, out: &mut EventOut<'_>| self.stream(&frame, &event, out),
-                )
+                read!(&frame, out, |event: Event| self.stream(&frame, &event, out))
             }
             ("result", ..) => {
                 self.begin(line, None, out)?;
@@ -134,12 +120,7 @@ impl ClaudeCode {
         }
     }
 
-    fn begin(
-        &mut self,
-        line: &Line<'_>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, line: &Line, model: Option<&str>, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -163,12 +144,7 @@ impl ClaudeCode {
 
     /// A message as it is now: a line for each of its blocks, each with the
     /// same usage.
-    fn snapshot(
-        &mut self,
-        frame: &Frame<'_>,
-        message: &Message<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn snapshot(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
         let id = message.id.as_ref().and_then(Str::non_empty);
         if id.is_some() && id == self.streamed.as_deref() {
             return Ok(());
@@ -192,30 +168,15 @@ impl ClaudeCode {
         Ok(())
     }
 
-    fn block(
-        &mut self,
-        frame: &Frame<'_>,
-        json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
-        read::<Block<'static>, _>(
-            &inner(frame, json),
-            out,
-            |block: Block<'_>, out: &mut EventOut<'_>| {
-                self.has_text |= block.text.is_some();
-                self.blocks.whole(&block, json.get(), out)
-            },
-        )
+    fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
+        read!(&inner(frame, json), out, |block: Block| {
+            self.has_text |= block.text.is_some();
+            self.blocks.whole(&block, json.get(), out)
+        })
     }
 
     /// Results, or a prompt: in a transcript, a new message.
-    fn user(
-        &mut self,
-        frame: &Frame<'_>,
-        line: &Line<'_>,
-        json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn user(&mut self, frame: &Frame, line: &Line, json: &RawValue, out: &mut EventOut) -> Done {
         let content = json::members(json.get()).into_iter().find(|(key, _)| key == "content");
         let content = content.map_or("", |(_, content)| content.get());
         let blocks: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
@@ -232,19 +193,14 @@ impl ClaudeCode {
         results.into_iter().try_for_each(|block| self.block(frame, block, out))
     }
 
-    fn note_reason(&mut self, reason: Option<&Str<'_>>) {
+    fn note_reason(&mut self, reason: Option<&Str>) {
         if let Some(raw) = reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
             self.reason = Some(raw.to_owned());
         }
     }
 
     /// The end of the run.
-    fn result(
-        &mut self,
-        frame: &Frame<'_>,
-        line: &Line<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn result(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
         if let Some(usage) = line.usage.filter(|usage| usage.get().starts_with('{')) {
             self.meter.reset();
@@ -278,7 +234,7 @@ impl ClaudeCode {
 
     /// A transcript keeps reasons, but not always: only one that is worse than
     /// what would be inferred without it is told.
-    fn infer_finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn infer_finish(&mut self, out: &mut EventOut) -> Done {
         let raw = self.reason.as_deref();
         let is_usual =
             |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
@@ -287,7 +243,7 @@ impl ClaudeCode {
         out.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = ClaudeCode::default();
         out.end()

@@ -1,50 +1,37 @@
 //! Partial messages: the events of the model's own stream, as they came.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::claude_code::{ClaudeCode, inner};
-use crate::format::support::{EventOut, error, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::frame::Frame;
 use crate::json::Str;
 
 impl ClaudeCode {
     /// An event of the model's own stream.
-    pub(super) fn stream(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn stream(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.kind.as_ref().map_or("", Str::as_str) {
             "message_start" => {
                 let Some(json) = event.message else { return out.unknown(frame, "message_start") };
-                read::<Message<'static>, _>(
-                    &inner(frame, json),
-                    out,
-                    |message: Message<'_>, _: &mut EventOut<'_>| {
-                        let id = message.id.as_ref().and_then(Str::non_empty);
-                        self.turn_to(id);
-                        self.streamed = id.map(str::to_owned);
-                        self.meter.feed(message.usage.map_or("", RawValue::get));
-                        Ok(())
-                    },
-                )
+                read!(&inner(frame, json), out, |message: Message| {
+                    let id = message.id.as_ref().and_then(Str::non_empty);
+                    self.turn_to(id);
+                    self.streamed = id.map(str::to_owned);
+                    self.meter.feed(message.usage.map_or("", RawValue::get));
+                    Ok(())
+                })
             }
             "content_block_start" => {
                 let Some(json) = event.content_block else {
                     return out.unknown(frame, "content_block_start");
                 };
-                read::<Block<'static>, _>(
-                    &inner(frame, json),
-                    out,
-                    |block: Block<'_>, out: &mut EventOut<'_>| {
-                        self.has_text |= block.text.is_some();
-                        self.blocks.start(event.index, &block, json.get(), out)
-                    },
-                )
+                read!(&inner(frame, json), out, |block: Block| {
+                    self.has_text |= block.text.is_some();
+                    self.blocks.start(event.index, &block, json.get(), out)
+                })
             }
             "content_block_delta" => self.blocks.delta(frame, event, out),
             "content_block_stop" => self.blocks.stop(event.index, out),

@@ -7,14 +7,14 @@
 
 mod payload;
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::Key;
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Event, Message};
@@ -28,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Cohere { is_open: false, meter: Meter::new(USAGE) }),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let is_ours = match record.text("type").as_deref() {
         Some("message-start" | "message-end" | "tool-plan-delta") => true,
         Some("content-start" | "content-delta" | "content-end") => true,
@@ -59,27 +59,20 @@ struct Cohere {
 }
 
 impl Decoder for Cohere {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done(out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl Cohere {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         let key = event.index.map_or(Key::None, Key::Index);
         match kind {
@@ -106,7 +99,7 @@ impl Cohere {
         }
     }
 
-    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -114,12 +107,7 @@ impl Cohere {
     }
 
     /// The end of the message, well or not.
-    fn message_end(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn message_end(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         self.begin(event, out)?;
         if let Some(delta) = &event.delta {
             delta.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
@@ -132,24 +120,17 @@ impl Cohere {
     }
 
     /// A complete body. `frame` is its message.
-    fn body(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn body(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         self.cut(out)?;
         self.begin(event, out)?;
-        read::<Message<'static>, _>(frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
-            message.say_whole(out)
-        })?;
+        read!(frame, out, |message: Message| message.say_whole(out))?;
         event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
         out.finish_if(0, event.finish_reason.as_ref())?;
         self.end(out)
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
         if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
             return out.unknown(frame, kind);
         }
@@ -161,7 +142,7 @@ impl Cohere {
     }
 
     /// `[DONE]`, which follows `message-end`.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         if !self.is_open {
             return Ok(());
         }
@@ -170,7 +151,7 @@ impl Cohere {
     }
 
     /// Ends a message that has not come to its end.
-    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(&mut self, out: &mut EventOut) -> Done {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
@@ -178,7 +159,7 @@ impl Cohere {
         out.cut()
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         self.is_open = false;
         out.end()

@@ -1,11 +1,9 @@
 //! The fields of an event and of a complete body, and what a message says.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::many::{Many, each};
 use crate::format::support::payload::payload;
@@ -69,7 +67,7 @@ pub(super) struct ToolCall<'a> {
 impl Message<'_> {
     /// Says what an event adds. `key` is the event's index, which counts calls
     /// where it is one of a call.
-    pub(super) fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn say(&self, key: Key, out: &mut EventOut) -> Done {
         self.say_words(out)?;
         for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
             call.say(key, out)?;
@@ -78,7 +76,7 @@ impl Message<'_> {
     }
 
     /// Says a complete message, whose calls are whole.
-    pub(super) fn say_whole(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn say_whole(&self, out: &mut EventOut) -> Done {
         self.say_words(out)?;
         let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
         for (call, key) in calls.zip((0..).map(Key::Index)) {
@@ -89,7 +87,7 @@ impl Message<'_> {
     }
 
     /// The plan is what the model thinks before its calls.
-    fn say_words(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_words(&self, out: &mut EventOut) -> Done {
         if let Some(plan) = &self.tool_plan {
             out.reasoning(0, plan)?;
         }
@@ -104,13 +102,13 @@ impl Message<'_> {
         Ok(())
     }
 
-    fn say_citations(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say_citations(&self, out: &mut EventOut) -> Done {
         self.citations.into_iter().flat_map(each).try_for_each(|one| out.block(0, "citation", one))
     }
 }
 
 impl ToolCall<'_> {
-    fn say(&self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&self, key: Key, out: &mut EventOut) -> Done {
         let id = self.id.as_ref().and_then(Str::non_empty);
         let part = CallPart { key, id, ..CallPart::default() };
         match &self.function {

@@ -8,14 +8,14 @@
 
 mod payload;
 
-use std::io;
-
 use crate::event::{Arguments, CallPart, Key};
 use crate::format::cohere::USAGE;
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::many::each;
+use crate::format::support::payload::read;
 use crate::format::support::usage::Meter;
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{CallDelta, Event, ToolCall};
@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(CohereV1::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let has_text = record.get("text").is_some_and(|text| text.starts_with('"'));
     let is_stream = record.has("is_finished");
     let is_body = has_text && (record.has("generation_id") || record.has("response_id"));
@@ -55,27 +55,20 @@ impl Default for CohereV1 {
 }
 
 impl Decoder for CohereV1 {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl CohereV1 {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.kind().unwrap_or(frame.event_type) {
             "stream-start" => {
                 self.cut(out)?;
@@ -111,7 +104,7 @@ impl CohereV1 {
         }
     }
 
-    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -119,13 +112,13 @@ impl CohereV1 {
         out.start(FORMAT.name, id.and_then(Str::non_empty), None)
     }
 
-    fn text(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let Some(text) = &event.text else { return Ok(()) };
         self.has_said = true;
         out.text(0, text)
     }
 
-    fn blocks(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn blocks(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.has_said = true;
         if let Some(citations) = event.citations {
             each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
@@ -139,7 +132,7 @@ impl CohereV1 {
         searches.try_for_each(|(name, json)| out.block(0, name, json.get()))
     }
 
-    fn call_delta(&mut self, delta: &CallDelta<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call_delta(&mut self, delta: &CallDelta, out: &mut EventOut) -> Done {
         let number = delta.index.unwrap_or(self.begun.saturating_sub(1));
         self.begun = self.begun.max(number.saturating_add(1));
         let name = delta.name.as_ref().and_then(Str::non_empty);
@@ -151,7 +144,7 @@ impl CohereV1 {
     }
 
     /// Says of a body what hasn't come piece by piece.
-    fn whole(&mut self, body: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn whole(&mut self, body: &Event, out: &mut EventOut) -> Done {
         if !self.has_said {
             self.text(body, out)?;
             self.blocks(body, out)?;
@@ -168,7 +161,7 @@ impl CohereV1 {
     }
 
     /// A whole call, which wins over the pieces that it may have come in.
-    fn call(&mut self, call: &ToolCall<'_>, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call(&mut self, call: &ToolCall, number: u64, out: &mut EventOut) -> Done {
         if number < self.whole {
             return Ok(());
         }
@@ -181,17 +174,10 @@ impl CohereV1 {
     }
 
     /// The end of the message, well or not.
-    fn stream_end(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn stream_end(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         if let Some(response) = event.response {
             let frame = Frame { data: response.get().as_bytes(), ..*frame };
-            read::<Event<'static>, _>(&frame, out, |body: Event<'_>, out: &mut EventOut<'_>| {
-                self.whole(&body, out)
-            })?;
+            read!(&frame, out, |body: Event| self.whole(&body, out))?;
         }
         out.finish_if(0, event.finish_reason.as_ref())?;
         if event.error.is_some() {
@@ -201,7 +187,7 @@ impl CohereV1 {
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, kind: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
         if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
             return out.unknown(frame, kind);
         }
@@ -213,7 +199,7 @@ impl CohereV1 {
     }
 
     /// Ends a message that has not come to its end.
-    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(&mut self, out: &mut EventOut) -> Done {
         if !self.is_open {
             return Ok(());
         }
@@ -222,7 +208,7 @@ impl CohereV1 {
         out.cut()
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = CohereV1::default();
         out.end()

@@ -61,7 +61,7 @@ impl Tree {
     }
 
     /// Takes one piece. What doesn't fit is remembered as the call's fault.
-    pub(super) fn add(&mut self, arg: &PartialArg<'_>) {
+    pub(super) fn add(&mut self, arg: &PartialArg) {
         if let Err(reason) = self.try_add(arg) {
             self.fault.get_or_insert(reason);
         }
@@ -86,7 +86,7 @@ impl Tree {
         out
     }
 
-    fn try_add(&mut self, arg: &PartialArg<'_>) -> Result<(), Reason> {
+    fn try_add(&mut self, arg: &PartialArg) -> Result<(), Reason> {
         let path = arg.json_path.as_ref().ok_or(Reason::Malformed)?.as_str();
         let value = arg.string_value.map(|json| json.get()).or_else(|| arg.scalar());
         self.size += path.len() + value.map_or(0, str::len);

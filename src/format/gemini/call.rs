@@ -135,6 +135,6 @@ impl Identified<'_> {
     }
 }
 
-fn non_blank<'t>(text: Option<&'t Str<'_>>) -> Option<&'t str> {
+fn non_blank<'t>(text: Option<&'t Str>) -> Option<&'t str> {
     text.map(Str::as_str).filter(|text| !text.trim_ascii().is_empty())
 }

@@ -1,14 +1,14 @@
 //! One of the alternative answers, from chunk to chunk.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{Block, FinishReason, Kind};
 use crate::format::gemini::parts::Parts;
 use crate::format::gemini::payload::{Candidate, word};
-use crate::format::support::{EventOut, finish};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::finish;
 use crate::frame::Frame;
 
 /// One candidate so far.
@@ -36,10 +36,10 @@ impl State {
     /// Takes what a chunk adds.
     pub(super) fn feed(
         &mut self,
-        candidate: &Candidate<'_>,
-        frame: &Frame<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        candidate: &Candidate,
+        frame: &Frame,
+        out: &mut EventOut,
+    ) -> Done {
         for part in candidate.parts() {
             self.is_finished &= !part.says_something();
             self.parts.part(part, frame, out)?;
@@ -64,7 +64,7 @@ impl State {
     }
 
     /// The answer will not go on.
-    pub(super) fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn cut(&mut self, out: &mut EventOut) -> Done {
         self.parts.finish(false, out)
     }
 
@@ -74,8 +74,8 @@ impl State {
         &mut self,
         name: &'static str,
         json: Option<&RawValue>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let json = json.map_or("{}", RawValue::get);
         let known = self.metadata.entry(name).or_default();
         if json == "{}" || json == known {

@@ -14,14 +14,15 @@ mod parts;
 mod payload;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use crate::json::Str;
@@ -41,7 +42,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Gemini::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let inner = record.get("response").filter(|json| json.starts_with('{')).map(json::members);
     let is_wrapped = inner.is_some_and(|members| {
         is_ours(|key| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get()))
@@ -106,7 +107,7 @@ impl Default for Gemini {
 }
 
 impl Decoder for Gemini {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         // The format has no such end, but some gateways send one.
         if frame.is_done() {
             return Ok(());
@@ -115,7 +116,7 @@ impl Decoder for Gemini {
         if frame.event_type == "error" {
             return self.fail(&String::from_utf8_lossy(frame.data), out);
         }
-        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |chunk: Chunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
                 Some(json) => self.unwrap(&Frame { data: json.get().as_bytes(), ..frame }, out)?,
@@ -125,7 +126,7 @@ impl Decoder for Gemini {
         })
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.id.is_none() {
             return Ok(());
         }
@@ -143,18 +144,11 @@ impl Decoder for Gemini {
 
 impl Gemini {
     /// Reads what stands under `response`, but no `response` in there.
-    fn unwrap(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Chunk<'static>, _>(frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
-            self.chunk(frame, &chunk, out)
-        })
+    fn unwrap(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
+        read!(frame, out, |chunk: Chunk| self.chunk(frame, &chunk, out))
     }
 
-    fn chunk(
-        &mut self,
-        frame: &Frame<'_>,
-        chunk: &Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         if !chunk.is_answer() {
             return self.stray(frame, chunk, out);
         }
@@ -178,12 +172,7 @@ impl Gemini {
     }
 
     /// A record that is no chunk.
-    fn stray(
-        &mut self,
-        frame: &Frame<'_>,
-        chunk: &Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         let is_error =
             chunk.error.is_some() || (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes;
         if !is_error {
@@ -192,18 +181,13 @@ impl Gemini {
         self.fail(&String::from_utf8_lossy(frame.data), out)
     }
 
-    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(None, None, out)?;
         self.is_failed = true;
         error::report(json, out)
     }
 
-    fn begin(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         if self.id.is_some() {
             return Ok(());
         }
@@ -214,12 +198,7 @@ impl Gemini {
     /// Ends the open message if a chunk is of another one: of another id; or
     /// behind an error; or, where bodies without ids follow each other, behind
     /// a whole body.
-    fn part_from(
-        &mut self,
-        id: Option<&str>,
-        chunk: &Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn part_from(&mut self, id: Option<&str>, chunk: &Chunk, out: &mut EventOut) -> Done {
         let Some(open) = &self.id else { return Ok(()) };
         let is_other = id.is_some_and(|id| !open.is_empty() && id != open);
         let has_no_ids = id.is_none() && open.is_empty();
@@ -244,7 +223,7 @@ impl Gemini {
 
     /// What the filter thinks of the prompt. Where it blocks it, no candidate
     /// comes.
-    fn feedback(&mut self, json: &RawValue, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feedback(&mut self, json: &RawValue, out: &mut EventOut) -> Done {
         let feedback: Feedback<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         let raw = feedback.block_reason.map(word).unwrap_or_default();
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
@@ -256,11 +235,11 @@ impl Gemini {
     }
 
     /// The calls that are open will not be closed.
-    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(&mut self, out: &mut EventOut) -> Done {
         self.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.cut(out)?;
         self.meter.finish(out)?;
         *self = Gemini { framing: self.framing, ..Gemini::default() };

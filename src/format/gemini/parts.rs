@@ -1,14 +1,12 @@
 //! What the parts of one candidate say, and the calls among them.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
 use crate::format::gemini::payload::Part;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -57,10 +55,10 @@ impl Parts {
     /// to what the model thought.
     pub(in crate::format) fn part(
         &mut self,
-        part: &Part<'_>,
-        frame: &Frame<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        part: &Part,
+        frame: &Frame,
+        out: &mut EventOut,
+    ) -> Done {
         if part.is_unknown() {
             return out.unknown(frame, "part");
         }
@@ -91,10 +89,10 @@ impl Parts {
     /// Takes a call, or a fragment of one. Only the first fragment has a name.
     pub(in crate::format) fn function_call(
         &mut self,
-        call: &FunctionCall<'_>,
+        call: &FunctionCall,
         signature: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let is_of_open = |open: &Open| call.id().is_some() && call.id() == open.id.as_deref();
         let is_next = call.name().is_some() && !self.open.as_ref().is_some_and(is_of_open);
         let has_arguments = call.args().is_some() || !call.partial_args().is_empty();
@@ -111,21 +109,12 @@ impl Parts {
 
     /// The candidate has a reason to finish, or `is_good` is false because it
     /// has none: its open call ends.
-    pub(in crate::format) fn finish(
-        &mut self,
-        is_good: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(in crate::format) fn finish(&mut self, is_good: bool, out: &mut EventOut) -> Done {
         self.close(if is_good { Close::Inferred } else { Close::Cut }, out)
     }
 
     /// A call begins. What is whole ends at once.
-    fn begin(
-        &mut self,
-        call: &FunctionCall<'_>,
-        signature: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, call: &FunctionCall, signature: Option<&str>, out: &mut EventOut) -> Done {
         let key = self.key();
         let part =
             CallPart { key, id: call.id(), name: call.name(), signature, ..CallPart::default() };
@@ -143,12 +132,12 @@ impl Parts {
         Key::Index(self.count - 1)
     }
 
-    fn whole(&self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn whole(&self, part: CallPart, out: &mut EventOut) -> Done {
         out.call(self.choice, part)?;
         out.call_end(self.choice, part.key)
     }
 
-    fn close(&mut self, how: Close, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn close(&mut self, how: Close, out: &mut EventOut) -> Done {
         let Some(open) = self.open.take() else { return Ok(()) };
         if how == Close::Inferred {
             out.warn("missing_call_end", "a call was not closed, but ended by what came next")?;
@@ -166,12 +155,7 @@ impl Parts {
         }
     }
 
-    fn code(
-        &mut self,
-        json: &RawValue,
-        signature: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn code(&mut self, json: &RawValue, signature: Option<&str>, out: &mut EventOut) -> Done {
         let code: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
         self.code = match code.id() {
             Some(id) => id.to_owned(),
@@ -191,10 +175,10 @@ impl Parts {
 
     fn server_tool(
         &mut self,
-        call: &ServerTool<'_>,
+        call: &ServerTool,
         signature: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let part = CallPart {
             key: self.key(),
             id: call.id(),
@@ -207,7 +191,7 @@ impl Parts {
         self.whole(part, out)
     }
 
-    fn results(&mut self, part: &Part<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn results(&mut self, part: &Part, out: &mut EventOut) -> Done {
         if let Some(json) = part.code_execution_result {
             let result: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
             let result = ToolResult {
@@ -236,9 +220,9 @@ impl Parts {
     /// Says what the caller answered to a call.
     pub(in crate::format) fn function_response(
         &self,
-        response: &FunctionResponse<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        response: &FunctionResponse,
+        out: &mut EventOut,
+    ) -> Done {
         let result = ToolResult {
             id: response.id.as_ref().map_or("", Str::as_str),
             name: response.name.as_ref().and_then(Str::non_empty),

@@ -1,16 +1,14 @@
 //! What the model has said and thought, as steps and deltas hold it.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::format::gemini_interactions::payload::Step;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::many::each;
 use crate::json::Str;
 
 /// Says what the model thought.
-pub(super) fn thought(step: &Step<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json)) {
         let piece: Step<'_> = serde_json::from_str(json).unwrap_or_default();
         match &piece.text {
@@ -25,7 +23,7 @@ pub(super) fn thought(step: &Step<'_>, out: &mut EventOut<'_>) -> io::Result<()>
 }
 
 /// Says the content of a message.
-pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
     for json in content.into_iter().flat_map(each) {
         let step: Step<'_> = serde_json::from_str(json).unwrap_or_default();
         piece(&step, json, out)?;
@@ -34,7 +32,7 @@ pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut<'_>) -> io::
 }
 
 /// Says text with its annotations, or media as they are.
-pub(super) fn piece(step: &Step<'_>, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn piece(step: &Step, json: &str, out: &mut EventOut) -> Done {
     match (step.kind(), &step.text) {
         ("text", text) => out.text(0, text.as_ref().unwrap_or(&Str::default()))?,
         ("text_annotation_delta", _) => {}

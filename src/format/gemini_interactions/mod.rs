@@ -10,15 +10,15 @@ mod outcome;
 mod payload;
 mod steps;
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Code, Failure, FinishReason, Kind};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::stage::Stage;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Event, Interaction};
@@ -33,7 +33,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(GeminiInteractions::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let kind = record.text("event_type").unwrap_or_default();
     let is_event =
         ["interaction.", "step.", "content."].iter().any(|start| kind.starts_with(start));
@@ -72,16 +72,14 @@ impl Default for GeminiInteractions {
 }
 
 impl Decoder for GeminiInteractions {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done(out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Stopped => self.end_incomplete(out),
             Stage::Closed | Stage::Open | Stage::Failed => self.meter.finish(out),
@@ -90,12 +88,7 @@ impl Decoder for GeminiInteractions {
 }
 
 impl GeminiInteractions {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.event_type.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         self.usage(event.metadata_usage());
         match kind {
@@ -129,19 +122,9 @@ impl GeminiInteractions {
     }
 
     /// A record without an event's name: a complete interaction, or an error.
-    fn other(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        kind: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn other(&mut self, frame: &Frame, event: &Event, kind: &str, out: &mut EventOut) -> Done {
         if event.object.as_ref().map(Str::as_str) == Some("interaction") {
-            return read::<Interaction<'static>, _>(
-                frame,
-                out,
-                |body: Interaction<'_>, out: &mut EventOut<'_>| self.body(frame, &body, out),
-            );
+            return read!(frame, out, |body: Interaction| self.body(frame, &body, out));
         }
         let is_error = event.error.is_some()
             || (kind.is_empty() && (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes);
@@ -149,34 +132,20 @@ impl GeminiInteractions {
     }
 
     /// What an event knows of the interaction as a whole.
-    fn interaction(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn interaction(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(json) = event.interaction.filter(|json| json.get().starts_with('{')) else {
             return self.begin_late(None, out);
         };
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Interaction<'static>, _>(
-            &frame,
-            out,
-            |interaction: Interaction<'_>, out: &mut EventOut<'_>| {
-                self.begin(&interaction, out)?;
-                self.usage(interaction.usage);
-                self.status(interaction.status.as_ref(), out)
-            },
-        )
+        read!(&frame, out, |interaction: Interaction| {
+            self.begin(&interaction, out)?;
+            self.usage(interaction.usage);
+            self.status(interaction.status.as_ref(), out)
+        })
     }
 
     /// A complete interaction. One that is still in progress has no end.
-    fn body(
-        &mut self,
-        frame: &Frame<'_>,
-        body: &Interaction<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn body(&mut self, frame: &Frame, body: &Interaction, out: &mut EventOut) -> Done {
         self.begin(body, out)?;
         for json in body.steps() {
             self.steps.whole(frame, json, out)?;
@@ -196,7 +165,7 @@ impl GeminiInteractions {
 
     /// An interaction is known. If another one was open, that one ends now:
     /// well, if only its `interaction.completed` was missing.
-    fn begin(&mut self, interaction: &Interaction<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, interaction: &Interaction, out: &mut EventOut) -> Done {
         let id = interaction.id.as_ref().and_then(Str::non_empty);
         match self.stage {
             Stage::Closed => {}
@@ -213,12 +182,7 @@ impl GeminiInteractions {
         self.open(id, interaction.model.as_ref().and_then(Str::non_empty), out)
     }
 
-    fn open(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn open(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         self.stage = Stage::Open;
         self.id = id.map(str::to_owned);
         out.start(FORMAT.name, id, model)
@@ -226,7 +190,7 @@ impl GeminiInteractions {
 
     /// A part of an interaction came: if none has begun, the input's beginning
     /// is missing, as it is where a stream was resumed.
-    fn begin_late(&mut self, id: Option<&str>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin_late(&mut self, id: Option<&str>, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -236,7 +200,7 @@ impl GeminiInteractions {
 
     /// How the interaction fares. Only a status that is final is a reason to
     /// finish.
-    fn status(&mut self, status: Option<&Str<'_>>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn status(&mut self, status: Option<&Str>, out: &mut EventOut) -> Done {
         let raw = status.map(Str::as_str).unwrap_or_default();
         let reason = match raw {
             "" | "in_progress" | "queued" => return Ok(()),
@@ -251,7 +215,7 @@ impl GeminiInteractions {
         out.finish_as(0, reason, raw, None)
     }
 
-    fn fail(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             self.open(None, None, out)?;
         }
@@ -260,7 +224,7 @@ impl GeminiInteractions {
     }
 
     /// `interaction.completed`.
-    fn stop(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
             out.warn("no_finish_reason", "the interaction was completed without a final status")?;
         }
@@ -268,7 +232,7 @@ impl GeminiInteractions {
     }
 
     /// `[DONE]`, which comes behind `interaction.completed`.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => Ok(()),
             Stage::Failed => self.end(out),
@@ -276,12 +240,12 @@ impl GeminiInteractions {
         }
     }
 
-    fn end_incomplete(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end_incomplete(&mut self, out: &mut EventOut) -> Done {
         out.warn("missing_completed", "the interaction ended without `interaction.completed`")?;
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = GeminiInteractions::default();
         out.end()

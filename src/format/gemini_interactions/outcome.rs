@@ -1,12 +1,10 @@
 //! Results of calls, which may come later than their steps.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 
 /// What is known of a call's result.
 #[derive(Debug, Default)]
@@ -19,7 +17,7 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Takes what a step or a delta knows. An empty result at the start stands
     /// for one that comes later.
-    pub(super) fn add(&mut self, step: &Step<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn add(&mut self, step: &Step, out: &mut EventOut) -> Done {
         if let Some(id) = step.call_id() {
             id.clone_into(&mut self.id);
         }
@@ -33,11 +31,11 @@ impl Outcome {
     }
 
     /// The step has stopped: a result that never came is said as null.
-    pub(super) fn finish(&self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn finish(&self, out: &mut EventOut) -> Done {
         if self.is_said { Ok(()) } else { self.say("null", None, out) }
     }
 
-    fn say(&self, json: &str, is_error: Option<bool>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn say(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
         let (name, output) = (self.name.as_deref(), Output::Json(json));
         out.emit(0, Kind::ToolResult(ToolResult { id: &self.id, name, output, is_error }))
     }

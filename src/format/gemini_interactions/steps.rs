@@ -10,7 +10,9 @@ use crate::event::{Arguments, CallPart, Executor, Key};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
-use crate::format::support::{EventOut, error, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -48,12 +50,7 @@ enum Extent {
 
 impl Steps {
     /// `step.start`.
-    pub(super) fn start(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn start(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(json) = event.step.or(event.content) else {
             return out.unknown(frame, "step.start");
         };
@@ -62,7 +59,7 @@ impl Steps {
             out.warn("reused_index", "a step began under the index of one that hadn't stopped")?;
         }
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Step<'static>, _>(&frame, out, |step: Step<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |step: Step| {
             let open = self.say(&step, json.get(), Extent::Piece, out)?;
             self.open.insert(index, open);
             Ok(())
@@ -70,48 +67,30 @@ impl Steps {
     }
 
     /// A step that came complete.
-    pub(super) fn whole(
-        &mut self,
-        frame: &Frame<'_>,
-        json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn whole(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Step<'static>, _>(&frame, out, |step: Step<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |step: Step| {
             self.say(&step, json.get(), Extent::Whole, out)?.close(out)
         })
     }
 
     /// `step.delta`.
-    pub(super) fn delta(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(json) = event.delta else { return out.unknown(frame, "step.delta") };
         let index = self.index(event.index, self.latest, out)?;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Step<'static>, _>(&frame, out, |delta: Step<'_>, out: &mut EventOut<'_>| {
-            self.add(index, &delta, json.get(), out)
-        })
+        read!(&frame, out, |delta: Step| self.add(index, &delta, json.get(), out))
     }
 
     /// `step.stop`.
-    pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
         let index = self.index(index, self.latest, out)?;
         self.open.remove(&index).map_or(Ok(()), |open| open.close(out))
     }
 
     /// Takes what a delta adds. Nothing is lost if its step never started: the
     /// type of the delta says what it is.
-    fn add(
-        &mut self,
-        index: u64,
-        delta: &Step<'_>,
-        json: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
         let kind = delta.kind();
         let mut open = match self.open.remove(&index) {
             Some(open) => open,
@@ -132,12 +111,7 @@ impl Steps {
     }
 
     /// The index of the step that an event is of.
-    fn index(
-        &mut self,
-        index: Option<u64>,
-        inferred: u64,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<u64> {
+    fn index(&mut self, index: Option<u64>, inferred: u64, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() {
             let message = "an event without index was taken to be of the latest step";
             out.warn("missing_index", message)?;
@@ -153,10 +127,10 @@ impl Steps {
     /// Says what a step holds, or what a delta adds that needs no step.
     fn say(
         &mut self,
-        step: &Step<'_>,
+        step: &Step,
         json: &str,
         extent: Extent,
-        out: &mut EventOut<'_>,
+        out: &mut EventOut,
     ) -> io::Result<Open> {
         self.count += 1;
         match step.kind() {
@@ -194,7 +168,7 @@ impl Steps {
 
 impl Open {
     /// The step has stopped.
-    fn close(self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn close(self, out: &mut EventOut) -> Done {
         match self {
             Open::Plain => out.flush(),
             Open::Call(key) => out.call_end(0, key),
@@ -209,7 +183,7 @@ fn is_call(kind: &str) -> bool {
 
 /// Says what a step or a delta knows of a call. The arguments at the start are
 /// a placeholder for what comes in fragments, and are whole if nothing comes.
-fn call_part(key: Key, step: &Step<'_>, extent: Extent, out: &mut EventOut<'_>) -> io::Result<()> {
+fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done {
     let is_fragment = step.kind() == "arguments_delta";
     let executor =
         Some(Executor::Provider).filter(|_| !is_fragment && step.kind() != "function_call");

@@ -7,13 +7,13 @@
 
 mod payload;
 
-use std::io;
-
 use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::gemini::{FunctionResponse, Parts, USAGE, word};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::Meter;
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use payload::{Message, ServerContent, Transcription};
 
@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(GeminiLive::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let is_object = |key| record.get(key).is_some_and(|json| json.starts_with('{'));
     let calls = ["toolCall", "tool_call"].into_iter().find_map(|key| record.get(key));
     let has_calls =
@@ -81,30 +81,23 @@ impl Default for GeminiLive {
 }
 
 impl Decoder for GeminiLive {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {
             return self.fail(&String::from_utf8_lossy(frame.data), out);
         }
-        read::<Message<'static>, _>(&frame, out, |message: Message<'_>, out: &mut EventOut<'_>| {
-            self.message(&frame, &message, out)
-        })
+        read!(&frame, out, |message: Message| self.message(&frame, &message, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl GeminiLive {
-    fn message(
-        &mut self,
-        frame: &Frame<'_>,
-        message: &Message<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn message(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
         if message.is_setup() {
             self.set_up(message, out)?;
         }
@@ -138,7 +131,7 @@ impl GeminiLive {
     }
 
     /// A session begins: what was open will not go on.
-    fn set_up(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn set_up(&mut self, message: &Message, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => {}
             Stage::Failed => self.end(out)?,
@@ -154,7 +147,7 @@ impl GeminiLive {
         Ok(())
     }
 
-    fn begin(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Failed {
             self.end(out)?;
         }
@@ -166,12 +159,7 @@ impl GeminiLive {
     }
 
     /// What a record adds to the turn.
-    fn content(
-        &mut self,
-        frame: &Frame<'_>,
-        content: &ServerContent<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn content(&mut self, frame: &Frame, content: &ServerContent, out: &mut EventOut) -> Done {
         for part in content.parts() {
             self.begin(out)?;
             self.parts.part(part, frame, out)?;
@@ -196,11 +184,7 @@ impl GeminiLive {
     }
 
     /// What a record says of the turn's end.
-    fn content_end(
-        &mut self,
-        content: &ServerContent<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn content_end(&mut self, content: &ServerContent, out: &mut EventOut) -> Done {
         self.is_interrupted |= content.interrupted == Some(true);
         if content.turn_complete != Some(true) {
             return Ok(());
@@ -214,12 +198,7 @@ impl GeminiLive {
         }
     }
 
-    fn usage(
-        &mut self,
-        message: &Message<'_>,
-        usage: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn usage(&mut self, message: &Message, usage: &str, out: &mut EventOut) -> Done {
         let is_late = self.stage == Stage::Closed && message.is_only_usage();
         if is_late {
             return out.warn("late_usage", "usage came behind the end of its turn");
@@ -229,7 +208,7 @@ impl GeminiLive {
     }
 
     /// The model wants calls to be run, and waits.
-    fn tool_call(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn tool_call(&mut self, message: &Message, out: &mut EventOut) -> Done {
         self.begin(out)?;
         for call in message.calls() {
             self.parts.function_call(call, None, out)?;
@@ -237,27 +216,18 @@ impl GeminiLive {
         self.stop(FinishReason::ToolCalls, None, out)
     }
 
-    fn tool_response(
-        &mut self,
-        response: &FunctionResponse<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn tool_response(&mut self, response: &FunctionResponse, out: &mut EventOut) -> Done {
         self.begin(out)?;
         self.parts.function_response(response, out)
     }
 
-    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(out)?;
         self.stage = Stage::Failed;
         error::report(json, out)
     }
 
-    fn stop(
-        &mut self,
-        finish_reason: FinishReason,
-        raw: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn stop(&mut self, finish_reason: FinishReason, raw: Option<&str>, out: &mut EventOut) -> Done {
         let inferred = raw.is_none();
         self.parts.finish(false, out)?;
         let (stop_sequence, wants_tools) = (None, false);
@@ -266,7 +236,7 @@ impl GeminiLive {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         *self = GeminiLive { model: self.model.take(), ..GeminiLive::default() };
         out.end()

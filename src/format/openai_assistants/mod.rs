@@ -8,15 +8,16 @@ mod payload;
 mod steps;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Said;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Content, Event};
@@ -31,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Assistants::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let object = record.text("object").unwrap_or_default();
     let is_ours = object == "thread"
         || object.starts_with("thread.run")
@@ -75,7 +76,7 @@ impl Default for Assistants {
 }
 
 impl Decoder for Assistants {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         // It comes behind the run's own end.
         if frame.is_done() {
             return Ok(());
@@ -83,23 +84,16 @@ impl Decoder for Assistants {
         if frame.event_type == "error" {
             return self.fail(&String::from_utf8_lossy(frame.data), out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)
     }
 }
 
 impl Assistants {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let object = event.object.as_ref().map(Str::as_str).unwrap_or_default();
         let status = event.status.as_ref().map(Str::as_str).unwrap_or_default();
         match (object, status) {
@@ -140,7 +134,7 @@ impl Assistants {
     }
 
     /// The run: where it stands tells whether it goes on.
-    fn run(&mut self, event: &Event<'_>, status: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn run(&mut self, event: &Event, status: &str, out: &mut EventOut) -> Done {
         self.begin(event, out)?;
         event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
         match status {
@@ -164,7 +158,7 @@ impl Assistants {
     }
 
     /// A run begins, or goes on after its tools have been run.
-    fn begin(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -177,7 +171,7 @@ impl Assistants {
         )
     }
 
-    fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.is_open, true) {
             out.start(FORMAT.name, None, None)?;
         }
@@ -185,12 +179,7 @@ impl Assistants {
     }
 
     /// What a delta adds to a part of the message.
-    fn piece(
-        &mut self,
-        place: u64,
-        content: &Content<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn piece(&mut self, place: u64, content: &Content, out: &mut EventOut) -> Done {
         let part = self.parts.entry(place).or_default();
         part.is_said = true;
         if let Some(text) = content.text.as_ref().and_then(|text| text.value.as_ref()) {
@@ -209,12 +198,7 @@ impl Assistants {
     }
 
     /// A part of a whole message: what its deltas have said is not said again.
-    fn whole(
-        &mut self,
-        place: u64,
-        content: &Content<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn whole(&mut self, place: u64, content: &Content, out: &mut EventOut) -> Done {
         let Some(part) = self.parts.remove(&place).filter(|part| part.is_said) else {
             return self.piece(place, content, out);
         };

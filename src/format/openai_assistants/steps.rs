@@ -2,13 +2,12 @@
 //! the run asks for it, and the provider's own tools.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::openai_assistants::payload::{Event, ToolCall};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
 /// The calls of one run. Each step counts its calls from 0.
@@ -22,7 +21,7 @@ pub(super) struct Steps {
 impl Steps {
     /// What a delta adds to the calls of a step. What the provider's tools are
     /// given comes whole with the step.
-    pub(super) fn delta(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn delta(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let details = event.delta.as_ref().and_then(|delta| delta.step_details.as_ref());
         let calls = details.and_then(|details| details.tool_calls.as_deref()).unwrap_or_default();
         for (place, call) in (0..).zip(calls) {
@@ -36,12 +35,7 @@ impl Steps {
     }
 
     /// A step, as far as it has come.
-    pub(super) fn step(
-        &mut self,
-        event: &Event<'_>,
-        status: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn step(&mut self, event: &Event, status: &str, out: &mut EventOut) -> Done {
         if status == "in_progress" {
             return Ok(());
         }
@@ -54,7 +48,7 @@ impl Steps {
     }
 
     /// The calls that the run waits for, whole.
-    pub(super) fn required(&mut self, event: &Event<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn required(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let action =
             event.required_action.as_ref().and_then(|action| action.submit_tool_outputs.as_ref());
         let calls = action.and_then(|calls| calls.tool_calls.as_deref()).unwrap_or_default();
@@ -70,7 +64,7 @@ impl Steps {
     }
 
     /// The key of a call: its id's, or that of its place in its step.
-    fn key(&mut self, event: &Event<'_>, place: u64, call: &ToolCall<'_>) -> Key {
+    fn key(&mut self, event: &Event, place: u64, call: &ToolCall) -> Key {
         let step = event.id.as_ref().map(Str::as_str).unwrap_or_default();
         let id = call.id.as_ref().and_then(Str::non_empty);
         let place = (step.to_owned(), place);
@@ -86,7 +80,7 @@ impl Steps {
 }
 
 /// A call of a tool that the provider has run, and what it gave.
-fn provided(call: &ToolCall<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+fn provided(call: &ToolCall, key: Key, out: &mut EventOut) -> Done {
     let (name, argument, result) = match (&call.code_interpreter, &call.file_search) {
         (Some(code), _) => ("code_interpreter", ("input", code.input), code.outputs),
         (None, Some(search)) => {

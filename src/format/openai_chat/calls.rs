@@ -1,12 +1,10 @@
 //! Tool calls, or fragments of them.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Key};
 use crate::format::openai_chat::payload::{Delta, Extra};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::json::Str;
 
@@ -39,12 +37,7 @@ impl ToolCall<'_> {
     }
 
     /// Says what it adds to the call that `part` names.
-    pub(in crate::format) fn say(
-        &self,
-        choice: u64,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(in crate::format) fn say(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         // Snowflake sends both, one of them empty.
         let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
         if let Some(custom) = self.custom.as_ref().filter(|_| !is_function) {
@@ -103,7 +96,7 @@ pub(super) struct Listed<'a> {
 }
 
 /// Says what a call, or a fragment of one, adds to the choice.
-pub(super) fn say(choice: u64, call: &ToolCall<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn say(choice: u64, call: &ToolCall, out: &mut EventOut) -> Done {
     let key = call.index.map_or(Key::None, Key::Index);
     let signature = call.signature();
     let part =

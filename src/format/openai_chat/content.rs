@@ -1,25 +1,24 @@
 //! What a delta or a message says, but for calls: thoughts, text, refusals.
 
 use std::fmt;
-use std::io;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::format::openai_chat::payload::{Delta, Extra};
 use crate::format::openai_chat::reasoning::Details;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
 /// Says what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.
 pub(in crate::format) fn say(
     number: u64,
-    delta: &Delta<'_>,
+    delta: &Delta,
     is_whole: bool,
     details: &mut Details,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+    out: &mut EventOut,
+) -> Done {
     details.feed(number, delta, out)?;
     let is_thought = !is_whole && delta.extra_content.as_ref().is_some_and(Extra::is_thought);
     match &delta.content {
@@ -47,7 +46,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
         impl<'de> Visitor<'de> for ContentVisitor {
             type Value = Content<'de>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a string or an array of parts")
             }
 
@@ -91,7 +90,7 @@ pub(super) struct Part<'a> {
 
 /// Says a part of the content as what its type makes of it. One that is neither
 /// text nor thought is a block: a reference, an image.
-pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
     match serde_json::from_str::<Part<'_>>(json) {
         Ok(part) if part.has_text() => part.say(choice, out),
         Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
@@ -106,7 +105,7 @@ impl Part<'_> {
     }
 
     /// Says the part as what its type makes of it.
-    pub(super) fn say(&self, choice: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn say(&self, choice: u64, out: &mut EventOut) -> Done {
         let is_thought =
             matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
         match &self.text {

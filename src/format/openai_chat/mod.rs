@@ -10,14 +10,15 @@ pub(super) mod payload;
 pub(super) mod reasoning;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -34,7 +35,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(OpenAiChat::default()),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").unwrap_or_default();
     let is_completion = object == "text_completion"
@@ -104,7 +105,7 @@ impl Default for OpenAiChat {
 }
 
 impl Decoder for OpenAiChat {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done(out);
         }
@@ -112,12 +113,10 @@ impl Decoder for OpenAiChat {
         if frame.event_type == "error" {
             return self.error(&String::from_utf8_lossy(frame.data), out);
         }
-        read::<Chunk<'static>, _>(&frame, out, |chunk: Chunk<'_>, out: &mut EventOut<'_>| {
-            self.chunk(&frame, chunk, out)
-        })
+        read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.open.is_none() {
             return Ok(());
         }
@@ -142,12 +141,7 @@ impl Decoder for OpenAiChat {
 }
 
 impl OpenAiChat {
-    fn chunk(
-        &mut self,
-        frame: &Frame<'_>,
-        chunk: Chunk<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn chunk(&mut self, frame: &Frame, chunk: Chunk, out: &mut EventOut) -> Done {
         let id = chunk.id.as_ref().and_then(Str::non_empty);
         let choices = chunk.choices.as_deref().unwrap_or_default();
         let is_body = choices.iter().any(Choice::is_whole);
@@ -181,14 +175,14 @@ impl OpenAiChat {
         self.done(out)
     }
 
-    fn error(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn error(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(None, None, out)?;
         self.has_failed = true;
         error::report(json, out)
     }
 
     /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         if (error::FORMAT.sniff)(&record) == Sniff::Yes {
             return self.error(&String::from_utf8_lossy(frame.data), out);
@@ -202,19 +196,14 @@ impl OpenAiChat {
     /// Whether a chunk begins another message though no `[DONE]` came: its id
     /// is new, and all choices had finished. (Avian changes the id of one
     /// message in its middle.)
-    fn is_next(&self, id: Option<&str>, choices: &[Choice<'_>]) -> bool {
+    fn is_next(&self, id: Option<&str>, choices: &[Choice]) -> bool {
         let all_finished =
             !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
         let is_other = self.open.as_deref().is_some_and(|open| id.is_some_and(|id| id != open));
         all_finished && is_other && choices.iter().any(Choice::says_something)
     }
 
-    fn begin(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         if self.open.is_some() {
             return Ok(());
         }
@@ -222,7 +211,7 @@ impl OpenAiChat {
         out.start(FORMAT.name, id, model)
     }
 
-    fn choice(&mut self, choice: &Choice<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         self.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
@@ -242,7 +231,7 @@ impl OpenAiChat {
         }
     }
 
-    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         match usage.map(RawValue::get) {
             Some(json) if json.starts_with('{') => self.meter.feed(json),
             Some(_) => out.warn("wrong_type", "the usage was left out: it is no object")?,
@@ -253,20 +242,14 @@ impl OpenAiChat {
 
     /// A call's fragment comes. Behind a finish reason, the calls before it are
     /// as complete as they will ever be, and this is another one's.
-    fn reopen(&mut self, number: u64, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn reopen(&mut self, number: u64, out: &mut EventOut) -> Done {
         match self.finished.insert(number, false) {
             Some(true) => out.call_end(number, Key::None),
             _ => Ok(()),
         }
     }
 
-    fn delta(
-        &mut self,
-        number: u64,
-        delta: &Delta<'_>,
-        is_whole: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
         out.may_repeat();
         say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
@@ -293,7 +276,7 @@ impl OpenAiChat {
     }
 
     /// What stands beside the choices.
-    fn extras(&mut self, chunk: &Chunk<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn extras(&mut self, chunk: &Chunk, out: &mut EventOut) -> Done {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         for (name, json) in chunk.sources().into_iter().flatten() {
@@ -306,7 +289,7 @@ impl OpenAiChat {
     }
 
     /// What the provider's own tools gave: their calls stand among the others.
-    fn result(&mut self, number: u64, given: &Given<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn result(&mut self, number: u64, given: &Given, out: &mut EventOut) -> Done {
         let id = given.tool_use_id.as_ref().and_then(Str::non_empty).unwrap_or_default();
         if !self.answered.insert(id.to_owned()) {
             return Ok(());
@@ -319,7 +302,7 @@ impl OpenAiChat {
 
     /// `[DONE]`, or a whole body: the end of the message, whether or not it
     /// gave a reason. Calls are final only with one.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         if self.open.is_none() {
             return Ok(());
         }
@@ -329,12 +312,12 @@ impl OpenAiChat {
         self.end(out)
     }
 
-    fn close_finished(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn close_finished(&mut self, out: &mut EventOut) -> Done {
         let finished = self.finished.iter().filter(|(_, finished)| **finished);
         finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
         self.meter.finish(out)?;
         let awaits_done = self.awaits_done;
@@ -345,7 +328,7 @@ impl OpenAiChat {
 
 /// OpenRouter says `tool_calls` of calls that its provider cut, and tells the
 /// truth beside it.
-fn normalise(raw: &str, choice: &Choice<'_>) -> FinishReason {
+fn normalise(raw: &str, choice: &Choice) -> FinishReason {
     let native = choice.native_finish_reason.as_ref().map(Str::as_str);
     match native.map(finish::normalise) {
         Some(FinishReason::Length) => FinishReason::Length,

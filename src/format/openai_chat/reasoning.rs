@@ -1,10 +1,8 @@
 //! Thinking, which compatible servers send under four names, and often under
 //! two of them at once.
 
-use std::io;
-
 use crate::format::openai_chat::payload::{Delta, Detail, Extra};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
 use crate::json::Str;
 
@@ -22,12 +20,7 @@ pub(in crate::format) struct Details {
 impl Details {
     /// Says the thinking of one delta: of several names the first that has
     /// text, so that nothing is doubled.
-    pub(super) fn feed(
-        &mut self,
-        choice: u64,
-        delta: &Delta<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn feed(&mut self, choice: u64, delta: &Delta, out: &mut EventOut) -> Done {
         let plain = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten();
         let mut plain = plain.filter(|text| **text != Str::default());
         let has_text = match plain.next() {
@@ -55,13 +48,7 @@ impl Details {
         }
     }
 
-    fn detail(
-        &mut self,
-        choice: u64,
-        detail: &Detail<'_>,
-        is_said: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn detail(&mut self, choice: u64, detail: &Detail, is_said: bool, out: &mut EventOut) -> Done {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_said) {
             out.reasoning(choice, &self.text.new_part(text))?;
             out.never_repeats();

@@ -1,13 +1,12 @@
 //! Which items are calls, who runs them, and what their arguments are.
 
 use std::borrow::Cow;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::openai_responses::payload::Item;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json;
 use crate::json::Str;
 
@@ -55,7 +54,7 @@ static NATURES: &[(&str, Nature)] = &[
 impl Nature {
     /// The nature of an item. A call of an unknown type is the provider's to
     /// run: what nobody asked for is not to be run by the caller.
-    pub(super) fn of(item: &Item<'_>) -> Self {
+    pub(super) fn of(item: &Item) -> Self {
         let kind = item.kind();
         let provider = Nature::Call(Some(Executor::Provider));
         let environment =
@@ -97,10 +96,10 @@ impl Call {
     /// The call begins. The id of a search for tools may still change.
     pub(super) fn start(
         &mut self,
-        item: &Item<'_>,
+        item: &Item,
         executor: Option<Executor>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let id = item.id().filter(|_| item.kind() != "tool_search_call");
         let name = tool(item);
         (self.has_id, self.has_name) = (id.is_some(), name.is_some());
@@ -110,24 +109,14 @@ impl Call {
     }
 
     /// A piece of its arguments.
-    pub(super) fn piece(
-        &mut self,
-        piece: &Str<'_>,
-        is_free: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn piece(&mut self, piece: &Str, is_free: bool, out: &mut EventOut) -> Done {
         let part = CallPart { key: self.key, ..CallPart::default() };
         if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
     }
 
     /// Its arguments, repeated at their end. A repetition that is empty takes
     /// nothing back.
-    pub(super) fn repeat(
-        &mut self,
-        whole: &Str<'_>,
-        is_free: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn repeat(&mut self, whole: &Str, is_free: bool, out: &mut EventOut) -> Done {
         self.is_whole = true;
         let part = CallPart { key: self.key, ..CallPart::default() };
         if is_free {
@@ -140,11 +129,11 @@ impl Call {
     /// it, but an item that says nothing takes nothing back.
     pub(super) fn finish(
         &mut self,
-        item: &Item<'_>,
+        item: &Item,
         json: &str,
         executor: Option<Executor>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
         // By its id alone, a name that comes late finds its call.
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
@@ -174,7 +163,7 @@ impl Call {
 }
 
 /// What a tool gave, in the item of its call or in one of its own.
-pub(super) fn result(item: &Item<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let Some(json) = item.result() else { return Ok(()) };
     let text = serde_json::from_str::<Str<'_>>(json);
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
@@ -185,7 +174,7 @@ pub(super) fn result(item: &Item<'_>, out: &mut EventOut<'_>) -> io::Result<()> 
 
 /// The tool's name: of a built-in tool, its type. The name in a request for
 /// approval is not of the tool that the caller has to run.
-fn tool<'i>(item: &'i Item<'_>) -> Option<&'i str> {
+fn tool<'i>(item: &'i Item) -> Option<&'i str> {
     let kind = item.kind();
     let name =
         item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
@@ -244,7 +233,7 @@ const NO_ARGUMENTS: [&str; 13] = [
 
 /// An object of what an item has and others don't: the arguments of a tool
 /// that has no member for them.
-fn others(item: &Item<'_>, json: &str) -> String {
+fn others(item: &Item, json: &str) -> String {
     let is_named = item.kind() == "mcp_approval_request";
     let is_argument = |key: &str| !NO_ARGUMENTS.contains(&key) && (key != "name" || is_named);
     let members = json::members(json);

@@ -1,26 +1,24 @@
 //! The events of items: pieces of texts and of arguments, and what repeats
 //! them.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
 use crate::format::openai_responses::payload::Event;
 use crate::format::openai_responses::state::Slot;
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json::Str;
 
 /// Takes an event of an item.
 pub(super) fn feed(
     items: &mut Items,
-    frame: &Frame<'_>,
+    frame: &Frame,
     kind: &str,
-    event: &Event<'_>,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+    event: &Event,
+    out: &mut EventOut,
+) -> Done {
     if let Some((slot, is_end)) = text_of(kind) {
         return text(items, frame, (slot, is_end), event, out);
     }
@@ -62,11 +60,11 @@ pub(super) fn feed(
 /// A piece of a text, or the whole of it.
 fn text(
     items: &mut Items,
-    frame: &Frame<'_>,
+    frame: &Frame,
     (slot, is_end): (Slot, bool),
-    event: &Event<'_>,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+    event: &Event,
+    out: &mut EventOut,
+) -> Done {
     let part = if slot == Slot::Summary { event.summary_index } else { event.content_index };
     let at = (slot, part.unwrap_or(0));
     match (is_end, event.whole_text(), &event.delta) {
@@ -80,16 +78,16 @@ fn text(
 
 fn part(
     items: &mut Items,
-    frame: &Frame<'_>,
+    frame: &Frame,
     (index, part): (Option<u64>, Option<u64>),
     json: &RawValue,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+    out: &mut EventOut,
+) -> Done {
     items.at(index, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())
 }
 
 /// Generated media, in base64.
-fn media(name: &str, data: Option<&Str<'_>>, out: &mut EventOut<'_>) -> io::Result<()> {
+fn media(name: &str, data: Option<&Str>, out: &mut EventOut) -> Done {
     let text = data.map(Str::as_str).unwrap_or_default();
     out.emit(0, Kind::Block(Block { name, text, attributes: None }))
 }

@@ -9,7 +9,9 @@ use crate::event::Key;
 use crate::format::openai_responses::calls::Call;
 use crate::format::openai_responses::payload::Item;
 use crate::format::openai_responses::state::{Slot, State, Whole};
-use crate::format::support::{EventOut, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
+
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -35,11 +37,11 @@ impl Items {
     /// `output_item.added`.
     pub(super) fn add(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         index: Option<u64>,
         json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         read_item(frame, json, out, |item, out| {
             let index = self.place(index, true, out)?;
             if self.items.get(&index).is_some_and(|state| !state.is_done) {
@@ -55,11 +57,11 @@ impl Items {
     /// `output_item.done`.
     pub(super) fn done(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         index: Option<u64>,
         json: &RawValue,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         read_item(frame, json, out, |item, out| {
             let index = self.place(index, false, out)?;
             self.finish(frame, index, Whole { item, json: json.get() }, out)
@@ -68,12 +70,7 @@ impl Items {
 
     /// The output that the response repeats at its end, or that a gateway sends
     /// nowhere else.
-    pub(super) fn all(
-        &mut self,
-        frame: &Frame<'_>,
-        output: &[&RawValue],
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn all(&mut self, frame: &Frame, output: &[&RawValue], out: &mut EventOut) -> Done {
         let is_repeated = !self.items.is_empty();
         for (place, json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
@@ -96,7 +93,7 @@ impl Items {
     }
 
     /// Ends the calls whose arguments came whole, but not their item.
-    pub(super) fn close(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn close(&mut self, out: &mut EventOut) -> Done {
         self.items.values_mut().try_for_each(|state| state.close(out))
     }
 
@@ -111,12 +108,7 @@ impl Items {
     }
 
     /// The place of the item that an event is of.
-    fn place(
-        &mut self,
-        index: Option<u64>,
-        is_new: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<u64> {
+    fn place(&mut self, index: Option<u64>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() && !std::mem::replace(&mut self.warned, true) {
             out.warn("missing_index", "events without index were taken to be of the latest item")?;
         }
@@ -128,11 +120,7 @@ impl Items {
     }
 
     /// What has come of the item that an event is of.
-    pub(super) fn at(
-        &mut self,
-        index: Option<u64>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<&mut State> {
+    pub(super) fn at(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut State> {
         let place = self.place(index, false, out)?;
         Ok(self.items.entry(place).or_default())
     }
@@ -142,9 +130,9 @@ impl Items {
         &mut self,
         index: Option<u64>,
         at: (Slot, u64),
-        piece: &Str<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        piece: &Str,
+        out: &mut EventOut,
+    ) -> Done {
         let state = self.at(index, out)?;
         out.may_repeat();
         state.piece(at, piece, out)?;
@@ -153,30 +141,20 @@ impl Items {
     }
 
     /// Events like the last one came, with this piece: its text has been said.
-    pub(super) fn again(&mut self, piece: &Str<'_>) {
+    pub(super) fn again(&mut self, piece: &Str) {
         if let (Some(at), Some(state)) = (self.continued, self.items.get_mut(&self.latest)) {
             state.note(at, piece);
         }
     }
 
     /// The call that an event is of.
-    pub(super) fn call(
-        &mut self,
-        index: Option<u64>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<&mut Call> {
+    pub(super) fn call(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut Call> {
         let key = self.next_key();
         Ok(self.at(index, out)?.call(key))
     }
 
     /// An item is whole.
-    fn finish(
-        &mut self,
-        frame: &Frame<'_>,
-        place: u64,
-        whole: Whole<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn finish(&mut self, frame: &Frame, place: u64, whole: Whole, out: &mut EventOut) -> Done {
         let item = whole.item;
         let is_new = item.tag().is_some_and(|tag| !self.known.contains(&tag));
         if is_new && self.items.get(&place).is_some_and(|state| state.is_done) {
@@ -190,11 +168,11 @@ impl Items {
 }
 
 fn read_item(
-    frame: &Frame<'_>,
+    frame: &Frame,
     json: &RawValue,
-    out: &mut EventOut<'_>,
-    mut then: impl FnMut(&Item<'_>, &mut EventOut<'_>) -> io::Result<()>,
-) -> io::Result<()> {
+    out: &mut EventOut,
+    mut then: impl FnMut(&Item, &mut EventOut) -> Done,
+) -> Done {
     let frame = Frame { data: json.get().as_bytes(), ..*frame };
-    read::<Item<'static>, _>(&frame, out, |item: Item<'_>, out: &mut EventOut<'_>| then(&item, out))
+    read!(&frame, out, |item: Item| then(&item, out))
 }

@@ -12,14 +12,14 @@ mod payload;
 mod said;
 mod state;
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -38,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Responses::new(FORMAT.name, USAGE)),
 };
 
-fn sniff(record: &Record<'_>) -> Sniff {
+fn sniff(record: &Record) -> Sniff {
     let kind = record.text("type").unwrap_or_else(|| record.event_type.to_owned());
     let is_body = record.text("object").as_deref() == Some("response");
     if kind.starts_with("response.") || is_body { Sniff::Yes } else { Sniff::No }
@@ -78,16 +78,14 @@ enum Stage {
 }
 
 impl Decoder for Responses {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done(out);
         }
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => Ok(()),
             Stage::Open => self.meter.finish(out),
@@ -99,7 +97,7 @@ impl Decoder for Responses {
         Some(&Varying { unread: &["sequence_number", "item_id", "obfuscation"], last: &[] })
     }
 
-    fn again(&mut self, piece: &Str<'_>) {
+    fn again(&mut self, piece: &Str) {
         self.items.again(piece);
     }
 }
@@ -122,12 +120,7 @@ impl Responses {
         self.stage == Stage::Open
     }
 
-    pub(super) fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {
@@ -156,42 +149,31 @@ impl Responses {
     /// A response begins, or goes on.
     fn begin_with(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         is_new: bool,
         response: Option<&RawValue>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let Some(json) = response else { return self.begin(None, None, out) };
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Response<'static>, _>(
-            &frame,
-            out,
-            |response: Response<'_>, out: &mut EventOut<'_>| {
-                let id = response.id.as_ref().and_then(Str::non_empty);
-                let is_same = id.is_none() || id == self.id.as_deref();
-                match self.stage {
-                    Stage::Closed => {}
-                    _ if !is_new => return Ok(()),
-                    Stage::Open if is_same => {
-                        return out.warn(
-                            "duplicate_created",
-                            "the open response was created a second time",
-                        );
-                    }
-                    Stage::Open => self.cut(out)?,
-                    Stage::Failed => self.end(out)?,
+        read!(&frame, out, |response: Response| {
+            let id = response.id.as_ref().and_then(Str::non_empty);
+            let is_same = id.is_none() || id == self.id.as_deref();
+            match self.stage {
+                Stage::Closed => {}
+                _ if !is_new => return Ok(()),
+                Stage::Open if is_same => {
+                    return out
+                        .warn("duplicate_created", "the open response was created a second time");
                 }
-                self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)
-            },
-        )
+                Stage::Open => self.cut(out)?,
+                Stage::Failed => self.end(out)?,
+            }
+            self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)
+        })
     }
 
-    fn begin(
-        &mut self,
-        id: Option<&str>,
-        model: Option<&str>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -202,7 +184,7 @@ impl Responses {
 
     /// A part of a response came: if none has begun, the input's beginning is
     /// missing.
-    fn begin_late(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin_late(&mut self, out: &mut EventOut) -> Done {
         if self.stage != Stage::Closed {
             return Ok(());
         }
@@ -213,18 +195,18 @@ impl Responses {
     /// The last event of a response: it holds all of it.
     fn last(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         kind: &str,
         response: Option<&RawValue>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let status = kind.trim_start_matches("response.");
         let json = response.map_or("{}", RawValue::get);
         self.whole(&Frame { data: json.as_bytes(), ..*frame }, status, out)
     }
 
     /// A complete response.
-    fn body(&mut self, frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn body(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed => {}
             Stage::Open => self.cut(out)?,
@@ -233,49 +215,45 @@ impl Responses {
         self.whole(frame, "", out)
     }
 
-    fn whole(&mut self, frame: &Frame<'_>, status: &str, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Response<'static>, _>(
-            frame,
-            out,
-            |response: Response<'_>, out: &mut EventOut<'_>| {
-                let id = response.id.as_ref().and_then(Str::non_empty);
-                self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)?;
-                response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
-                self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
-                self.items.close(out)?;
-                response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
-                let status = response.status.as_ref().and_then(Str::non_empty).unwrap_or(status);
-                if status == "failed" || response.error().is_some() {
-                    return self.fail(response.error().unwrap_or("{}"), out);
+    fn whole(&mut self, frame: &Frame, status: &str, out: &mut EventOut) -> Done {
+        read!(frame, out, |response: Response| {
+            let id = response.id.as_ref().and_then(Str::non_empty);
+            self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)?;
+            response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
+            self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
+            self.items.close(out)?;
+            response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+            let status = response.status.as_ref().and_then(Str::non_empty).unwrap_or(status);
+            if status == "failed" || response.error().is_some() {
+                return self.fail(response.error().unwrap_or("{}"), out);
+            }
+            match status {
+                "incomplete" => {
+                    let reason = response.reason();
+                    let raw = reason.as_ref().and_then(Str::non_empty).unwrap_or(status);
+                    out.finish(0, raw, None)?;
                 }
-                match status {
-                    "incomplete" => {
-                        let reason = response.reason();
-                        let raw = reason.as_ref().and_then(Str::non_empty).unwrap_or(status);
-                        out.finish(0, raw, None)?;
-                    }
-                    "queued" | "in_progress" => {
-                        out.warn("not_finished", "the response is still being made")?;
-                        out.finish_as(0, FinishReason::Other, status, None)?;
-                    }
-                    // By its caller, or by who speaks into its words: it didn't fail.
-                    "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
-                    status => out.finish(0, status, None)?,
+                "queued" | "in_progress" => {
+                    out.warn("not_finished", "the response is still being made")?;
+                    out.finish_as(0, FinishReason::Other, status, None)?;
                 }
-                if self.stage == Stage::Failed { Ok(()) } else { self.end(out) }
-            },
-        )
+                // By its caller, or by who speaks into its words: it didn't fail.
+                "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
+                status => out.finish(0, status, None)?,
+            }
+            if self.stage == Stage::Failed { Ok(()) } else { self.end(out) }
+        })
     }
 
     /// The provider reported an error. It may do so again: something else ends it.
-    pub(super) fn fail(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(None, None, out)?;
         self.stage = Stage::Failed;
         error::report(json, out)
     }
 
     /// `[DONE]`: only some servers send it, and some as the only end that there is.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open && self.items.are_done() {
             out.warn("no_finish_reason", "`[DONE]` came without the end of the response")?;
             return self.end(out);
@@ -283,14 +261,14 @@ impl Responses {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         self.forget();
         out.end()
     }
 
     /// Another response begins.
-    fn cut(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn cut(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
         self.forget();
         out.cut()

@@ -23,7 +23,7 @@ const POWERS: [u64; 4] = {
 
 impl Said {
     /// Takes a piece.
-    pub(in crate::format) fn add(&mut self, piece: &Str<'_>) {
+    pub(in crate::format) fn add(&mut self, piece: &Str) {
         piece.low.into_iter().for_each(|unit| self.unit(unit));
         self.text(piece.as_str());
         piece.high.into_iter().for_each(|unit| self.unit(unit));
@@ -59,7 +59,7 @@ impl Said {
 
     /// What the whole text has behind the pieces. Nothing, if it doesn't begin
     /// with them.
-    pub(in crate::format) fn rest<'w>(&self, whole: &'w Str<'_>) -> Option<Str<'w>> {
+    pub(in crate::format) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
         let mut walked = Said::default();
         let (mut low, mut high) = (whole.low, whole.high);
         if self.units > 0 {

@@ -10,7 +10,9 @@ use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::payload::{Item, Part};
 use crate::format::openai_responses::said::Said;
-use crate::format::support::{EventOut, read};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
+
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -53,7 +55,7 @@ pub(super) struct Whole<'i> {
 
 impl State {
     /// An item begins. `key` is for a call.
-    pub(super) fn start(item: &Item<'_>, key: Key, out: &mut EventOut<'_>) -> io::Result<Self> {
+    pub(super) fn start(item: &Item, key: Key, out: &mut EventOut) -> io::Result<Self> {
         let kind = item.kind().to_owned();
         let mut state = State { kind, channel: channel(item), ..State::default() };
         if let Nature::Call(executor) = Nature::of(item) {
@@ -73,23 +75,18 @@ impl State {
     }
 
     /// A piece of a text.
-    pub(super) fn piece(
-        &mut self,
-        at: (Slot, u64),
-        piece: &Str<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn piece(&mut self, at: (Slot, u64), piece: &Str, out: &mut EventOut) -> Done {
         self.note(at, piece);
         say(at.0, self.channel, piece, out)
     }
 
     /// A piece of a text has been said.
-    pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str<'_>) {
+    pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str) {
         self.texts.entry(at).or_default().said.add(piece);
     }
 
     /// An annotation of a text.
-    pub(super) fn annotation(&mut self, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn annotation(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.annotations += 1;
         out.block(0, "annotation", json)
     }
@@ -97,11 +94,11 @@ impl State {
     /// The item is whole. `key` is for a call that has not begun.
     pub(super) fn finish(
         &mut self,
-        frame: &Frame<'_>,
-        whole: Whole<'_>,
+        frame: &Frame,
+        whole: Whole,
         key: Key,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         if std::mem::replace(&mut self.is_done, true) {
             return Ok(());
         }
@@ -125,7 +122,7 @@ impl State {
 
     /// The response has ended: a call whose arguments came whole ends, though
     /// its item didn't.
-    pub(super) fn close(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(super) fn close(&mut self, out: &mut EventOut) -> Done {
         let Some(call) = self.call.filter(|call| call.is_whole && !self.is_done) else {
             return Ok(());
         };
@@ -135,12 +132,7 @@ impl State {
     }
 
     /// Says what a whole text has that its pieces hadn't.
-    pub(super) fn text(
-        &mut self,
-        at: (Slot, u64),
-        whole: &Str<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn text(&mut self, at: (Slot, u64), whole: &Str, out: &mut EventOut) -> Done {
         // A repetition that is empty takes nothing back.
         if *whole == Str::default() {
             return Ok(());
@@ -161,14 +153,14 @@ impl State {
     /// Says what a part has that its pieces hadn't; tells whether it's text.
     pub(super) fn part(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &Frame,
         part: u64,
         json: &RawValue,
-        out: &mut EventOut<'_>,
+        out: &mut EventOut,
     ) -> io::Result<bool> {
         let mut is_text = false;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
-        read::<Part<'static>, _>(&frame, out, |fields: Part<'_>, out: &mut EventOut<'_>| {
+        read!(&frame, out, |fields: Part| {
             let slot = match fields.kind.as_ref().map(Str::as_str) {
                 Some("summary_text") => Slot::Summary,
                 Some("reasoning_text") => Slot::Thought,
@@ -190,12 +182,7 @@ impl State {
         Ok(is_text)
     }
 
-    fn parts(
-        &mut self,
-        frame: &Frame<'_>,
-        parts: Option<&[&RawValue]>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn parts(&mut self, frame: &Frame, parts: Option<&[&RawValue]>, out: &mut EventOut) -> Done {
         let parts = parts.unwrap_or_default();
         let mut said = std::mem::take(&mut self.annotations);
         for (place, json) in (0..).zip(parts) {
@@ -216,12 +203,7 @@ impl State {
     }
 
     /// A thought is signed if anything of it is shown.
-    fn thought(
-        &mut self,
-        frame: &Frame<'_>,
-        item: &Item<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn thought(&mut self, frame: &Frame, item: &Item, out: &mut EventOut) -> Done {
         self.parts(frame, item.summary.as_deref(), out)?;
         self.parts(frame, item.content.as_deref(), out)?;
         match item.encrypted_content.as_ref().and_then(Str::non_empty) {
@@ -232,12 +214,7 @@ impl State {
     }
 }
 
-fn say(
-    slot: Slot,
-    channel: Option<&'static str>,
-    piece: &Str<'_>,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+fn say(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOut) -> Done {
     match slot {
         Slot::Answer => out.text_on(0, channel, piece),
         Slot::Refusal => out.refusal(0, piece),
@@ -246,7 +223,7 @@ fn say(
 }
 
 /// What a message is to its user, where that isn't the answer.
-fn channel(item: &Item<'_>) -> Option<&'static str> {
+fn channel(item: &Item) -> Option<&'static str> {
     let phase = item.phase.as_ref().map(Str::as_str);
     Some("commentary").filter(|commentary| phase == Some(commentary))
 }

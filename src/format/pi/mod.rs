@@ -9,15 +9,16 @@
 mod payload;
 
 use std::collections::BTreeMap;
-use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::read;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish, read};
+use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
 use payload::{Block, Event, Message};
@@ -31,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || Box::new(Pi::default()),
 };
 
-fn is_ours(record: &Record<'_>) -> bool {
+fn is_ours(record: &Record) -> bool {
     match record.text("type").as_deref() {
         Some("agent_start" | "agent_end" | "turn_start" | "turn_end") => true,
         Some("session") => record.has("cwd"),
@@ -84,13 +85,11 @@ impl Default for Pi {
 }
 
 impl Decoder for Pi {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        read::<Event<'static>, _>(&frame, out, |event: Event<'_>, out: &mut EventOut<'_>| {
-            self.event(&frame, &event, out)
-        })
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed | Stage::Open => self.meter.finish(out),
             Stage::Whole => {
@@ -105,12 +104,7 @@ impl Decoder for Pi {
 }
 
 impl Pi {
-    fn event(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.as_ref().map_or("", Str::as_str);
         match (kind, &event.message) {
             ("message_start", Some(message)) if message.is_answer() => self.begin(message, out),
@@ -137,7 +131,7 @@ impl Pi {
         }
     }
 
-    fn begin(&mut self, message: &Message<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, message: &Message, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
             out.warn("missing_message_end", "a message began before the last one had ended")?;
         }
@@ -148,12 +142,7 @@ impl Pi {
         out.start(FORMAT.name, id, model)
     }
 
-    fn update(
-        &mut self,
-        frame: &Frame<'_>,
-        event: &Event<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn update(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(update) = &event.assistant_message_event else {
             return out.unknown(frame, "message_update");
         };
@@ -177,13 +166,7 @@ impl Pi {
     }
 
     /// Says what of a whole text has not been said.
-    fn rest(
-        &mut self,
-        index: u64,
-        whole: &Str<'_>,
-        is_thought: bool,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn rest(&mut self, index: u64, whole: &Str, is_thought: bool, out: &mut EventOut) -> Done {
         let text = whole.as_str();
         let said = self.said.insert(index, text.len()).unwrap_or(0);
         let rest = Str::from(text.get(said..).unwrap_or_default());
@@ -195,12 +178,7 @@ impl Pi {
         out.flush()
     }
 
-    fn message_end(
-        &mut self,
-        frame: &Frame<'_>,
-        message: &Message<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn message_end(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
         let role = message.role.as_ref().map_or("", Str::as_str);
         if role == "toolResult" {
             let output = Output::Json(message.content.map_or("null", RawValue::get));
@@ -219,9 +197,7 @@ impl Pi {
             .unwrap_or_default();
         for (index, json) in (0..).zip(blocks) {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
-            read::<Block<'static>, _>(&frame, out, |block: Block<'_>, out: &mut EventOut<'_>| {
-                self.block(&frame, index, &block, out)
-            })?;
+            read!(&frame, out, |block: Block| self.block(&frame, index, &block, out))?;
         }
         self.stage = Stage::Whole;
         self.meter.feed(message.usage.map_or("", RawValue::get));
@@ -234,13 +210,7 @@ impl Pi {
         reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
     }
 
-    fn block(
-        &mut self,
-        frame: &Frame<'_>,
-        index: u64,
-        block: &Block<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn block(&mut self, frame: &Frame, index: u64, block: &Block, out: &mut EventOut) -> Done {
         match (block.kind.as_ref().map_or("", Str::as_str), &block.text, &block.thinking) {
             ("text", Some(text), _) => self.rest(index, text, false, out),
             ("thinking", _, Some(thinking)) => {
@@ -256,7 +226,7 @@ impl Pi {
     }
 
     /// A whole call, unless it was said when it had streamed.
-    fn call(&mut self, block: &Block<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn call(&mut self, block: &Block, out: &mut EventOut) -> Done {
         let id = block.id.as_ref().and_then(Str::non_empty);
         if id.is_some_and(|id| self.calls.has(id)) {
             return Ok(());
@@ -275,12 +245,12 @@ impl Pi {
     /// A result, which comes as an event and again as a message.
     fn result(
         &mut self,
-        id: Option<&Str<'_>>,
-        name: Option<&Str<'_>>,
-        output: Output<'_>,
+        id: Option<&Str>,
+        name: Option<&Str>,
+        output: Output,
         is_error: Option<bool>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+        out: &mut EventOut,
+    ) -> Done {
         let id = id.map_or("", Str::as_str);
         if self.stage == Stage::Closed || self.calls.is_answered(id) {
             return Ok(());
@@ -289,7 +259,7 @@ impl Pi {
         self.calls.result(ToolResult { id, name, output, is_error }, out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         if self.stage == Stage::Closed {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{CallPart, Key, Kind, ToolResult};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
 /// The calls of one message.
@@ -32,31 +32,26 @@ struct Known {
 impl Calls {
     /// A fragment of the call that the part's id names: a new one if the id is
     /// new or missing, or if it comes with a name behind the end of its call.
-    pub(crate) fn part(&mut self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<Key> {
+    pub(crate) fn part(&mut self, part: CallPart, out: &mut EventOut) -> io::Result<Key> {
         let part = self.place(part, out)?;
         out.call(0, part)?;
         Ok(part.key)
     }
 
     /// The same, where the arguments go on in a string.
-    pub(crate) fn fragment(
-        &mut self,
-        part: CallPart<'_>,
-        text: &Str<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn fragment(&mut self, part: CallPart, text: &Str, out: &mut EventOut) -> Done {
         let part = self.place(part, out)?;
         out.call_fragment(0, part, text)
     }
 
     /// A call that came complete.
-    pub(crate) fn whole(&mut self, part: CallPart<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(crate) fn whole(&mut self, part: CallPart, out: &mut EventOut) -> Done {
         let key = self.part(part, out)?;
         self.end_key(key, out)
     }
 
     /// The call of this key has come to its end.
-    pub(crate) fn end_key(&mut self, key: Key, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(crate) fn end_key(&mut self, key: Key, out: &mut EventOut) -> Done {
         let calls = self.by_id.values_mut().filter(|call| Key::Index(call.number) == key);
         calls.for_each(|call| call.is_open = false);
         out.call_end(0, key)
@@ -80,7 +75,7 @@ impl Calls {
     }
 
     /// The call of this id has come to its end.
-    pub(crate) fn end(&mut self, id: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(crate) fn end(&mut self, id: &str, out: &mut EventOut) -> Done {
         self.close(id).map_or(Ok(()), |key| out.call_end(0, key))
     }
 
@@ -91,11 +86,7 @@ impl Calls {
 
     /// A result. The call that it answers has ended; if there is none, that's
     /// said.
-    pub(crate) fn result(
-        &mut self,
-        result: ToolResult<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn result(&mut self, result: ToolResult, out: &mut EventOut) -> Done {
         match self.by_id.get_mut(result.id) {
             None => out.warn(
                 "orphan_tool_result",
@@ -116,7 +107,7 @@ impl Calls {
     pub(crate) fn place<'a>(
         &mut self,
         part: CallPart<'a>,
-        out: &mut EventOut<'_>,
+        out: &mut EventOut,
     ) -> io::Result<CallPart<'a>> {
         let id = part.id.filter(|id| !id.trim_ascii().is_empty());
         let known = id.and_then(|id| self.by_id.get(id)).copied();

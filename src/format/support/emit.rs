@@ -14,6 +14,9 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
+/// What emitting returns. Fails only if writing does.
+pub type Done = io::Result<()>;
+
 /// Where a decoder says what it found.
 pub struct EventOut<'o> {
     emit: &'o mut Emit<'o>,

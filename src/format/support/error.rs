@@ -6,12 +6,10 @@
 //! (Ollama, Hugging Face, xAI), `message` or `detail` at the top (AWS, Cohere,
 //! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
 
-use std::io;
-
 use crate::event::{Code, Failure, Kind, Output};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::EventOut;
 use crate::format::support::emit::is_json;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 
@@ -30,7 +28,7 @@ struct ErrorBody {
 }
 
 impl Decoder for ErrorBody {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
@@ -49,7 +47,7 @@ impl Decoder for ErrorBody {
         }
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.started { out.end() } else { Ok(()) }
     }
 }
@@ -58,7 +56,7 @@ impl Decoder for ErrorBody {
 const MARKS_OF_SUCCESS: [&str; 7] =
     ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
-fn is_error(record: &Record<'_>) -> bool {
+fn is_error(record: &Record) -> bool {
     // Cloudflare's good bodies have `errors`, too, and nothing in it.
     let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
     let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
@@ -74,14 +72,14 @@ fn is_error(record: &Record<'_>) -> bool {
 
 /// Says that the provider reported an error. `json` is its object: the whole
 /// body or event, or what stood under `error`.
-pub(crate) fn report(json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(crate) fn report(json: &str, out: &mut EventOut) -> Done {
     let (message, provider_code) = words(json, 0);
     report_as(message.as_deref(), provider_code.as_deref(), json, out)
 }
 
 /// Says that a frame is an exception or an error of its service. Its headers
 /// name it; what is wrong stands in the payload, or in a header too.
-pub(crate) fn report_failure(frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     let header = |name| frame.header(name).filter(|text| !text.is_empty());
     let code = header(":exception-type").or(header(":error-code"));
     let text = String::from_utf8_lossy(frame.data);
@@ -98,7 +96,7 @@ pub(crate) fn report_failure(frame: &Frame<'_>, out: &mut EventOut<'_>) -> io::R
 }
 
 /// The same, where the error stands under its name.
-pub(crate) fn report_named(code: &str, json: &str, out: &mut EventOut<'_>) -> io::Result<()> {
+pub(crate) fn report_named(code: &str, json: &str, out: &mut EventOut) -> Done {
     report_as(words(json, 0).0.as_deref(), Some(code), json, out)
 }
 
@@ -107,8 +105,8 @@ pub(crate) fn report_as(
     message: Option<&str>,
     provider_code: Option<&str>,
     json: &str,
-    out: &mut EventOut<'_>,
-) -> io::Result<()> {
+    out: &mut EventOut,
+) -> Done {
     let failure = Failure {
         code: Code::Provider,
         message: message.unwrap_or("the provider reported an error"),

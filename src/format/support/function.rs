@@ -1,11 +1,9 @@
 //! A function's name and arguments, as OpenAI writes them, and many others.
 
-use std::io;
-
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
 /// A function's name and arguments, or fragments of them.
@@ -27,12 +25,7 @@ impl Function<'_> {
     }
 
     /// Says what the fragment adds to the call that `part` names.
-    pub(crate) fn say(
-        &self,
-        choice: u64,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn say(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.as_ref().and_then(Str::non_empty);
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {
@@ -47,12 +40,7 @@ impl Function<'_> {
 
     /// Says the whole function at its call's end. One without arguments takes
     /// nothing back.
-    pub(crate) fn done(
-        &self,
-        choice: u64,
-        part: CallPart<'_>,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn done(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.as_ref().and_then(Str::non_empty);
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {

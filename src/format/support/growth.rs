@@ -24,7 +24,7 @@ enum Manner {
 
 impl Growth {
     /// What a record adds to the text.
-    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str<'_>) -> Cow<'t, Str<'t>> {
+    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> Cow<'t, Str<'t>> {
         let text = piece.as_str();
         let head = text.get(..self.length).filter(|_| self.length > 0);
         let repeats = self.manner != Manner::Pieces

@@ -21,7 +21,7 @@ struct ManyVisitor<T>(PhantomData<T>);
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
     type Value = Many<T>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("an object or an array of them")
     }
 

@@ -12,7 +12,3 @@ pub(crate) mod spoken;
 pub(crate) mod stage;
 pub(crate) mod text_rows;
 pub(crate) mod usage;
-
-pub use emit::EventOut;
-pub use payload::read;
-pub use spoken::Halves;

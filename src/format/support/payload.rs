@@ -1,12 +1,11 @@
 //! Payloads as borrowed structs: a frame in, one struct a record out.
 
 use std::borrow::Cow;
-use std::io;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json;
 
@@ -17,10 +16,10 @@ const MAX_MENDS: usize = 16;
 /// unexpected type costs that field and a warning; several objects in one frame
 /// are read one after another; a payload that isn't JSON is reported as
 /// malformed. A frame without data is a keep-alive.
-pub fn read<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut<'_>, mut then: F) -> io::Result<()>
+pub fn read_records<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut, mut then: F) -> Done
 where
     T: for<'de> Payload<'de>,
-    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
     let data = frame.data.trim_ascii();
     if data.is_empty() {
@@ -45,15 +44,10 @@ where
 }
 
 /// Reads a record of which some fields may be wrong.
-fn read_mended<'f, T, F>(
-    record: &[u8],
-    frame: &Frame<'f>,
-    out: &mut EventOut<'_>,
-    then: &mut F,
-) -> io::Result<()>
+fn read_mended<'f, T, F>(record: &[u8], frame: &Frame<'f>, out: &mut EventOut, then: &mut F) -> Done
 where
     T: for<'de> Payload<'de>,
-    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> io::Result<()>,
+    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
     let mut record = Cow::Borrowed(record);
     for _ in 0..MAX_MENDS {
@@ -73,13 +67,13 @@ where
 }
 
 /// Names a payload struct for every lifetime of the text that it borrows from:
-/// [`read`] is generic over the struct, and each record lends its own text.
+/// [`read_records`] is generic over the struct, and each record lends its own text.
 pub trait Payload<'de> {
     /// The struct, with text borrowed for `'de`.
     type Type: Deserialize<'de>;
 }
 
-/// Makes `$payload<'_>` a payload that [`read`] can read.
+/// Makes `$payload<'_>` a payload that `read!` can read.
 macro_rules! payload {
     ($payload:ident) => {
         impl<'de> $crate::format::support::payload::Payload<'de> for $payload<'static> {
@@ -88,4 +82,19 @@ macro_rules! payload {
     };
 }
 
-pub(crate) use payload;
+/// Reads a frame's payload as a struct that `payload!` names: see [`read_records`].
+/// `|event: Event| …` is given the struct, and `out` under the name that it has.
+macro_rules! read {
+    ($frame:expr, $out:ident, |$payload:ident : $Payload:ident| $then:expr) => {
+        $crate::format::support::payload::read_records::<$Payload<'static>, _>(
+            $frame,
+            $out,
+            |$payload: $Payload<'_>,
+             #[allow(unused_variables)] $out: &mut $crate::format::support::emit::EventOut<'_>| {
+                $then
+            },
+        )
+    };
+}
+
+pub(crate) use {payload, read};

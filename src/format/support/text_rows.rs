@@ -8,11 +8,10 @@
 //! (legacy)"; Writer, "Text generation"; llama.cpp's server, "POST
 //! /completion", which LM Studio's own API has taken over.
 
-use std::io;
-
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{EventOut, error, finish};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -169,7 +168,7 @@ pub(crate) struct Simple {
 }
 
 impl Decoder for Simple {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return self.done(out);
         }
@@ -193,7 +192,7 @@ impl Decoder for Simple {
         }
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.shape.end {
             End::OfInput if self.is_open => self.end(out),
             _ => self.meter.finish(out),
@@ -207,7 +206,7 @@ impl Simple {
         Box::new(Simple { shape, is_open: false, meter })
     }
 
-    fn begin(&mut self, record: &Record<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn begin(&mut self, record: &Record, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -216,12 +215,7 @@ impl Simple {
         out.start(self.shape.row.name, id, model)
     }
 
-    fn record(
-        &mut self,
-        record: &Record<'_>,
-        json: &str,
-        out: &mut EventOut<'_>,
-    ) -> io::Result<()> {
+    fn record(&mut self, record: &Record, json: &str, out: &mut EventOut) -> Done {
         self.begin(record, out)?;
         if first(record, self.shape.hidden) != Some("true") {
             match string(record, self.shape.text) {
@@ -248,7 +242,7 @@ impl Simple {
     }
 
     /// `[DONE]`, which some gateways send behind all formats.
-    fn done(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn done(&mut self, out: &mut EventOut) -> Done {
         if !self.is_open {
             return Ok(());
         }
@@ -258,7 +252,7 @@ impl Simple {
         self.end(out)
     }
 
-    fn end(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn end(&mut self, out: &mut EventOut) -> Done {
         self.is_open = false;
         self.meter.finish(out)?;
         out.end()

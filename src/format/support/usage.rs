@@ -4,10 +4,9 @@
 //! each field counts. A format names its fields in a table of [`Row`]s.
 
 use std::collections::HashMap;
-use std::io;
 
 use crate::event::{Kind, Usage};
-use crate::format::support::EventOut;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json;
 
 /// One of our fields.
@@ -88,7 +87,7 @@ impl Meter {
     }
 
     /// Says the usage, if there is any, and forgets it.
-    pub(crate) fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
         self.part();
         if let Some(path) = self.strange.take() {
             let reason = "it is no whole number below 2^64";
