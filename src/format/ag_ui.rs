@@ -15,7 +15,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -129,7 +129,7 @@ impl Decoder for AgUi {
 
 impl AgUi {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let kind = event.kind.or_empty();
         if is_ours(&Record::new(frame)) {
             self.begin(event, kind, out)?;
         }
@@ -140,8 +140,7 @@ impl AgUi {
         match kind {
             "RUN_FINISHED" => self.run_finished(event, out),
             "RUN_ERROR" => {
-                let [message, code] = [&event.message, &event.code]
-                    .map(|word| word.as_ref().and_then(Str::non_empty));
+                let [message, code] = [&event.message, &event.code].map(|word| word.non_empty());
                 error::report_as(message, code, &text, out)?;
                 self.end(out)
             }
@@ -152,7 +151,7 @@ impl AgUi {
                 self.call(kind, event, out)
             }
             "TOOL_CALL_RESULT" => {
-                let id = event.tool_call_id.as_ref().map_or("", Str::as_str);
+                let id = event.tool_call_id.or_empty();
                 let output = Output::Json(event.content.map_or("null", RawValue::get));
                 self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
             }
@@ -189,7 +188,7 @@ impl AgUi {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        out.start(FORMAT.name, event.run_id.as_ref().and_then(Str::non_empty), None)?;
+        out.start(FORMAT.name, event.run_id.non_empty(), None)?;
         if matches!(kind, "RUN_STARTED" | "RUN_ERROR") {
             return Ok(());
         }
@@ -198,7 +197,7 @@ impl AgUi {
 
     /// A piece of a text message, unless it is a message of the user's.
     fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if let Some(id) = event.message_id.as_ref().and_then(Str::non_empty) {
+        if let Some(id) = event.message_id.non_empty() {
             self.latest = id.to_owned();
         }
         if event.role.as_ref().is_some_and(|role| role.as_str() != "assistant") {
@@ -212,7 +211,7 @@ impl AgUi {
 
     fn call(&mut self, kind: &str, event: &Event, out: &mut EventOut) -> Done {
         let is_chunk = kind == "TOOL_CALL_CHUNK";
-        let given = event.tool_call_id.as_ref().and_then(Str::non_empty);
+        let given = event.tool_call_id.non_empty();
         if is_chunk && given.is_some() && given != self.chunked.as_deref() {
             self.end_chunked(out)?;
             self.chunked = given.map(str::to_owned);
@@ -222,7 +221,7 @@ impl AgUi {
         if kind == "TOOL_CALL_END" {
             return self.calls.end(id.unwrap_or_default(), out);
         }
-        let name = event.tool_call_name.as_ref().and_then(Str::non_empty);
+        let name = event.tool_call_name.non_empty();
         self.calls.fragment(CallPart { id, name, ..CallPart::default() }, &event.piece(), out)
     }
 

@@ -12,7 +12,7 @@ use crate::event::{Arguments, CallPart, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
@@ -126,7 +126,7 @@ impl Decoder for AiSdkData {
 
 impl AiSdkData {
     fn value(&mut self, code: &str, value: &Value, out: &mut EventOut) -> Done {
-        self.begin(value.message_id.as_ref().and_then(Str::non_empty), out)?;
+        self.begin(value.message_id.non_empty(), out)?;
         match code {
             "4" => {
                 let texts = value
@@ -144,11 +144,7 @@ impl AiSdkData {
                     self.meter.feed(usage.get());
                 }
                 self.stage = Stage::Finished;
-                let reason = value
-                    .finish_reason
-                    .as_ref()
-                    .map(Str::as_str)
-                    .filter(|raw| !finish::is_none(raw));
+                let reason = value.finish_reason.text().filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
             "e" => {
@@ -167,12 +163,9 @@ impl AiSdkData {
     }
 
     fn call(&mut self, code: &str, value: &Value, out: &mut EventOut) -> Done {
-        let id = value.tool_call_id.as_ref().map_or("", Str::as_str);
-        let call = CallPart {
-            id: Some(id),
-            name: value.tool_name.as_ref().and_then(Str::non_empty),
-            ..CallPart::default()
-        };
+        let id = value.tool_call_id.or_empty();
+        let call =
+            CallPart { id: Some(id), name: value.tool_name.non_empty(), ..CallPart::default() };
         match code {
             "a" => {
                 let output = Output::Json(value.result.map_or("null", RawValue::get));

@@ -17,7 +17,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::text::is_prefix;
 use crate::frame::{Frame, Sniff};
@@ -225,7 +225,7 @@ impl Agent {
             let key = Key::Index(self.calls);
             self.calls += 1;
             let (name, arguments) = (name.as_deref(), Arguments::Value(&arguments));
-            let signature = event.invocation_id.as_ref().and_then(Str::non_empty);
+            let signature = event.invocation_id.non_empty();
             out.call(0, CallPart { key, name, arguments, signature, ..CallPart::default() })?;
             out.call_end(0, key)?;
         }
@@ -266,8 +266,8 @@ impl Agent {
 impl Api<'_> {
     /// What tells a request from the API's others.
     fn name(&self) -> Option<String> {
-        let path = self.api_path.as_ref().map(Str::as_str)?;
-        let method = self.http_method.as_ref().map_or("", Str::as_str);
+        let path = self.api_path.text()?;
+        let method = self.http_method.or_empty();
         Some(format!("{method} {path}").trim_ascii().to_owned())
     }
 
@@ -291,7 +291,7 @@ fn object<'p>(
 ) -> io::Result<String> {
     let mut members = Vec::new();
     for parameter in parameters {
-        let value = parameter.value.as_ref().map_or("", Str::as_str);
+        let value = parameter.value.or_empty();
         let is_typed = match parameter.kind.as_ref().map_or("string", Str::as_str) {
             "boolean" => matches!(value, "true" | "false"),
             "integer" | "number" => {
@@ -309,8 +309,7 @@ fn object<'p>(
         }
         members.push((parameter, if is_typed { value.to_owned() } else { json::quote(value) }));
     }
-    let name =
-        |parameter: &Parameter<'_>| json::quote(parameter.name.as_ref().map_or("", Str::as_str));
+    let name = |parameter: &Parameter<'_>| json::quote(parameter.name.or_empty());
     let members: Vec<_> =
         members.iter().map(|(parameter, value)| format!("{}:{value}", name(parameter))).collect();
     Ok(format!("{{{}}}", members.join(",")))

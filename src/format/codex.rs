@@ -12,7 +12,7 @@ use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::Frame;
 use crate::json;
@@ -123,11 +123,11 @@ impl Decoder for Codex {
 
 impl Codex {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let kind = event.kind.or_empty();
         self.error = None;
         match kind {
             "thread.started" => {
-                self.thread = event.thread_id.as_ref().and_then(Str::non_empty).map(str::to_owned);
+                self.thread = event.thread_id.non_empty().map(str::to_owned);
                 Ok(())
             }
             "turn.started" => self.begin(out),
@@ -175,7 +175,7 @@ impl Codex {
     ) -> Done {
         let none = Str::default();
         let text = item.text.as_ref().unwrap_or(&none);
-        let kind = item.kind.as_ref().map_or("", Str::as_str);
+        let kind = item.kind.or_empty();
         match kind {
             // What was asked for is known when they start.
             "command_execution" | "mcp_tool_call" => self.call(kind, item, json, is_last, out),
@@ -210,10 +210,9 @@ impl Codex {
         is_last: bool,
         out: &mut EventOut,
     ) -> Done {
-        let id = item.id.as_ref().and_then(Str::non_empty);
+        let id = item.id.non_empty();
         if id.is_none_or(|id| !self.calls.has(id)) {
-            let [server, tool] =
-                [&item.server, &item.tool].map(|word| word.as_ref().map_or("", Str::as_str));
+            let [server, tool] = [&item.server, &item.tool].map(|word| word.or_empty());
             let name = if kind == "mcp_tool_call" {
                 format!("mcp__{server}__{tool}")
             } else {
@@ -229,7 +228,7 @@ impl Codex {
         if !is_last {
             return Ok(());
         }
-        let status = item.status.as_ref().map_or("", Str::as_str);
+        let status = item.status.or_empty();
         let failed =
             matches!(status, "failed" | "declined") || item.exit_code.is_some_and(|code| code != 0);
         let is_null = |json: &&RawValue| json.get() != "null";

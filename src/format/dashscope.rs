@@ -17,7 +17,7 @@ use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
 use crate::format::support::many::each;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -152,7 +152,7 @@ impl Decoder for DashScope {
 impl DashScope {
     fn output(&mut self, reply: &Reply, output: &Output, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, reply.request_id.as_ref().and_then(Str::non_empty), None)?;
+            out.start(FORMAT.name, reply.request_id.non_empty(), None)?;
         }
         if let Some(text) = &output.text {
             let is_last = out.finish_if(0, output.finish_reason.as_ref())?;
@@ -213,7 +213,7 @@ impl DashScope {
 
     fn tool_call(&mut self, choice: u64, call: &ToolCall, place: u64, out: &mut EventOut) -> Done {
         let number = call.index.unwrap_or(place);
-        let id = call.id.as_ref().and_then(Str::non_empty);
+        let id = call.id.non_empty();
         let name = call.function.as_ref().and_then(|function| function.name.as_ref());
         let name = name.and_then(Str::non_empty);
         let part = CallPart { key: Key::Index(number), id, name, ..CallPart::default() };

@@ -13,7 +13,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json;
@@ -105,20 +105,20 @@ impl Decoder for GeminiCli {
 
 impl GeminiCli {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let kind = event.kind.or_empty();
         if is_ours(&Record::new(frame)) {
             self.begin(event, out)?;
         }
         match kind {
             "init" => Ok(()),
-            "message" => match (event.role.as_ref().map_or("", Str::as_str), &event.content) {
+            "message" => match (event.role.or_empty(), &event.content) {
                 ("assistant" | "model", Some(text)) => out.text(0, text),
                 _ => Ok(()),
             },
             "tool_use" => {
                 let call = CallPart {
-                    id: event.tool_id.as_ref().and_then(Str::non_empty),
-                    name: event.tool_name.as_ref().and_then(Str::non_empty),
+                    id: event.tool_id.non_empty(),
+                    name: event.tool_name.non_empty(),
                     arguments: Arguments::Value(event.parameters.map_or("{}", RawValue::get)),
                     executor: Some(Executor::Agent),
                     ..CallPart::default()
@@ -126,7 +126,7 @@ impl GeminiCli {
                 self.calls.whole(call, out)
             }
             "tool_result" => {
-                let id = event.tool_id.as_ref().map_or("", Str::as_str);
+                let id = event.tool_id.or_empty();
                 let output =
                     Output::Json(event.output.or(event.error).map_or("null", RawValue::get));
                 let is_error =
@@ -134,9 +134,7 @@ impl GeminiCli {
                 self.calls.result(ToolResult { id, name: None, output, is_error }, out)
             }
             // `result` tells whether the run failed of it.
-            "error" if event.message.is_some() => {
-                out.warn("agent_error", event.message.as_ref().map_or("", Str::as_str))
-            }
+            "error" if event.message.is_some() => out.warn("agent_error", event.message.or_empty()),
             "result" => self.result(event, out),
             "" if event.stats.is_some() => self.body(event, out),
             "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
@@ -150,8 +148,7 @@ impl GeminiCli {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        let [id, model] =
-            [&event.session_id, &event.model].map(|word| word.as_ref().and_then(Str::non_empty));
+        let [id, model] = [&event.session_id, &event.model].map(|word| word.non_empty());
         out.start(FORMAT.name, id, model)
     }
 

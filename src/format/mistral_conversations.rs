@@ -12,7 +12,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::many::each;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -145,7 +145,7 @@ impl Conversations {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        out.start(FORMAT.name, event.conversation_id.as_ref().and_then(Str::non_empty), None)
+        out.start(FORMAT.name, event.conversation_id.non_empty(), None)
     }
 
     /// Ends a message that has not come to its end.
@@ -164,7 +164,7 @@ impl Conversations {
 
 impl Event<'_> {
     fn kind<'k>(&'k self, frame: &Frame<'k>) -> &'k str {
-        self.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type)
+        self.kind.non_empty().unwrap_or(frame.event_type)
     }
 
     /// Says an entry, or what an event adds to one.
@@ -220,7 +220,7 @@ impl Event<'_> {
         let (Some(id), Some(info)) = (&self.id, self.info) else { return Ok(()) };
         let result = ToolResult {
             id: id.as_str(),
-            name: self.name.as_ref().and_then(Str::non_empty),
+            name: self.name.non_empty(),
             output: Output::Json(info.get()),
             is_error: None,
         };

@@ -13,7 +13,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -126,7 +126,7 @@ impl Ollama {
             return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
         }
         if !std::mem::replace(&mut self.is_open, true) {
-            out.start(self.row.name, None, reply.model.as_ref().and_then(Str::non_empty))?;
+            out.start(self.row.name, None, reply.model.non_empty())?;
         }
         let message = reply.message.unwrap_or(Message {
             content: reply.response,
@@ -157,7 +157,7 @@ impl Ollama {
         for call in message.tool_calls.iter().flatten() {
             let key = Key::Index(self.calls);
             self.calls += 1;
-            let id = call.id.as_ref().and_then(Str::non_empty);
+            let id = call.id.non_empty();
             let part = CallPart { key, id, ..CallPart::default() };
             match &call.function {
                 Some(function) => function.say(0, part, out)?,

@@ -12,7 +12,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::Meter;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -112,12 +112,12 @@ impl Completions {
         if choices.is_empty() && chunk.usage.is_none() && chunk.error.is_none() {
             return self.stray(frame, chunk, out);
         }
-        let id = chunk.id.as_ref().and_then(Str::non_empty);
+        let id = chunk.id.non_empty();
         let is_other = id.is_some() && id != self.open.as_deref();
         if is_other && self.is_finished() && !choices.is_empty() {
             self.end(out)?;
         }
-        self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
+        self.begin(id, chunk.model.non_empty(), out)?;
         for choice in choices {
             let number = choice.index.unwrap_or(0);
             if let Some(text) = &choice.text {

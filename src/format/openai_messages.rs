@@ -19,7 +19,7 @@ use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -66,7 +66,7 @@ struct OpenAiMessages {
 impl Decoder for OpenAiMessages {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         read!(&frame, out, |head: Head| {
-            match head.role.as_ref().map_or("", Str::as_str) {
+            match head.role.or_empty() {
                 "assistant" => {
                     self.end(out)?;
                     self.begin(out)?;
@@ -98,7 +98,7 @@ impl OpenAiMessages {
         }
         if let Some(function) = &message.function_call {
             // Such a call has no id: its result names the function.
-            let name = function.name.as_ref().and_then(Str::non_empty);
+            let name = function.name.non_empty();
             let part = self.calls.place(CallPart { id: name, name, ..CallPart::default() }, out)?;
             function.say(0, part, out)?;
             self.calls.end_key(part.key, out)?;
@@ -108,8 +108,8 @@ impl OpenAiMessages {
 
     fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        let name = head.name.as_ref().and_then(Str::non_empty);
-        let id = head.tool_call_id.as_ref().and_then(Str::non_empty).or(name).unwrap_or_default();
+        let name = head.name.non_empty();
+        let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
         let output = Output::Json(head.content.map_or("null", RawValue::get));
         self.calls.result(ToolResult { id, name, output, is_error: None }, out)
     }

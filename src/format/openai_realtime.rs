@@ -8,7 +8,7 @@
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::{Event, Responses};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 
 use crate::frame::{Frame, Sniff};
@@ -65,7 +65,7 @@ impl Realtime {
         if let Some(model) = model.and_then(Str::non_empty) {
             self.responses.model = Some(model.to_owned());
         }
-        match event.kind.as_ref().map(Str::as_str).unwrap_or_default() {
+        match event.kind.or_empty() {
             kind if is_about_session(kind) => Ok(()),
             "error" => self.fail(&String::from_utf8_lossy(frame.data), out),
             _ => {

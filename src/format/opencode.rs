@@ -10,7 +10,7 @@ use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
@@ -118,11 +118,11 @@ impl Decoder for OpenCode {
 
 impl OpenCode {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let kind = event.kind.or_empty();
         let none = Part::default();
         let part = event.part.as_ref().unwrap_or(&none);
         if is_ours(&Record::new(frame)) && !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, part.message_id.as_ref().and_then(Str::non_empty), None)?;
+            out.start(FORMAT.name, part.message_id.non_empty(), None)?;
         }
         match (kind, &part.text) {
             ("step_start", _) => Ok(()),
@@ -137,8 +137,7 @@ impl OpenCode {
             ("tool_use", _) => self.call(part, out),
             ("step_finish", _) => {
                 self.meter.feed(part.tokens.map_or("", RawValue::get));
-                let reason =
-                    part.reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+                let reason = part.reason.text().filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))?;
                 self.end(out)
             }
@@ -150,12 +149,12 @@ impl OpenCode {
     }
 
     fn call(&mut self, part: &Part, out: &mut EventOut) -> Done {
-        let id = part.call_id.as_ref().and_then(Str::non_empty);
+        let id = part.call_id.non_empty();
         let state = part.state.as_ref();
         if id.is_none_or(|id| !self.calls.has(id)) {
             let call = CallPart {
                 id,
-                name: part.tool.as_ref().and_then(Str::non_empty),
+                name: part.tool.non_empty(),
                 arguments: Arguments::Value(
                     state.and_then(|state| state.input).map_or("{}", RawValue::get),
                 ),
@@ -188,6 +187,6 @@ fn problem(problem: Option<&Problem>, json: &str, out: &mut EventOut) -> Done {
     let data = problem.data.as_ref();
     let message = data.and_then(|data| data.message.as_ref()).or(problem.message.as_ref());
     let status = data.and_then(|data| data.status_code).map(|status| status.to_string());
-    let code = status.as_deref().or(problem.name.as_ref().and_then(Str::non_empty));
+    let code = status.as_deref().or(problem.name.non_empty());
     error::report_as(message.map(Str::as_str), code, json, out)
 }

@@ -13,7 +13,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::many::each;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -105,7 +105,7 @@ impl Replicate {
     }
 
     fn prediction(&mut self, frame: &Frame, prediction: &Prediction, out: &mut EventOut) -> Done {
-        let status = prediction.status.as_ref().map(Str::as_str);
+        let status = prediction.status.text();
         if status.is_none() {
             return out.unknown(frame, frame.event_type);
         }

@@ -14,7 +14,7 @@ use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::Meter;
 use crate::format::table::FORMATS;
 use crate::frame::{Frame, Sniff};
@@ -170,7 +170,7 @@ impl WorkersAi {
     /// A call with an index may come in pieces; any other is whole.
     fn tool_call(&mut self, call: ToolCall, out: &mut EventOut) -> Done {
         let key = Key::Index(call.index.unwrap_or(self.calls));
-        let id = call.id.as_ref().and_then(Str::non_empty);
+        let id = call.id.non_empty();
         let bare = Function { name: call.name, arguments: call.arguments };
         let part = CallPart { key, id, ..CallPart::default() };
         call.function.unwrap_or(bare).say(0, part, out)?;

@@ -15,12 +15,11 @@ use std::collections::BTreeSet;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
-use crate::json::Str;
 use payload::Part;
 
 pub(super) static FORMAT: Format = Format {
@@ -125,7 +124,7 @@ impl Decoder for AiSdkUi {
 
 impl AiSdkUi {
     fn part(&mut self, frame: &Frame, part: &Part, out: &mut EventOut) -> Done {
-        let kind = part.kind.as_ref().map_or("", Str::as_str);
+        let kind = part.kind.or_empty();
         if kind == "start" && self.stage == Stage::Finished {
             self.end(out)?;
         }
@@ -139,7 +138,7 @@ impl AiSdkUi {
             "reasoning-start" | "reasoning-delta" | "reasoning-end" => reasoning(part, out),
             "error" => error::report(&text(frame), out),
             "abort" => {
-                let reason = part.reason.as_ref().and_then(Str::non_empty);
+                let reason = part.reason.non_empty();
                 error::report_as(
                     reason.or(Some("the stream was aborted")),
                     Some("abort"),
@@ -150,11 +149,7 @@ impl AiSdkUi {
             "finish" => {
                 self.metadata(part, out)?;
                 self.stage = Stage::Finished;
-                let reason = part
-                    .finish_reason
-                    .as_ref()
-                    .map(Str::as_str)
-                    .filter(|raw| !finish::is_none(raw));
+                let reason = part.finish_reason.text().filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
             "source-url" | "source-document" | "file" | "tool-approval-request" => {
@@ -174,7 +169,7 @@ impl AiSdkUi {
             return Ok(());
         }
         self.stage = Stage::Open;
-        out.start(FORMAT.name, part.message_id.as_ref().and_then(Str::non_empty), None)
+        out.start(FORMAT.name, part.message_id.non_empty(), None)
     }
 
     /// What the application adds: the usage, and what it alone knows.

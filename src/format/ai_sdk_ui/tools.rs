@@ -4,6 +4,7 @@ use crate::event::{Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason,
 use crate::format::ai_sdk_ui::AiSdkUi;
 use crate::format::ai_sdk_ui::payload::Part;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -16,11 +17,11 @@ impl AiSdkUi {
         part: &Part,
         out: &mut EventOut,
     ) -> Done {
-        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
+        let id = part.tool_call_id.or_empty();
         let signature = part.signature();
         let call = CallPart {
             id: Some(id),
-            name: part.tool_name.as_ref().and_then(Str::non_empty),
+            name: part.tool_name.non_empty(),
             executor: Some(Executor::Provider).filter(|_| part.provider_executed == Some(true)),
             signature: signature.as_deref(),
             ..CallPart::default()
@@ -77,15 +78,13 @@ impl AiSdkUi {
         part: &Part,
         out: &mut EventOut,
     ) -> Done {
-        let id = part.tool_call_id.as_ref().map_or("", Str::as_str);
+        let id = part.tool_call_id.or_empty();
         let (output, is_error) = match kind {
             "tool-output-available" if part.preliminary == Some(true) => return Ok(()),
             "tool-output-available" => {
                 (Output::Json(part.output.map_or("null", |json| json.get())), None)
             }
-            "tool-output-error" => {
-                (Output::Text(part.error_text.as_ref().map_or("", Str::as_str)), Some(true))
-            }
+            "tool-output-error" => (Output::Text(part.error_text.or_empty()), Some(true)),
             "tool-output-denied" => (Output::Text("denied"), Some(true)),
             kind => return out.unknown(frame, kind),
         };

@@ -8,6 +8,7 @@ use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult}
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -166,7 +167,7 @@ impl Blocks {
         out: &mut EventOut,
     ) -> io::Result<Open> {
         self.count += 1;
-        let kind = block.kind.as_ref().and_then(Str::non_empty).unwrap_or("unknown");
+        let kind = block.kind.non_empty().unwrap_or("unknown");
         match kind {
             "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
             "tool_use" => return self.call(block, self.executor, extent, out),
@@ -187,7 +188,7 @@ impl Blocks {
                 out.warn("model_changed", &message)?;
             }
             _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
-                let id = block.tool_use_id.as_ref().map(Str::as_str).unwrap_or_default();
+                let id = block.tool_use_id.or_empty();
                 let (output, is_error) = (Output::Json(block.output()), block.is_error());
                 out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error }))?;
             }

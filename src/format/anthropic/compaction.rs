@@ -4,6 +4,7 @@ use crate::event;
 use crate::event::Kind;
 use crate::format::anthropic::payload::{Block, Delta};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
 
@@ -26,7 +27,7 @@ impl Compaction {
 
     /// Takes what a delta adds.
     pub(super) fn add(&mut self, delta: &Delta) {
-        self.text.push_str(delta.content.as_ref().map_or("", Str::as_str));
+        self.text.push_str(delta.content.or_empty());
         if let Some(encrypted) = &delta.encrypted_content {
             self.encrypted = Some(owned(encrypted));
         }

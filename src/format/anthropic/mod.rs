@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::stage::Stage;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
@@ -106,7 +106,7 @@ impl Decoder for Anthropic {
 
 impl Anthropic {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
             "message_start" => match object("message", event.message, out)? {
@@ -148,13 +148,13 @@ impl Anthropic {
     /// Reads a message, as it is when it begins or complete.
     fn message(&mut self, frame: &Frame, extent: Extent, out: &mut EventOut) -> Done {
         read!(frame, out, |message: Message| {
-            let id = message.id.as_ref().and_then(Str::non_empty);
+            let id = message.id.non_empty();
             let is_open = self.stage == Stage::Open && id.is_some() && id == self.id.as_deref();
             if is_open && extent == Extent::Start {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn("duplicate_message_start", message);
             }
-            self.begin(id, message.model.as_ref().and_then(Str::non_empty), out)?;
+            self.begin(id, message.model.non_empty(), out)?;
             for json in message.content.iter().flatten() {
                 self.whole_block(frame, json, out)?;
             }

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::format::support::emit::EventOut;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -141,11 +141,11 @@ payload!(Block);
 impl Block<'_> {
     /// The call's id, if it isn't blank.
     pub(in crate::format) fn id(&self) -> Option<&str> {
-        self.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+        self.id.text().filter(|id| !id.trim_ascii().is_empty())
     }
 
     pub(in crate::format) fn name(&self) -> Option<&str> {
-        self.name.as_ref().and_then(Str::non_empty)
+        self.name.non_empty()
     }
 
     /// The arguments that stand in the block. An empty string is none.

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// One event of a stream, whatever its name.
@@ -87,11 +87,11 @@ pub(super) struct ToolUse<'a> {
 impl ToolUse<'_> {
     /// The call's id, if it isn't blank.
     pub(super) fn id(&self) -> Option<&str> {
-        self.tool_use_id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+        self.tool_use_id.text().filter(|id| !id.trim_ascii().is_empty())
     }
 
     pub(super) fn name(&self) -> Option<&str> {
-        self.name.as_ref().and_then(Str::non_empty)
+        self.name.non_empty()
     }
 
     /// Whether the tool is the provider's own.
@@ -112,12 +112,12 @@ pub(super) struct ToolResult<'a> {
 
 impl ToolResult<'_> {
     pub(super) fn id(&self) -> &str {
-        self.tool_use_id.as_ref().map(Str::as_str).unwrap_or_default()
+        self.tool_use_id.or_empty()
     }
 
     /// Whether the tool failed, where the result says so.
     pub(super) fn is_error(&self) -> Option<bool> {
-        match self.status.as_ref().map(Str::as_str) {
+        match self.status.text() {
             Some("error") => Some(true),
             Some("success") => Some(false),
             _ => None,

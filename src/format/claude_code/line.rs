@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::format::Record;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// Whether a record is such a line.
@@ -105,7 +105,7 @@ impl Line<'_> {
 
     /// What went wrong, in the program's words.
     pub(super) fn failure(&self) -> Option<String> {
-        let result = self.result.as_ref().and_then(Str::non_empty).map(str::to_owned);
+        let result = self.result.non_empty().map(str::to_owned);
         let errors: Vec<&str> = self.errors.iter().flatten().map(Str::as_str).collect();
         result.or(Some(errors.join("; "))).filter(|text| !text.is_empty())
     }

@@ -23,7 +23,7 @@ use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::Meter;
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
@@ -93,7 +93,7 @@ impl Decoder for ClaudeCode {
 
 impl ClaudeCode {
     fn line(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
-        let kind = line.kind.as_ref().map_or("", Str::as_str);
+        let kind = line.kind.or_empty();
         if line.is_of_subagent() {
             let data = String::from_utf8_lossy(frame.data);
             let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
@@ -102,7 +102,7 @@ impl ClaudeCode {
         match (kind, line.message, line.event) {
             ("system", ..) if line.is_init() => self.begin(line, None, out),
             ("assistant", Some(json), _) => read!(&inner(frame, json), out, |message: Message| {
-                self.begin(line, message.model.as_ref().and_then(Str::non_empty), out)?;
+                self.begin(line, message.model.non_empty(), out)?;
                 self.snapshot(frame, &message, out)
             }),
             ("user", Some(json), _) => self.user(frame, line, json, out),
@@ -125,11 +125,7 @@ impl ClaudeCode {
             return Ok(());
         }
         self.is_transcript = line.session_id_of_transcript.is_some();
-        out.start(
-            FORMAT.name,
-            line.session(),
-            model.or(line.model.as_ref().and_then(Str::non_empty)),
-        )
+        out.start(FORMAT.name, line.session(), model.or(line.model.non_empty()))
     }
 
     /// What is said next is another of the model's messages, or more of the
@@ -145,7 +141,7 @@ impl ClaudeCode {
     /// A message as it is now: a line for each of its blocks, each with the
     /// same usage.
     fn snapshot(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
-        let id = message.id.as_ref().and_then(Str::non_empty);
+        let id = message.id.non_empty();
         if id.is_some() && id == self.streamed.as_deref() {
             return Ok(());
         }
@@ -209,7 +205,7 @@ impl ClaudeCode {
         for (name, json) in line.blocks() {
             out.block(0, name, json)?;
         }
-        let subtype = line.subtype.as_ref().and_then(Str::non_empty);
+        let subtype = line.subtype.non_empty();
         if line.is_error == Some(true) {
             let message = line.failure();
             let code = subtype.filter(|subtype| *subtype != "success");

@@ -6,18 +6,17 @@ use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::claude_code::{ClaudeCode, inner};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::frame::Frame;
-use crate::json::Str;
 
 impl ClaudeCode {
     /// An event of the model's own stream.
     pub(super) fn stream(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        match event.kind.as_ref().map_or("", Str::as_str) {
+        match event.kind.or_empty() {
             "message_start" => {
                 let Some(json) = event.message else { return out.unknown(frame, "message_start") };
                 read!(&inner(frame, json), out, |message: Message| {
-                    let id = message.id.as_ref().and_then(Str::non_empty);
+                    let id = message.id.non_empty();
                     self.turn_to(id);
                     self.streamed = id.map(str::to_owned);
                     self.meter.feed(message.usage.map_or("", RawValue::get));

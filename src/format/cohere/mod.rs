@@ -13,10 +13,9 @@ use crate::event::Key;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
-use crate::json::Str;
 use payload::{Event, Message};
 
 pub(super) static FORMAT: Format = Format {
@@ -73,7 +72,7 @@ impl Decoder for Cohere {
 
 impl Cohere {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         let key = event.index.map_or(Key::None, Key::Index);
         match kind {
             "message-start" => {
@@ -103,7 +102,7 @@ impl Cohere {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        out.start(FORMAT.name, event.id.as_ref().and_then(Str::non_empty), None)
+        out.start(FORMAT.name, event.id.non_empty(), None)
     }
 
     /// The end of the message, well or not.

@@ -6,7 +6,7 @@ use crate::event::{CallPart, Key};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::many::{Many, each};
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// An event of a stream, or a complete body.
@@ -109,7 +109,7 @@ impl Message<'_> {
 
 impl ToolCall<'_> {
     fn say(&self, key: Key, out: &mut EventOut) -> Done {
-        let id = self.id.as_ref().and_then(Str::non_empty);
+        let id = self.id.non_empty();
         let part = CallPart { key, id, ..CallPart::default() };
         match &self.function {
             Some(function) => function.say(0, part, out),

@@ -14,7 +14,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::many::each;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::Meter;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -135,7 +135,7 @@ impl CohereV1 {
     fn call_delta(&mut self, delta: &CallDelta, out: &mut EventOut) -> Done {
         let number = delta.index.unwrap_or(self.begun.saturating_sub(1));
         self.begun = self.begun.max(number.saturating_add(1));
-        let name = delta.name.as_ref().and_then(Str::non_empty);
+        let name = delta.name.non_empty();
         let part = CallPart { key: Key::Index(number), name, ..CallPart::default() };
         match &delta.parameters {
             Some(parameters) => out.call_fragment(0, part, parameters),
@@ -167,7 +167,7 @@ impl CohereV1 {
         }
         self.whole = number + 1;
         let key = Key::Index(number);
-        let name = call.name.as_ref().and_then(Str::non_empty).filter(|_| number >= self.begun);
+        let name = call.name.non_empty().filter(|_| number >= self.begun);
         let arguments = call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
         out.call(0, CallPart { key, name, arguments, ..CallPart::default() })?;
         out.call_end(0, key)

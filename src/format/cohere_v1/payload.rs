@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// A record of a stream, or a complete body.
@@ -41,7 +41,7 @@ impl Event<'_> {
             Some(false) => Some("text-generation"),
             None => None,
         };
-        self.event_type.as_ref().and_then(Str::non_empty).or(untyped)
+        self.event_type.non_empty().or(untyped)
     }
 
     pub(super) fn is_body(&self) -> bool {

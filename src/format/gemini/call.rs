@@ -4,6 +4,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::value::RawValue;
 
 use crate::format::gemini::payload::word;
+use crate::format::support::payload::OptionalStr;
 use crate::json::Str;
 
 /// A call, or a fragment of one: one with nothing in it closes the call.
@@ -26,7 +27,7 @@ impl<'a> FunctionCall<'a> {
     }
 
     pub(super) fn name(&self) -> Option<&str> {
-        self.name.as_ref().and_then(Str::non_empty)
+        self.name.non_empty()
     }
 
     pub(super) fn args(&self) -> Option<&'a str> {
@@ -111,7 +112,7 @@ impl ServerTool<'_> {
     }
 
     pub(super) fn name(&self) -> Option<&str> {
-        self.tool_type.as_ref().and_then(Str::non_empty)
+        self.tool_type.non_empty()
     }
 }
 

@@ -20,12 +20,11 @@ use serde_json::value::RawValue;
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json;
-use crate::json::Str;
 use crate::repeat::Varying;
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
@@ -152,9 +151,9 @@ impl Gemini {
         if !chunk.is_answer() {
             return self.stray(frame, chunk, out);
         }
-        let id = chunk.response_id.as_ref().and_then(Str::non_empty);
+        let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
-        self.begin(id, chunk.model_version.as_ref().and_then(Str::non_empty), out)?;
+        self.begin(id, chunk.model_version.non_empty(), out)?;
         self.chunks += 1;
         out.may_repeat();
         for candidate in chunk.candidates.iter().flatten() {

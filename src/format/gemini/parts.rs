@@ -7,8 +7,8 @@ use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
 use crate::format::gemini::payload::Part;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
-use crate::json::Str;
 
 /// The name of the provider's own tool for code, which no part says.
 const CODE_EXECUTION: &str = "code_execution";
@@ -224,8 +224,8 @@ impl Parts {
         out: &mut EventOut,
     ) -> Done {
         let result = ToolResult {
-            id: response.id.as_ref().map_or("", Str::as_str),
-            name: response.name.as_ref().and_then(Str::non_empty),
+            id: response.id.or_empty(),
+            name: response.name.non_empty(),
             output: output(response.response),
             is_error: None,
         };

@@ -5,7 +5,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
@@ -94,8 +94,8 @@ impl<'a> Candidate<'a> {
     /// What is known about its end beside the reason.
     pub(super) fn remarks(&self) -> [(&'static str, Option<&str>); 2] {
         [
-            ("finish_message", self.finish_message.as_ref().and_then(Str::non_empty)),
-            ("continuation_token", self.continuation_token.as_ref().and_then(Str::non_empty)),
+            ("finish_message", self.finish_message.non_empty()),
+            ("continuation_token", self.continuation_token.non_empty()),
         ]
     }
 }
@@ -141,7 +141,7 @@ pub(in crate::format) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(super) fn signature(&self) -> Option<&str> {
-        self.thought_signature.as_ref().and_then(Str::non_empty)
+        self.thought_signature.non_empty()
     }
 
     /// Media, by their names.

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::event::{Code, Failure, FinishReason, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::stage::Stage;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
@@ -89,7 +89,7 @@ impl Decoder for GeminiInteractions {
 
 impl GeminiInteractions {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.event_type.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        let kind = event.event_type.non_empty().unwrap_or(frame.event_type);
         self.usage(event.metadata_usage());
         match kind {
             "interaction.created" | "interaction.start" => self.interaction(frame, event, out),
@@ -98,7 +98,7 @@ impl GeminiInteractions {
                 self.stop(out)
             }
             "interaction.status_update" => {
-                self.begin_late(event.interaction_id.as_ref().and_then(Str::non_empty), out)?;
+                self.begin_late(event.interaction_id.non_empty(), out)?;
                 self.usage(event.usage);
                 self.status(event.status.as_ref(), out)
             }
@@ -123,7 +123,7 @@ impl GeminiInteractions {
 
     /// A record without an event's name: a complete interaction, or an error.
     fn other(&mut self, frame: &Frame, event: &Event, kind: &str, out: &mut EventOut) -> Done {
-        if event.object.as_ref().map(Str::as_str) == Some("interaction") {
+        if event.object.text() == Some("interaction") {
             return read!(frame, out, |body: Interaction| self.body(frame, &body, out));
         }
         let is_error = event.error.is_some()
@@ -166,7 +166,7 @@ impl GeminiInteractions {
     /// An interaction is known. If another one was open, that one ends now:
     /// well, if only its `interaction.completed` was missing.
     fn begin(&mut self, interaction: &Interaction, out: &mut EventOut) -> Done {
-        let id = interaction.id.as_ref().and_then(Str::non_empty);
+        let id = interaction.id.non_empty();
         match self.stage {
             Stage::Closed => {}
             _ if id.is_none() || self.id.is_none() || id == self.id.as_deref() => return Ok(()),
@@ -179,7 +179,7 @@ impl GeminiInteractions {
                 self.end(out)?;
             }
         }
-        self.open(id, interaction.model.as_ref().and_then(Str::non_empty), out)
+        self.open(id, interaction.model.non_empty(), out)
     }
 
     fn open(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {

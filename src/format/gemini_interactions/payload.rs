@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -97,21 +97,21 @@ payload!(Step);
 
 impl Step<'_> {
     pub(super) fn kind(&self) -> &str {
-        self.kind.as_ref().map(Str::as_str).unwrap_or_default()
+        self.kind.or_empty()
     }
 
     /// The call's id, if it isn't blank.
     pub(super) fn id(&self) -> Option<&str> {
-        self.id.as_ref().map(Str::as_str).filter(|id| !id.trim_ascii().is_empty())
+        self.id.text().filter(|id| !id.trim_ascii().is_empty())
     }
 
     /// The id of the call that a result answers.
     pub(super) fn call_id(&self) -> Option<&str> {
-        self.call_id.as_ref().and_then(Str::non_empty)
+        self.call_id.non_empty()
     }
 
     pub(super) fn signature(&self) -> Option<&str> {
-        self.signature.as_ref().and_then(Str::non_empty)
+        self.signature.non_empty()
     }
 
     /// The tool's name: the provider's own tools have theirs in the type.
@@ -119,6 +119,6 @@ impl Step<'_> {
         let kind = self.kind();
         let own = kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_result"));
         let own = own.filter(|own| !matches!(*own, "function" | "mcp_server_tool"));
-        self.name.as_ref().and_then(Str::non_empty).or(own)
+        self.name.non_empty().or(own)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// A record of either side: one of its kinds, and what it cost.
@@ -54,7 +54,7 @@ impl<'a> Message<'a> {
     }
 
     pub(super) fn model(&self) -> Option<&str> {
-        self.setup.as_ref()?.model.as_ref().and_then(Str::non_empty)
+        self.setup.as_ref()?.model.non_empty()
     }
 
     pub(super) fn calls(&self) -> &[FunctionCall<'a>] {

@@ -16,7 +16,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Said;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -94,8 +94,8 @@ impl Decoder for Assistants {
 
 impl Assistants {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let object = event.object.as_ref().map(Str::as_str).unwrap_or_default();
-        let status = event.status.as_ref().map(Str::as_str).unwrap_or_default();
+        let object = event.object.or_empty();
+        let status = event.status.or_empty();
         match (object, status) {
             // The thread that the run is in.
             ("thread", _) => Ok(()),
@@ -116,7 +116,7 @@ impl Assistants {
                 })
             }
             // What the run was asked.
-            ("thread.message", _) if event.role.as_ref().map(Str::as_str) == Some("user") => Ok(()),
+            ("thread.message", _) if event.role.text() == Some("user") => Ok(()),
             ("thread.message", "in_progress") => {
                 self.parts.clear();
                 self.begin(event, out)
@@ -162,13 +162,9 @@ impl Assistants {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        let is_run = event.object.as_ref().map(Str::as_str) == Some("thread.run");
+        let is_run = event.object.text() == Some("thread.run");
         let id = if is_run { event.id.as_ref() } else { event.run_id.as_ref() };
-        out.start(
-            FORMAT.name,
-            id.and_then(Str::non_empty),
-            event.model.as_ref().and_then(Str::non_empty),
-        )
+        out.start(FORMAT.name, id.and_then(Str::non_empty), event.model.non_empty())
     }
 
     fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {

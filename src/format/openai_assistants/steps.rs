@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::openai_assistants::payload::{Event, ToolCall};
 use crate::format::support::emit::{Done, EventOut};
-use crate::json::Str;
+use crate::format::support::payload::OptionalStr;
 
 /// The calls of one run. Each step counts its calls from 0.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Steps {
         for (place, call) in (0..).zip(calls) {
             let key = self.key(event, call.index.unwrap_or(place), call);
             if let Some(function) = &call.function {
-                let id = call.id.as_ref().and_then(Str::non_empty);
+                let id = call.id.non_empty();
                 function.say(0, CallPart { key, id, ..CallPart::default() }, out)?;
             }
         }
@@ -54,7 +54,7 @@ impl Steps {
         let calls = action.and_then(|calls| calls.tool_calls.as_deref()).unwrap_or_default();
         for (place, call) in (0..).zip(calls) {
             let key = self.key(event, place, call);
-            let id = call.id.as_ref().and_then(Str::non_empty);
+            let id = call.id.non_empty();
             if let Some(function) = &call.function {
                 function.done(0, CallPart { key, id, ..CallPart::default() }, out)?;
             }
@@ -65,8 +65,8 @@ impl Steps {
 
     /// The key of a call: its id's, or that of its place in its step.
     fn key(&mut self, event: &Event, place: u64, call: &ToolCall) -> Key {
-        let step = event.id.as_ref().map(Str::as_str).unwrap_or_default();
-        let id = call.id.as_ref().and_then(Str::non_empty);
+        let step = event.id.or_empty();
+        let id = call.id.non_empty();
         let place = (step.to_owned(), place);
         let known = id.and_then(|id| self.by_id.get(id)).or_else(|| self.keys.get(&place)).copied();
         let key = known.unwrap_or_else(|| {
@@ -92,7 +92,7 @@ fn provided(call: &ToolCall, key: Key, out: &mut EventOut) -> Done {
         (member, Some(json)) => format!("{{\"{member}\":{}}}", json.get()),
         (_, None) => "{}".to_owned(),
     };
-    let id = call.id.as_ref().and_then(Str::non_empty);
+    let id = call.id.non_empty();
     let (arguments, executor) = (Arguments::Done(&arguments), Some(Executor::Provider));
     out.call(
         0,

@@ -6,6 +6,7 @@ use crate::event::{Arguments, CallPart, Key};
 use crate::format::openai_chat::payload::{Delta, Extra};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
+use crate::format::support::payload::OptionalStr;
 use crate::json::Str;
 
 /// A tool call, or a fragment of one.
@@ -22,7 +23,7 @@ pub(in crate::format) struct ToolCall<'a> {
 impl ToolCall<'_> {
     /// The id, if there is one: Mistral's default is the string "null".
     pub(in crate::format) fn id(&self) -> Option<&str> {
-        let id = self.id.as_ref().map(Str::as_str);
+        let id = self.id.text();
         id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
     }
 
@@ -41,7 +42,7 @@ impl ToolCall<'_> {
         // Snowflake sends both, one of them empty.
         let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
         if let Some(custom) = self.custom.as_ref().filter(|_| !is_function) {
-            let name = custom.name.as_ref().and_then(Str::non_empty);
+            let name = custom.name.non_empty();
             let input = custom.input.as_ref();
             let arguments = input.map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
             return out.call(choice, CallPart { name, arguments, ..part });
@@ -78,7 +79,7 @@ impl Delta<'_> {
         let list = list.map(|item| item.tool_use.as_deref().unwrap_or(item));
         let list = list.map(|item| (&item.tool_use_id, &item.name, item.input));
         own.into_iter().chain(list).map(|(id, name, arguments)| {
-            (id.as_ref().and_then(Str::non_empty), Function { name: name.clone(), arguments })
+            (id.non_empty(), Function { name: name.clone(), arguments })
         })
     }
 }

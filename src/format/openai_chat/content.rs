@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::format::openai_chat::payload::{Delta, Extra};
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::json::Str;
 
 /// Says what a delta or a message holds but calls and blocks. Gemini's mark
@@ -106,8 +107,7 @@ impl Part<'_> {
 
     /// Says the part as what its type makes of it.
     pub(super) fn say(&self, choice: u64, out: &mut EventOut) -> Done {
-        let is_thought =
-            matches!(self.kind.as_ref().map(Str::as_str), Some("thinking" | "reasoning"));
+        let is_thought = matches!(self.kind.text(), Some("thinking" | "reasoning"));
         match &self.text {
             Some(text) if is_thought => out.reasoning(choice, text)?,
             Some(text) => out.text(choice, text)?,

@@ -16,11 +16,10 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
-use crate::json::Str;
 use crate::repeat::Varying;
 use content::say;
 use payload::{Choice, Chunk, Delta, Given, Specific};
@@ -142,7 +141,7 @@ impl Decoder for OpenAiChat {
 
 impl OpenAiChat {
     fn chunk(&mut self, frame: &Frame, chunk: Chunk, out: &mut EventOut) -> Done {
-        let id = chunk.id.as_ref().and_then(Str::non_empty);
+        let id = chunk.id.non_empty();
         let choices = chunk.choices.as_deref().unwrap_or_default();
         let is_body = choices.iter().any(Choice::is_whole);
         if chunk.is_prelude() {
@@ -159,7 +158,7 @@ impl OpenAiChat {
             return out
                 .warn("after_done", "a record behind the end of its message was passed over");
         }
-        self.begin(id, chunk.model.as_ref().and_then(Str::non_empty), out)?;
+        self.begin(id, chunk.model.non_empty(), out)?;
         for choice in choices {
             self.choice(choice, out)?;
         }
@@ -219,8 +218,7 @@ impl OpenAiChat {
             self.delta(number, delta, choice.is_whole(), out)?;
         }
         self.usage(choice.usage, out)?;
-        let reason =
-            choice.finish_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
             self.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
@@ -290,7 +288,7 @@ impl OpenAiChat {
 
     /// What the provider's own tools gave: their calls stand among the others.
     fn result(&mut self, number: u64, given: &Given, out: &mut EventOut) -> Done {
-        let id = given.tool_use_id.as_ref().and_then(Str::non_empty).unwrap_or_default();
+        let id = given.tool_use_id.or_empty();
         if !self.answered.insert(id.to_owned()) {
             return Ok(());
         }
@@ -329,7 +327,7 @@ impl OpenAiChat {
 /// OpenRouter says `tool_calls` of calls that its provider cut, and tells the
 /// truth beside it.
 fn normalise(raw: &str, choice: &Choice) -> FinishReason {
-    let native = choice.native_finish_reason.as_ref().map(Str::as_str);
+    let native = choice.native_finish_reason.text();
     match native.map(finish::normalise) {
         Some(FinishReason::Length) => FinishReason::Length,
         _ => finish::normalise(raw),

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::openai_responses::payload::Item;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
 
@@ -59,7 +60,7 @@ impl Nature {
         let provider = Nature::Call(Some(Executor::Provider));
         let environment =
             item.environment.as_ref().and_then(|place| place.kind.as_ref()).map(Str::as_str);
-        match (kind, environment, item.execution.as_ref().map(Str::as_str)) {
+        match (kind, environment, item.execution.text()) {
             ("shell_call", Some(place), _) if place != "local" => provider,
             ("tool_search_call", _, by) if by != Some("client") => provider,
             _ => match NATURES.iter().find(|(name, _)| *name == kind) {
@@ -138,7 +139,7 @@ impl Call {
         // By its id alone, a name that comes late finds its call.
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
         let name = tool(item).filter(|_| !self.has_name);
-        let signature = item.fingerprint.as_ref().and_then(Str::non_empty);
+        let signature = item.fingerprint.non_empty();
         out.call(0, CallPart { key, id, name, executor, signature, ..CallPart::default() })?;
         match arguments(item, json) {
             Given::Text(text) => self.repeat(&text, false, out)?,
@@ -150,7 +151,7 @@ impl Call {
             Given::Nothing => {}
         }
         // A call that the provider itself gave up stays open, and so is cut.
-        if item.status.as_ref().map(Str::as_str) == Some("incomplete") {
+        if item.status.text() == Some("incomplete") {
             return Ok(());
         }
         out.call_end(0, self.key)?;
@@ -176,8 +177,7 @@ pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
 /// approval is not of the tool that the caller has to run.
 fn tool<'i>(item: &'i Item) -> Option<&'i str> {
     let kind = item.kind();
-    let name =
-        item.name.as_ref().and_then(Str::non_empty).filter(|_| kind != "mcp_approval_request");
+    let name = item.name.non_empty().filter(|_| kind != "mcp_approval_request");
     match (name, kind) {
         (Some(name), _) => Some(name),
         // A function without a name is not called `function`.

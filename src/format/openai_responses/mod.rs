@@ -18,7 +18,7 @@ use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -121,7 +121,7 @@ impl Responses {
     }
 
     pub(super) fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().and_then(Str::non_empty).unwrap_or(frame.event_type);
+        let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.begin_with(frame, kind == "response.created", event.response, out)
@@ -136,9 +136,7 @@ impl Responses {
                 self.begin_late(out)?;
                 events::feed(&mut self.items, frame, kind, event, out)
             }
-            "" if event.object.as_ref().map(Str::as_str) == Some("response") => {
-                self.body(frame, out)
-            }
+            "" if event.object.text() == Some("response") => self.body(frame, out),
             "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
@@ -157,7 +155,7 @@ impl Responses {
         let Some(json) = response else { return self.begin(None, None, out) };
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |response: Response| {
-            let id = response.id.as_ref().and_then(Str::non_empty);
+            let id = response.id.non_empty();
             let is_same = id.is_none() || id == self.id.as_deref();
             match self.stage {
                 Stage::Closed => {}
@@ -169,7 +167,7 @@ impl Responses {
                 Stage::Open => self.cut(out)?,
                 Stage::Failed => self.end(out)?,
             }
-            self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)
+            self.begin(id, response.model.non_empty(), out)
         })
     }
 
@@ -217,20 +215,20 @@ impl Responses {
 
     fn whole(&mut self, frame: &Frame, status: &str, out: &mut EventOut) -> Done {
         read!(frame, out, |response: Response| {
-            let id = response.id.as_ref().and_then(Str::non_empty);
-            self.begin(id, response.model.as_ref().and_then(Str::non_empty), out)?;
+            let id = response.id.non_empty();
+            self.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
             self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
             self.items.close(out)?;
             response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
-            let status = response.status.as_ref().and_then(Str::non_empty).unwrap_or(status);
+            let status = response.status.non_empty().unwrap_or(status);
             if status == "failed" || response.error().is_some() {
                 return self.fail(response.error().unwrap_or("{}"), out);
             }
             match status {
                 "incomplete" => {
                     let reason = response.reason();
-                    let raw = reason.as_ref().and_then(Str::non_empty).unwrap_or(status);
+                    let raw = reason.non_empty().unwrap_or(status);
                     out.finish(0, raw, None)?;
                 }
                 "queued" | "in_progress" => {

@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 /// One event of a stream, or a complete response. What has a table of its own
@@ -155,14 +155,14 @@ payload!(Item);
 
 impl<'a> Item<'a> {
     pub(super) fn kind(&self) -> &str {
-        self.kind.as_ref().map(Str::as_str).unwrap_or_default()
+        self.kind.or_empty()
     }
 
     /// By what a call is answered; xAI leaves its call's id blank.
     pub(super) fn id(&self) -> Option<&str> {
         let is_told = |id: &&str| !id.trim_ascii().is_empty();
-        let call_id = self.call_id.as_ref().map(Str::as_str).filter(is_told);
-        call_id.or_else(|| self.id.as_ref().map(Str::as_str).filter(is_told))
+        let call_id = self.call_id.text().filter(is_told);
+        call_id.or_else(|| self.id.text().filter(is_told))
     }
 
     /// What tells it from other items, if anything does.

@@ -11,7 +11,7 @@ use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::payload::{Item, Part};
 use crate::format::openai_responses::said::Said;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 
 use crate::frame::Frame;
 use crate::json;
@@ -161,7 +161,7 @@ impl State {
         let mut is_text = false;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |fields: Part| {
-            let slot = match fields.kind.as_ref().map(Str::as_str) {
+            let slot = match fields.kind.text() {
                 Some("summary_text") => Slot::Summary,
                 Some("reasoning_text") => Slot::Thought,
                 // The text of a thought.
@@ -206,7 +206,7 @@ impl State {
     fn thought(&mut self, frame: &Frame, item: &Item, out: &mut EventOut) -> Done {
         self.parts(frame, item.summary.as_deref(), out)?;
         self.parts(frame, item.content.as_deref(), out)?;
-        match item.encrypted_content.as_ref().and_then(Str::non_empty) {
+        match item.encrypted_content.non_empty() {
             Some(data) if self.texts.is_empty() => out.redacted(0, data),
             Some(signature) => out.signature(0, signature),
             None => Ok(()),
@@ -224,6 +224,6 @@ fn say(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOu
 
 /// What a message is to its user, where that isn't the answer.
 fn channel(item: &Item) -> Option<&'static str> {
-    let phase = item.phase.as_ref().map(Str::as_str);
+    let phase = item.phase.text();
     Some("commentary").filter(|commentary| phase == Some(commentary))
 }

@@ -16,7 +16,7 @@ use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
@@ -105,7 +105,7 @@ impl Decoder for Pi {
 
 impl Pi {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let kind = event.kind.as_ref().map_or("", Str::as_str);
+        let kind = event.kind.or_empty();
         match (kind, &event.message) {
             ("message_start", Some(message)) if message.is_answer() => self.begin(message, out),
             ("message_update", _) => self.update(frame, event, out),
@@ -137,8 +137,7 @@ impl Pi {
         }
         self.end(out)?;
         self.stage = Stage::Open;
-        let [id, model] = [&message.response_id, &message.model]
-            .map(|word| word.as_ref().and_then(Str::non_empty));
+        let [id, model] = [&message.response_id, &message.model].map(|word| word.non_empty());
         out.start(FORMAT.name, id, model)
     }
 
@@ -150,7 +149,7 @@ impl Pi {
             self.begin(message, out)?;
         }
         let index = update.content_index.unwrap_or(0);
-        let kind = update.kind.as_ref().map_or("", Str::as_str);
+        let kind = update.kind.or_empty();
         let is_thought = kind.starts_with("thinking");
         match (kind, &update.delta, &update.content, &update.tool_call) {
             ("text_delta" | "thinking_delta", Some(delta), ..) => {
@@ -179,7 +178,7 @@ impl Pi {
     }
 
     fn message_end(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
-        let role = message.role.as_ref().map_or("", Str::as_str);
+        let role = message.role.or_empty();
         if role == "toolResult" {
             let output = Output::Json(message.content.map_or("null", RawValue::get));
             let [id, name] = [&message.tool_call_id, &message.tool_name];
@@ -201,9 +200,8 @@ impl Pi {
         }
         self.stage = Stage::Whole;
         self.meter.feed(message.usage.map_or("", RawValue::get));
-        let reason =
-            message.stop_reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
-        if let Some(words) = message.error_message.as_ref().and_then(Str::non_empty) {
+        let reason = message.stop_reason.text().filter(|raw| !finish::is_none(raw));
+        if let Some(words) = message.error_message.non_empty() {
             let json = String::from_utf8_lossy(frame.data);
             error::report_as(Some(words), reason.filter(|raw| *raw != "error"), &json, out)?;
         }
@@ -211,7 +209,7 @@ impl Pi {
     }
 
     fn block(&mut self, frame: &Frame, index: u64, block: &Block, out: &mut EventOut) -> Done {
-        match (block.kind.as_ref().map_or("", Str::as_str), &block.text, &block.thinking) {
+        match (block.kind.or_empty(), &block.text, &block.thinking) {
             ("text", Some(text), _) => self.rest(index, text, false, out),
             ("thinking", _, Some(thinking)) => {
                 self.rest(index, thinking, true, out)?;
@@ -227,16 +225,16 @@ impl Pi {
 
     /// A whole call, unless it was said when it had streamed.
     fn call(&mut self, block: &Block, out: &mut EventOut) -> Done {
-        let id = block.id.as_ref().and_then(Str::non_empty);
+        let id = block.id.non_empty();
         if id.is_some_and(|id| self.calls.has(id)) {
             return Ok(());
         }
         let call = CallPart {
             id,
-            name: block.name.as_ref().and_then(Str::non_empty),
+            name: block.name.non_empty(),
             arguments: Arguments::Value(block.arguments.map_or("{}", RawValue::get)),
             executor: Some(Executor::Agent),
-            signature: block.thought_signature.as_ref().and_then(Str::non_empty),
+            signature: block.thought_signature.non_empty(),
             ..CallPart::default()
         };
         self.calls.whole(call, out)

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::json::Str;
 
 /// A function's name and arguments, or fragments of them.
@@ -21,12 +22,12 @@ impl Function<'_> {
     /// empty.
     pub(crate) fn is_blank(&self) -> bool {
         let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");
-        self.name.as_ref().and_then(Str::non_empty).is_none() && self.arguments.is_none_or(is_empty)
+        self.name.non_empty().is_none() && self.arguments.is_none_or(is_empty)
     }
 
     /// Says what the fragment adds to the call that `part` names.
     pub(crate) fn say(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
-        let name = self.name.as_ref().and_then(Str::non_empty);
+        let name = self.name.non_empty();
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {
             None => out.call(choice, part),
@@ -41,7 +42,7 @@ impl Function<'_> {
     /// Says the whole function at its call's end. One without arguments takes
     /// nothing back.
     pub(crate) fn done(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
-        let name = self.name.as_ref().and_then(Str::non_empty);
+        let name = self.name.non_empty();
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {
             None | Some("\"\"") => out.call(choice, part),

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json;
+use crate::json::Str;
 
 /// How many fields of one record may be wrong.
 const MAX_MENDS: usize = 16;
@@ -64,6 +65,28 @@ where
         record = Cow::Owned(mended.json);
     }
     out.malformed(frame, "an event's data is not the JSON that its format asks for")
+}
+
+/// The text of a field that a record may lack.
+pub(crate) trait OptionalStr {
+    /// Returns the text if it is there, empty or not.
+    fn text(&self) -> Option<&str>;
+
+    /// Returns the text if it is there and not empty.
+    fn non_empty(&self) -> Option<&str> {
+        self.text().filter(|text| !text.is_empty())
+    }
+
+    /// Returns the text, or an empty one if it is missing.
+    fn or_empty(&self) -> &str {
+        self.text().unwrap_or_default()
+    }
+}
+
+impl OptionalStr for Option<Str<'_>> {
+    fn text(&self) -> Option<&str> {
+        self.as_ref().map(Str::as_str)
+    }
 }
 
 /// Names a payload struct for every lifetime of the text that it borrows from:

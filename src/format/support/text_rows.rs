@@ -10,6 +10,7 @@
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
@@ -211,7 +212,7 @@ impl Simple {
             return Ok(());
         }
         let (id, model) = (string(record, self.shape.id), string(record, self.shape.model));
-        let [id, model] = [&id, &model].map(|name| name.as_ref().and_then(Str::non_empty));
+        let [id, model] = [&id, &model].map(|name| name.non_empty());
         out.start(self.shape.row.name, id, model)
     }
 
@@ -228,10 +229,10 @@ impl Simple {
             counts.into_iter().for_each(|counts| self.meter.pick(counts));
         }
         let reason = string(record, self.shape.finish);
-        let reason = reason.as_ref().map(Str::as_str).filter(|raw| !finish::is_none(raw));
+        let reason = reason.text().filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
             let sequence = string(record, self.shape.stop_sequence);
-            out.finish(0, raw, sequence.as_ref().and_then(Str::non_empty))?;
+            out.finish(0, raw, sequence.non_empty())?;
         }
         let is_last = match self.shape.end {
             End::Reason => reason.is_some(),
