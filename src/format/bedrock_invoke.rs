@@ -12,11 +12,15 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut, is_json};
-use crate::format::support::error;
+use crate::format::support::error::report_failure;
 use crate::format::support::payload::{payload, read};
 use crate::format::support::spoken::Halves;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::table::FORMATS;
+use crate::format::{
+    anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
+    bedrock_titan, cohere, cohere_v1, error, openai_chat, openai_completions, openai_responses,
+    tgi,
+};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -56,9 +60,26 @@ const EMPTY: Frame<'static> = Frame {
     offset: 0,
 };
 
+/// The formats of the models on Bedrock; an error may stand in place of any.
+static MODELS: [&Format; 13] = [
+    &bedrock_converse::FORMAT,
+    &bedrock_titan::FORMAT,
+    &bedrock_llama::FORMAT,
+    &bedrock_mistral::FORMAT,
+    &anthropic::FORMAT,
+    &cohere::FORMAT,
+    &cohere_v1::FORMAT,
+    &tgi::FORMAT,
+    &anthropic_completions::FORMAT,
+    &openai_responses::FORMAT,
+    &openai_completions::FORMAT,
+    &openai_chat::FORMAT,
+    &error::FORMAT,
+];
+
 /// The format that a record is in.
 fn known(record: &Record) -> Option<&'static Format> {
-    FORMATS.iter().copied().find(|row| (row.sniff)(record) == Sniff::Yes)
+    MODELS.into_iter().find(|row| (row.sniff)(record) == Sniff::Yes)
 }
 
 /// A chunk. Its padding, `p`, hides how long it is.
@@ -114,7 +135,7 @@ impl Decoder for Invoke {
             if !std::mem::replace(&mut self.message.is_open, true) {
                 out.start(FORMAT.name, None, None)?;
             }
-            return error::report_failure(&frame, out);
+            return report_failure(&frame, out);
         }
         if frame.event_type != CHUNK {
             return out.unknown(&frame, frame.event_type);

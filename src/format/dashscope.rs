@@ -19,7 +19,7 @@ use crate::format::support::growth::Growth;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -247,9 +247,9 @@ impl DashScope {
 
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        match (error::FORMAT.sniff)(&Record::new(frame)) {
-            Sniff::Yes => self.fail(frame, out),
-            _ => out.unknown(frame, frame.event_type),
+        match error::is_error(&Record::new(frame)) {
+            true => self.fail(frame, out),
+            false => out.unknown(frame, frame.event_type),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -137,7 +137,7 @@ impl GeminiCli {
             "error" if event.message.is_some() => out.warn("agent_error", event.message.or_empty()),
             "result" => self.result(event, out),
             "" if event.stats.is_some() => self.body(event, out),
-            "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+            "" if error::is_error(&Record::new(frame)) => {
                 error::report(&String::from_utf8_lossy(frame.data), out)
             }
             kind => out.unknown(frame, kind),

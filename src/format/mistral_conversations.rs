@@ -112,7 +112,7 @@ impl Conversations {
                 self.begin(event, out)?;
                 self.end(event.usage, out)
             }
-            _ if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+            _ if error::is_error(&Record::new(frame)) => {
                 self.begin(event, out)?;
                 error::report(&String::from_utf8_lossy(frame.data), out)?;
                 self.end(None, out)

@@ -10,6 +10,7 @@ mod ag_ui;
 mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
+mod anthropic_completions;
 mod bedrock_agent;
 mod bedrock_converse;
 mod bedrock_invoke;
@@ -21,6 +22,7 @@ mod codex;
 mod cohere;
 mod cohere_v1;
 mod dashscope;
+mod error;
 // The file of the central type has the name of the room.
 #[allow(clippy::module_inception)]
 pub(crate) mod format;
@@ -28,6 +30,7 @@ mod gemini;
 mod gemini_cli;
 mod gemini_interactions;
 mod gemini_live;
+mod llama_completion;
 mod mistral_conversations;
 mod ollama;
 mod openai_assistants;
@@ -42,7 +45,10 @@ mod replicate;
 pub(crate) mod support;
 pub(crate) mod table;
 mod text;
+mod tgi;
+mod watsonx;
 mod workers_ai;
+mod writer_completions;
 
 pub use format::{Decoder, Format, Record};
 pub use support::emit::{Done, EventOut};

@@ -139,7 +139,7 @@ impl Completions {
         let record = Record::new(frame);
         match chunk.choices {
             Some(_) => Ok(()),
-            None if (error::FORMAT.sniff)(&record) == Sniff::Yes => {
+            None if error::is_error(&record) => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
             None => out.unknown(frame, &record.text("object").unwrap_or_default()),

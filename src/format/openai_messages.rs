@@ -20,7 +20,7 @@ use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -117,7 +117,7 @@ impl OpenAiMessages {
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
-        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+        if error::is_error(&record) {
             self.begin(out)?;
             return error::report(&String::from_utf8_lossy(frame.data), out);
         }

@@ -1,13 +1,13 @@
 //! The table of formats.
 
 use crate::format::format::Format;
-use crate::format::support;
 use crate::format::{
-    ag_ui, ai_sdk_data, ai_sdk_ui, anthropic, bedrock_agent, bedrock_converse, bedrock_invoke,
-    bedrock_llama, bedrock_mistral, bedrock_titan, claude_code, codex, cohere, cohere_v1,
-    dashscope, gemini, gemini_cli, gemini_interactions, gemini_live, mistral_conversations, ollama,
-    openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
-    openai_responses, opencode, pi, replicate, text, workers_ai,
+    ag_ui, ai_sdk_data, ai_sdk_ui, anthropic, anthropic_completions, bedrock_agent,
+    bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan, claude_code,
+    codex, cohere, cohere_v1, dashscope, error, gemini, gemini_cli, gemini_interactions,
+    gemini_live, llama_completion, mistral_conversations, ollama, openai_assistants, openai_chat,
+    openai_completions, openai_messages, openai_realtime, openai_responses, opencode, pi,
+    replicate, text, tgi, watsonx, workers_ai, writer_completions,
 };
 
 /// Every format. Detection takes the first row that says yes.
@@ -32,11 +32,11 @@ pub static FORMATS: &[&Format] = &[
     &cohere_v1::FORMAT,
     &ollama::CHAT,
     &ollama::GENERATE,
-    &support::text_rows::TGI,
-    &support::text_rows::WATSONX,
-    &support::text_rows::ANTHROPIC,
-    &support::text_rows::LLAMA,
-    &support::text_rows::WRITER,
+    &tgi::FORMAT,
+    &watsonx::FORMAT,
+    &anthropic_completions::FORMAT,
+    &llama_completion::FORMAT,
+    &writer_completions::FORMAT,
     &mistral_conversations::FORMAT,
     &dashscope::FORMAT,
     &replicate::FORMAT,
@@ -50,7 +50,7 @@ pub static FORMATS: &[&Format] = &[
     &openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
-    &support::error::FORMAT,
+    &error::FORMAT,
 ];
 
 /// The format of this name; `-` and `_` are the same.

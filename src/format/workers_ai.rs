@@ -16,7 +16,10 @@ use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::Meter;
-use crate::format::table::FORMATS;
+use crate::format::{
+    anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
+    openai_responses, tgi,
+};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -43,11 +46,21 @@ fn is_wrapper(record: &Record) -> bool {
     record.get("success") == Some("true") && record.inner("result").is_some_and(is_answer)
 }
 
+/// The formats of other providers that an answer may be in.
+static OTHERS: [&Format; 8] = [
+    &anthropic::FORMAT,
+    &tgi::FORMAT,
+    &gemini_interactions::FORMAT,
+    &gemini::FORMAT,
+    &openai_responses::FORMAT,
+    &openai_completions::FORMAT,
+    &openai_chat::FORMAT,
+    &openai_messages::FORMAT,
+];
+
 /// The format of another provider that an answer is in.
 fn other_format(result: &Record) -> Option<&'static Format> {
-    let mut others =
-        FORMATS.iter().filter(|row| ![FORMAT.name, error::FORMAT.name].contains(&row.name));
-    others.find(|row| (row.sniff)(result) == Sniff::Yes).copied()
+    OTHERS.into_iter().find(|row| (row.sniff)(result) == Sniff::Yes)
 }
 
 /// A record of a stream, or a body.
@@ -183,7 +196,7 @@ impl WorkersAi {
 
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
+        if !error::is_error(&Record::new(frame)) {
             return out.unknown(frame, frame.event_type);
         }
         self.begin(out)?;

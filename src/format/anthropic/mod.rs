@@ -234,8 +234,7 @@ impl Anthropic {
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
-        let is_error = record.has("error")
-            || (kind.is_empty() && (error::FORMAT.sniff)(&record) == Sniff::Yes);
+        let is_error = record.has("error") || (kind.is_empty() && error::is_error(&record));
         if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
     }
 

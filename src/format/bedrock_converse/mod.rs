@@ -143,7 +143,7 @@ impl Converse {
             self.failed(out)?;
             return error::report_named(&name, value.get(), out);
         }
-        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+        if error::is_error(&record) {
             self.failed(out)?;
             return error::report(&text, out);
         }

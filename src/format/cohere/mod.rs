@@ -130,7 +130,7 @@ impl Cohere {
 
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
-        if (error::FORMAT.sniff)(&Record::new(frame)) != Sniff::Yes {
+        if !error::is_error(&Record::new(frame)) {
             return out.unknown(frame, kind);
         }
         if !std::mem::replace(&mut self.is_open, true) {

@@ -172,8 +172,7 @@ impl Gemini {
 
     /// A record that is no chunk.
     fn stray(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
-        let is_error =
-            chunk.error.is_some() || (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes;
+        let is_error = chunk.error.is_some() || error::is_error(&Record::new(frame));
         if !is_error {
             return out.unknown(frame, Record::new(frame).first_key());
         }

@@ -126,8 +126,8 @@ impl GeminiInteractions {
         if event.object.text() == Some("interaction") {
             return read!(frame, out, |body: Interaction| self.body(frame, &body, out));
         }
-        let is_error = event.error.is_some()
-            || (kind.is_empty() && (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes);
+        let is_error =
+            event.error.is_some() || (kind.is_empty() && error::is_error(&Record::new(frame)));
         if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
     }
 

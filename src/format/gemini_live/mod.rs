@@ -123,7 +123,7 @@ impl GeminiLive {
         match message.error {
             Some(_) => self.fail(&String::from_utf8_lossy(frame.data), out),
             None if message.is_named() => Ok(()),
-            None if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+            None if error::is_error(&Record::new(frame)) => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
             None => out.unknown(frame, Record::new(frame).first_key()),

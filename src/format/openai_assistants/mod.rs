@@ -126,7 +126,7 @@ impl Assistants {
                 let content = event.content.as_deref().unwrap_or_default();
                 (0..).zip(content).try_for_each(|(place, part)| self.whole(place, part, out))
             }
-            _ if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+            _ if error::is_error(&Record::new(frame)) => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
             _ => out.unknown(frame, if object.is_empty() { frame.event_type } else { object }),

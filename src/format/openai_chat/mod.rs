@@ -183,7 +183,7 @@ impl OpenAiChat {
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
-        if (error::FORMAT.sniff)(&record) == Sniff::Yes {
+        if error::is_error(&record) {
             return self.error(&String::from_utf8_lossy(frame.data), out);
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();

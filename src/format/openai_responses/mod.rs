@@ -137,7 +137,7 @@ impl Responses {
                 events::feed(&mut self.items, frame, kind, event, out)
             }
             "" if event.object.text() == Some("response") => self.body(frame, out),
-            "" if (error::FORMAT.sniff)(&Record::new(frame)) == Sniff::Yes => {
+            "" if error::is_error(&Record::new(frame)) => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
             _ => out.unknown(frame, kind),

@@ -7,56 +7,18 @@
 //! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
 
 use crate::event::{Code, Failure, Kind, Output};
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::Record;
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
-
-/// A body that is nothing but an error.
-pub(crate) static FORMAT: Format = Format {
-    name: "error",
-    aliases: &["error-body"],
-    about: "an error body of any provider",
-    link: "https://platform.openai.com/docs/guides/error-codes",
-    sniff: |record| if is_error(record) { Sniff::Yes } else { Sniff::No },
-    decoder: || Box::new(ErrorBody { started: false }),
-};
-
-struct ErrorBody {
-    started: bool,
-}
-
-impl Decoder for ErrorBody {
-    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        if frame.is_done() {
-            return Ok(());
-        }
-        if !std::mem::replace(&mut self.started, true) {
-            out.start(FORMAT.name, None, None)?;
-        }
-        let text = String::from_utf8_lossy(frame.data);
-        if frame.is_failure() {
-            report_failure(&frame, out)
-        } else if is_error(&Record::new(&frame)) {
-            report(&text, out)
-        } else if frame.event_type == "ping" {
-            Ok(())
-        } else {
-            out.unknown(&frame, "unknown")
-        }
-    }
-
-    fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.started { out.end() } else { Ok(()) }
-    }
-}
 
 /// Members that only an answer has.
 const MARKS_OF_SUCCESS: [&str; 7] =
     ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
-fn is_error(record: &Record) -> bool {
+/// True if a record is an error of any provider, and no answer.
+pub(crate) fn is_error(record: &Record) -> bool {
     // Cloudflare's good bodies have `errors`, too, and nothing in it.
     let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
     let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));

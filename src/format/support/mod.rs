@@ -10,5 +10,6 @@ pub(crate) mod many;
 pub(crate) mod payload;
 pub(crate) mod spoken;
 pub(crate) mod stage;
+
 pub(crate) mod text_rows;
 pub(crate) mod usage;

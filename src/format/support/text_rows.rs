@@ -1,119 +1,14 @@
 //! Formats of which every record holds a piece of text at one place, and the
 //! last one why the model stopped. A row says where these things stand; there
 //! are no calls. A body is a stream of one record.
-//!
-//! Sources: Hugging Face, "Text Generation Inference API" (`/generate`,
-//! `/generate_stream`, and hosted inference, whose bodies are an array); IBM
-//! watsonx.ai, "Infer text event stream"; Anthropic, "Create a Text Completion
-//! (legacy)"; Writer, "Text generation"; llama.cpp's server, "POST
-//! /completion", which LM Studio's own API has taken over.
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
-
-pub(crate) static TGI: Format = Format {
-    name: "tgi",
-    aliases: &["hugging-face", "text-generation-inference"],
-    about: "Hugging Face Text Generation Inference, /generate, stream and body",
-    link: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
-    sniff: |record| record.get("generated_text").is_some().into(),
-    decoder: || {
-        Simple::boxed(Shape {
-            text: &["token.text", "generated_text"],
-            hidden: &["token.special"],
-            finish: &["details.finish_reason"],
-            usage: &["details"],
-            counts: &[
-                ("input_length", Op::Is, &[Field::Input]),
-                ("generated_tokens", Op::Is, &[Field::Output]),
-            ],
-            end: End::At(&["generated_text"]),
-            ..Shape::of(&TGI)
-        })
-    },
-};
-
-pub(crate) static WATSONX: Format = Format {
-    name: "watsonx",
-    aliases: &[],
-    about: "IBM watsonx.ai text generation, stream and body",
-    link: "https://cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream",
-    sniff: |record| record.at("results.0.generated_text").is_some().into(),
-    decoder: || {
-        Simple::boxed(Shape {
-            model: &["model_id"],
-            text: &["results.0.generated_text"],
-            finish: &["results.0.stop_reason"],
-            usage: &["results.0"],
-            counts: &[
-                ("input_token_count", Op::Is, &[Field::Input]),
-                ("generated_token_count", Op::Is, &[Field::Output]),
-            ],
-            ..Shape::of(&WATSONX)
-        })
-    },
-};
-
-pub(crate) static ANTHROPIC: Format = Format {
-    name: "anthropic-completions",
-    aliases: &["anthropic-complete"],
-    about: "Anthropic Text Completions, the API before Messages, stream and body",
-    link: "https://platform.claude.com/docs/en/api/completions/create",
-    sniff: |record| {
-        let is_typed = record.text("type").as_deref() == Some("completion");
-        (record.has("completion") && (is_typed || record.get("stop_reason").is_some())).into()
-    },
-    decoder: || {
-        Simple::boxed(Shape {
-            id: &["id", "log_id"],
-            model: &["model"],
-            text: &["completion"],
-            finish: &["stop_reason"],
-            stop_sequence: &["stop"],
-            ..Shape::of(&ANTHROPIC)
-        })
-    },
-};
-
-pub(crate) static WRITER: Format = Format {
-    name: "writer-completions",
-    aliases: &["writer"],
-    about: "Writer's text generation, stream",
-    link: "https://dev.writer.com/api-reference/completion-api/text-generation",
-    sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
-    decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&WRITER) }),
-};
-
-pub(crate) static LLAMA: Format = Format {
-    name: "llama-completion",
-    aliases: &["llama-cpp", "lm-studio"],
-    about: "llama.cpp's /completion, which LM Studio has too, stream and body",
-    link: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
-    sniff: |record| {
-        let is_flag = matches!(record.get("stop"), Some("true" | "false"));
-        ((is_flag || record.has("stop_type")) && record.text("content").is_some()).into()
-    },
-    decoder: || {
-        Simple::boxed(Shape {
-            model: &["model"],
-            text: &["content"],
-            finish: &["stop_type"],
-            stop_sequence: &["stopping_word"],
-            usage: &[""],
-            counts: &[
-                ("tokens_evaluated", Op::Is, &[Field::Input]),
-                ("tokens_predicted", Op::Is, &[Field::Output]),
-            ],
-            end: End::At(&["stop", "stop_type"]),
-            ..Shape::of(&LLAMA)
-        })
-    },
-};
 
 /// Paths into a record: the first counts at which anything stands.
 pub(crate) type Place = &'static [&'static str];
@@ -176,7 +71,7 @@ impl Decoder for Simple {
         let text = String::from_utf8_lossy(frame.data);
         let frame = Frame { data: text.as_bytes(), ..frame };
         let record = Record::new(&frame);
-        if frame.event_type == "error" || (error::FORMAT.sniff)(&record) == Sniff::Yes {
+        if frame.event_type == "error" || error::is_error(&record) {
             self.begin(&record, out)?;
             error::report(&text, out)?;
             return self.end(out);

@@ -1,0 +1,47 @@
+//! Bodies that are nothing but an error, of any provider.
+//!
+//! Source: OpenAI, "Error codes"; [`error`] lists the shapes and who sends them.
+
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::frame::{Frame, Sniff};
+
+/// A body that is nothing but an error.
+pub(super) static FORMAT: Format = Format {
+    name: "error",
+    aliases: &["error-body"],
+    about: "an error body of any provider",
+    link: "https://platform.openai.com/docs/guides/error-codes",
+    sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
+    decoder: || Box::new(ErrorBody { started: false }),
+};
+
+struct ErrorBody {
+    started: bool,
+}
+
+impl Decoder for ErrorBody {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        if frame.is_done() {
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            out.start(FORMAT.name, None, None)?;
+        }
+        let text = String::from_utf8_lossy(frame.data);
+        if frame.is_failure() {
+            error::report_failure(&frame, out)
+        } else if error::is_error(&Record::new(&frame)) {
+            error::report(&text, out)
+        } else if frame.event_type == "ping" {
+            Ok(())
+        } else {
+            out.unknown(&frame, "unknown")
+        }
+    }
+
+    fn finish(&mut self, out: &mut EventOut) -> Done {
+        if self.started { out.end() } else { Ok(()) }
+    }
+}
