@@ -15,8 +15,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -26,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     about: "AG-UI, events of an agent's run",
     link: "https://docs.ag-ui.com/concepts/events",
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(AgUi::default()),
+    decoder: || Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() }),
 };
 
 /// Types are written in capitals, as no other format does.
@@ -90,7 +91,13 @@ impl Event<'_> {
 }
 
 struct AgUi {
-    is_open: bool,
+    message: Lifecycle,
+    run: Run,
+}
+
+/// What has come of one run.
+#[derive(Default)]
+struct Run {
     calls: Calls,
     /// The call that chunks go on with, which no event of its own ends.
     chunked: Option<String>,
@@ -98,20 +105,6 @@ struct AgUi {
     foreign: BTreeSet<String>,
     /// The text message that chunks without an id go on with.
     latest: String,
-    meter: Meter,
-}
-
-impl Default for AgUi {
-    fn default() -> Self {
-        AgUi {
-            is_open: false,
-            calls: Calls::default(),
-            chunked: None,
-            foreign: BTreeSet::new(),
-            latest: String::new(),
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for AgUi {
@@ -123,7 +116,7 @@ impl Decoder for AgUi {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -153,7 +146,7 @@ impl AgUi {
             "TOOL_CALL_RESULT" => {
                 let id = event.tool_call_id.or_empty();
                 let output = Output::Json(event.content.map_or("null", RawValue::get));
-                self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
+                self.run.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
             }
             "THINKING_TEXT_MESSAGE_CONTENT"
             | "REASONING_MESSAGE_CONTENT"
@@ -185,25 +178,22 @@ impl AgUi {
     }
 
     fn begin(&mut self, event: &Event, kind: &str, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, event.run_id.non_empty(), None)?;
         if matches!(kind, "RUN_STARTED" | "RUN_ERROR") {
-            return Ok(());
+            return self.message.begin(event.run_id.non_empty(), None, out);
         }
-        out.warn("missing_run_started", "an event came without `RUN_STARTED` before it")
+        let warning = ("missing_run_started", "an event came without `RUN_STARTED` before it");
+        self.message.begin_late(event.run_id.non_empty(), warning, out)
     }
 
     /// A piece of a text message, unless it is a message of the user's.
     fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
         if let Some(id) = event.message_id.non_empty() {
-            self.latest = id.to_owned();
+            self.run.latest = id.to_owned();
         }
         if event.role.as_ref().is_some_and(|role| role.as_str() != "assistant") {
-            self.foreign.insert(self.latest.clone());
+            self.run.foreign.insert(self.run.latest.clone());
         }
-        if self.foreign.contains(&self.latest) {
+        if self.run.foreign.contains(&self.run.latest) {
             return Ok(());
         }
         out.text(0, &event.piece())
@@ -212,28 +202,28 @@ impl AgUi {
     fn call(&mut self, kind: &str, event: &Event, out: &mut EventOut) -> Done {
         let is_chunk = kind == "TOOL_CALL_CHUNK";
         let given = event.tool_call_id.non_empty();
-        if is_chunk && given.is_some() && given != self.chunked.as_deref() {
+        if is_chunk && given.is_some() && given != self.run.chunked.as_deref() {
             self.end_chunked(out)?;
-            self.chunked = given.map(str::to_owned);
+            self.run.chunked = given.map(str::to_owned);
         }
-        let chunked = self.chunked.clone().filter(|_| is_chunk);
+        let chunked = self.run.chunked.clone().filter(|_| is_chunk);
         let id = given.or(chunked.as_deref());
         if kind == "TOOL_CALL_END" {
-            return self.calls.end(id.unwrap_or_default(), out);
+            return self.run.calls.end(id.unwrap_or_default(), out);
         }
         let name = event.tool_call_name.non_empty();
-        self.calls.fragment(CallPart { id, name, ..CallPart::default() }, &event.piece(), out)
+        self.run.calls.fragment(CallPart { id, name, ..CallPart::default() }, &event.piece(), out)
     }
 
     /// Chunks of a call end where something else comes.
     fn end_chunked(&mut self, out: &mut EventOut) -> Done {
-        self.chunked.take().map_or(Ok(()), |id| self.calls.end(&id, out))
+        self.run.chunked.take().map_or(Ok(()), |id| self.run.calls.end(&id, out))
     }
 
     fn run_finished(&mut self, event: &Event, out: &mut EventOut) -> Done {
         for usage in event.usage.iter().flatten() {
-            self.meter.feed(usage.get());
-            self.meter.part();
+            self.message.meter.feed(usage.get());
+            self.message.meter.part();
         }
         if let Some(result) = event.result {
             out.block(0, "result", result.get())?;
@@ -247,8 +237,7 @@ impl AgUi {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = AgUi::default();
-        out.end()
+        self.run = Run::default();
+        self.message.end(out)
     }
 }

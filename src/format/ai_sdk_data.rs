@@ -12,8 +12,9 @@ use crate::event::{Arguments, CallPart, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -24,7 +25,9 @@ pub(super) static FORMAT: Format = Format {
     about: "Vercel AI SDK, data stream (versions 3 and 4)",
     link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
     sniff: |record| (record.framing == "ai-data").into(),
-    decoder: || Box::new(AiSdkData::default()),
+    decoder: || {
+        Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
+    },
 };
 
 const USAGE: &[Row] = &[
@@ -66,25 +69,10 @@ struct Text<'a> {
     value: Option<Str<'a>>,
 }
 
+/// A message has stopped at its `d`: only the application's own data may follow.
 struct AiSdkData {
-    stage: Stage,
+    message: Lifecycle,
     calls: Calls,
-    meter: Meter,
-}
-
-/// How far the message has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Closed,
-    Open,
-    /// `d` came: only the application's own data may follow.
-    Finished,
-}
-
-impl Default for AiSdkData {
-    fn default() -> Self {
-        AiSdkData { stage: Stage::Closed, calls: Calls::default(), meter: Meter::new(USAGE) }
-    }
 }
 
 impl Decoder for AiSdkData {
@@ -116,11 +104,7 @@ impl Decoder for AiSdkData {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => Ok(()),
-            Stage::Open => self.meter.finish(out),
-            Stage::Finished => self.end(out),
-        }
+        self.message.finish(out)
     }
 }
 
@@ -140,16 +124,16 @@ impl AiSdkData {
             "d" => {
                 // It holds the sum of all steps.
                 if let Some(usage) = value.usage.filter(|usage| usage.get().starts_with('{')) {
-                    self.meter.reset();
-                    self.meter.feed(usage.get());
+                    self.message.meter.reset();
+                    self.message.meter.feed(usage.get());
                 }
-                self.stage = Stage::Finished;
+                self.message.stop();
                 let reason = value.finish_reason.text().filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
             "e" => {
-                self.meter.part();
-                self.meter.feed(value.usage.map_or("", RawValue::get));
+                self.message.meter.part();
+                self.message.meter.feed(value.usage.map_or("", RawValue::get));
                 Ok(())
             }
             "i" => value.data.as_ref().map_or(Ok(()), |data| out.redacted(0, data.as_str())),
@@ -184,27 +168,20 @@ impl AiSdkData {
     }
 
     fn block(&mut self, name: &str, json: &str, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Closed {
-            self.begin(None, out)?;
-        }
+        self.message.begin(None, None, out)?;
         out.block(0, name, json)
     }
 
     /// A message begins, unless one is open.
     fn begin(&mut self, id: Option<&str>, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Finished {
+        if self.message.state == State::Stopped {
             self.end(out)?;
         }
-        if self.stage == Stage::Open {
-            return Ok(());
-        }
-        self.stage = Stage::Open;
-        out.start(FORMAT.name, id, None)
+        self.message.begin(id, None, out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = AiSdkData::default();
-        out.end()
+        self.calls = Calls::default();
+        self.message.end(out)
     }
 }

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Key};
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -32,7 +32,9 @@ pub(super) static FORMAT: Format = Format {
             ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
         (is_answer && record.has("request_id")).into()
     },
-    decoder: || Box::new(DashScope::default()),
+    decoder: || {
+        Box::new(DashScope { message: Lifecycle::new(&FORMAT, USAGE), told: Told::default() })
+    },
 };
 
 const USAGE: &[Row] = &[
@@ -96,7 +98,13 @@ struct ToolCall<'a> {
 }
 
 struct DashScope {
-    is_open: bool,
+    message: Lifecycle,
+    told: Told,
+}
+
+/// What has come of one message.
+#[derive(Default)]
+struct Told {
     /// For each choice, whether it has finished.
     finished: BTreeMap<u64, bool>,
     texts: BTreeMap<(u64, Slot), Growth>,
@@ -104,7 +112,6 @@ struct DashScope {
     has_warned: bool,
     /// What was found on the net, as it was said last.
     search_info: String,
-    meter: Meter,
 }
 
 /// One of the texts of a choice, each of which may be repeated.
@@ -115,72 +122,61 @@ enum Slot {
     Call(u64),
 }
 
-impl Default for DashScope {
-    fn default() -> Self {
-        DashScope {
-            is_open: false,
-            finished: BTreeMap::new(),
-            texts: BTreeMap::new(),
-            has_warned: false,
-            search_info: String::new(),
-            meter: Meter::new(USAGE),
-        }
-    }
-}
-
 impl Decoder for DashScope {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
             return Ok(());
         }
         if frame.event_type == "error" {
-            return self.fail(&frame, out);
+            self.message.fail(&String::from_utf8_lossy(frame.data), out)?;
+            return self.end(out);
         }
         read!(&frame, out, |reply: Reply| {
             match &reply.output {
                 Some(output) => self.output(&reply, output, out),
-                None => self.stray(&frame, out),
+                None if self.message.stray(&frame, frame.event_type, out)? => self.end(out),
+                None => Ok(()),
             }
         })
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
 impl DashScope {
     fn output(&mut self, reply: &Reply, output: &Output, out: &mut EventOut) -> Done {
-        if !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, reply.request_id.non_empty(), None)?;
-        }
+        self.message.begin(reply.request_id.non_empty(), None, out)?;
         if let Some(text) = &output.text {
             let is_last = out.finish_if(0, output.finish_reason.as_ref())?;
-            self.finished.insert(0, is_last);
+            self.told.finished.insert(0, is_last);
             self.text(0, text, is_last, out)?;
         }
         for choice in output.choices.iter().flatten() {
             self.choice(choice, out)?;
         }
         match output.search_info {
-            Some(info) if info.get() != self.search_info => {
-                self.search_info = info.get().to_owned();
+            Some(info) if info.get() != self.told.search_info => {
+                self.told.search_info = info.get().to_owned();
                 out.block(0, "search_info", info.get())?;
             }
             _ => {}
         }
-        reply.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
-        let is_over = !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+        reply.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
+        let is_over =
+            !self.told.finished.is_empty() && self.told.finished.values().all(|&finished| finished);
         if is_over { self.end(out) } else { Ok(()) }
     }
 
     fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         let is_last = out.finish_if(number, choice.finish_reason.as_ref())?;
-        self.finished.insert(number, is_last);
+        self.told.finished.insert(number, is_last);
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
-            let new = self.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
+            let new =
+                self.told.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
             out.reasoning(number, &new)?;
         }
         match message.content.map(RawValue::get) {
@@ -203,7 +199,7 @@ impl DashScope {
 
     /// A record's text. The last record of a short answer may only repeat it.
     fn text(&mut self, choice: u64, text: &Str, is_last: bool, out: &mut EventOut) -> Done {
-        let growth = self.texts.entry((choice, Slot::Text)).or_default();
+        let growth = self.told.texts.entry((choice, Slot::Text)).or_default();
         if is_last && growth.is_all(text.as_str()) {
             return Ok(());
         }
@@ -228,7 +224,7 @@ impl DashScope {
                 }
             },
         };
-        let growth = self.texts.entry((choice, Slot::Call(number))).or_default();
+        let growth = self.told.texts.entry((choice, Slot::Call(number))).or_default();
         // No arguments go on with all of themselves: they are repeated.
         if growth.is_all(text.as_str()) {
             return Ok(());
@@ -238,35 +234,18 @@ impl DashScope {
 
     /// Says, once, that texts are taken to be repeated.
     fn say_manner(&mut self, out: &mut EventOut) -> Done {
-        if self.has_warned || !self.texts.values().any(Growth::is_whole) {
+        if self.told.has_warned || !self.told.texts.values().any(Growth::is_whole) {
             return Ok(());
         }
-        self.has_warned = true;
+        self.told.has_warned = true;
         out.warn("repeated_text", "each record repeats the text so far: what is new was taken")
     }
 
-    /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        match error::is_error(&Record::new(frame)) {
-            true => self.fail(frame, out),
-            false => out.unknown(frame, frame.event_type),
-        }
-    }
-
-    fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        if !self.is_open {
-            out.start(FORMAT.name, None, None)?;
-        }
-        error::report(&String::from_utf8_lossy(frame.data), out)?;
-        self.end(out)
-    }
-
     fn end(&mut self, out: &mut EventOut) -> Done {
-        for (&choice, _) in self.finished.iter().filter(|(_, finished)| **finished) {
+        for (&choice, _) in self.told.finished.iter().filter(|(_, finished)| **finished) {
             out.call_end(choice, Key::None)?;
         }
-        self.meter.finish(out)?;
-        *self = DashScope::default();
-        out.end()
+        self.told = Told::default();
+        self.message.end(out)
     }
 }

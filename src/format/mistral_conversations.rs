@@ -11,9 +11,10 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -23,7 +24,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Mistral Conversations, stream and body",
     link: "https://docs.mistral.ai/api/endpoint/beta/conversations",
     sniff,
-    decoder: || Box::new(Conversations { is_open: false, meter: Meter::new(USAGE) }),
+    decoder: || Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) }),
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -79,8 +80,7 @@ struct Chunk<'a> {
 payload!(Chunk);
 
 struct Conversations {
-    is_open: bool,
-    meter: Meter,
+    message: Lifecycle,
 }
 
 impl Decoder for Conversations {
@@ -97,7 +97,7 @@ impl Decoder for Conversations {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -105,7 +105,7 @@ impl Conversations {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.kind(frame) {
             "conversation.response.started" => {
-                self.cut(out)?;
+                self.message.cut(out)?;
                 self.begin(event, out)
             }
             "conversation.response.done" => {
@@ -132,7 +132,7 @@ impl Conversations {
         entries: &[&RawValue],
         out: &mut EventOut,
     ) -> Done {
-        self.cut(out)?;
+        self.message.cut(out)?;
         self.begin(response, out)?;
         for (json, key) in entries.iter().zip((0..).map(Key::Index)) {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
@@ -142,23 +142,13 @@ impl Conversations {
     }
 
     fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, event.conversation_id.non_empty(), None)
-    }
-
-    /// Ends a message that has not come to its end.
-    fn cut(&mut self, out: &mut EventOut) -> Done {
-        if std::mem::take(&mut self.is_open) { out.cut() } else { Ok(()) }
+        self.message.begin(event.conversation_id.non_empty(), None, out)
     }
 
     fn end(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
-        self.is_open = false;
         out.call_end(0, Key::None)?;
-        usage.iter().for_each(|usage| self.meter.feed(usage.get()));
-        self.meter.finish(out)?;
-        out.end()
+        usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
+        self.message.end(out)
     }
 }
 

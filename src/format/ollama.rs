@@ -13,8 +13,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -92,11 +93,9 @@ struct ToolCall<'a> {
 }
 
 struct Ollama {
-    row: &'static Format,
-    is_open: bool,
+    message: Lifecycle,
     /// How many calls there have been.
     calls: u64,
-    meter: Meter,
 }
 
 impl Decoder for Ollama {
@@ -118,16 +117,14 @@ impl Decoder for Ollama {
 
 impl Ollama {
     fn new(row: &'static Format) -> Self {
-        Ollama { row, is_open: false, calls: 0, meter: Meter::new(USAGE) }
+        Ollama { message: Lifecycle::new(row, USAGE), calls: 0 }
     }
 
     fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
         if reply.done.is_none() && reply.error.is_none() {
             return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
         }
-        if !std::mem::replace(&mut self.is_open, true) {
-            out.start(self.row.name, None, reply.model.non_empty())?;
-        }
+        self.message.begin(None, reply.model.non_empty(), out)?;
         let message = reply.message.unwrap_or(Message {
             content: reply.response,
             thinking: reply.thinking,
@@ -142,7 +139,7 @@ impl Ollama {
         if reply.done != Some(true) {
             return Ok(());
         }
-        self.meter.pick(&String::from_utf8_lossy(frame.data));
+        self.message.meter.pick(&String::from_utf8_lossy(frame.data));
         out.finish_if(0, reply.done_reason.as_ref())?;
         self.end(out)
     }
@@ -169,8 +166,7 @@ impl Ollama {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = Ollama::new(self.row);
-        out.end()
+        self.calls = 0;
+        self.message.end(out)
     }
 }

@@ -12,8 +12,8 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::Meter;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
@@ -23,7 +23,10 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI's legacy Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/completions",
     sniff,
-    decoder: || Box::new(Completions::default()),
+    decoder: || {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Box::new(Completions { message, finished: BTreeMap::new(), framing: "" })
+    },
 };
 
 /// Together writes `text.completion`, Writer no object at all.
@@ -63,18 +66,10 @@ struct Choice<'a> {
 }
 
 struct Completions {
-    /// The id of the message that is open.
-    open: Option<String>,
-    /// For each choice, whether it has finished.
+    message: Lifecycle,
+    /// For each choice, true if it has finished.
     finished: BTreeMap<u64, bool>,
-    meter: Meter,
     framing: &'static str,
-}
-
-impl Default for Completions {
-    fn default() -> Self {
-        Completions { open: None, finished: BTreeMap::new(), meter: Meter::new(USAGE), framing: "" }
-    }
 }
 
 impl Decoder for Completions {
@@ -84,7 +79,7 @@ impl Decoder for Completions {
         }
         self.framing = frame.framing;
         if frame.event_type == "error" {
-            return self.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.message.fail(&String::from_utf8_lossy(frame.data), out);
         }
         read!(&frame, out, |chunk: Chunk| self.chunk(&frame, &chunk, out))
     }
@@ -94,7 +89,7 @@ impl Decoder for Completions {
             return self.done("the body has no finish reason", out);
         }
         if !self.is_finished() {
-            return self.meter.finish(out);
+            return self.message.finish(out);
         }
         if self.framing == "sse" {
             out.warn(
@@ -113,11 +108,11 @@ impl Completions {
             return self.stray(frame, chunk, out);
         }
         let id = chunk.id.non_empty();
-        let is_other = id.is_some() && id != self.open.as_deref();
+        let is_other = id.is_some() && id != self.message.id();
         if is_other && self.is_finished() && !choices.is_empty() {
             self.end(out)?;
         }
-        self.begin(id, chunk.model.non_empty(), out)?;
+        self.message.begin(id, chunk.model.non_empty(), out)?;
         for choice in choices {
             let number = choice.index.unwrap_or(0);
             if let Some(text) = &choice.text {
@@ -126,7 +121,7 @@ impl Completions {
             let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
             *self.finished.entry(number).or_default() |= is_finished;
         }
-        chunk.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        chunk.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         match chunk.error {
             Some(error) => error::report(error.get(), out),
             None => Ok(()),
@@ -140,23 +135,10 @@ impl Completions {
         match chunk.choices {
             Some(_) => Ok(()),
             None if error::is_error(&record) => {
-                self.fail(&String::from_utf8_lossy(frame.data), out)
+                self.message.fail(&String::from_utf8_lossy(frame.data), out)
             }
             None => out.unknown(frame, &record.text("object").unwrap_or_default()),
         }
-    }
-
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        if self.open.is_some() {
-            return Ok(());
-        }
-        self.open = Some(id.unwrap_or_default().to_owned());
-        out.start(FORMAT.name, id, model)
-    }
-
-    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.begin(None, None, out)?;
-        error::report(json, out)
     }
 
     fn is_finished(&self) -> bool {
@@ -165,7 +147,7 @@ impl Completions {
 
     /// The end of the message, whether or not it gave a reason.
     fn done(&mut self, warning: &str, out: &mut EventOut) -> Done {
-        if self.open.is_none() {
+        if !self.message.is_open() {
             return Ok(());
         }
         if !self.is_finished() {
@@ -175,8 +157,7 @@ impl Completions {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = Completions { framing: self.framing, ..Completions::default() };
-        out.end()
+        self.finished.clear();
+        self.message.end(out)
     }
 }

@@ -18,7 +18,7 @@ use crate::format::openai_chat::payload::Delta;
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -29,7 +29,9 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI and LiteLLM message objects of all roles, as requests hold them",
     link: "https://platform.openai.com/docs/api-reference/chat/create",
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(OpenAiMessages::default()),
+    decoder: || {
+        Box::new(OpenAiMessages { message: Lifecycle::new(&FORMAT, &[]), calls: Calls::default() })
+    },
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -57,9 +59,8 @@ struct Head<'a> {
 
 payload!(Head);
 
-#[derive(Default)]
 struct OpenAiMessages {
-    is_open: bool,
+    message: Lifecycle,
     calls: Calls,
 }
 
@@ -69,7 +70,7 @@ impl Decoder for OpenAiMessages {
             match head.role.or_empty() {
                 "assistant" => {
                     self.end(out)?;
-                    self.begin(out)?;
+                    self.message.begin(None, None, out)?;
                     read!(&frame, out, |message: Delta| self.message(&message, out))
                 }
                 "tool" | "function" => self.result(&head, out),
@@ -80,7 +81,7 @@ impl Decoder for OpenAiMessages {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.is_open { self.infer_finish(out) } else { Ok(()) }
+        if self.message.is_open() { self.infer_finish(out) } else { Ok(()) }
     }
 }
 
@@ -107,7 +108,7 @@ impl OpenAiMessages {
     }
 
     fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
-        self.begin(out)?;
+        self.message.begin(None, None, out)?;
         let name = head.name.non_empty();
         let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
         let output = Output::Json(head.content.map_or("null", RawValue::get));
@@ -117,29 +118,18 @@ impl OpenAiMessages {
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
-        if error::is_error(&record) {
-            self.begin(out)?;
-            return error::report(&String::from_utf8_lossy(frame.data), out);
-        }
-        out.unknown(frame, &record.text("role").or(record.text("type")).unwrap_or_default())
-    }
-
-    fn begin(&mut self, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            Ok(())
-        } else {
-            out.start(FORMAT.name, None, None)
-        }
+        let name = record.text("role").or(record.text("type")).unwrap_or_default();
+        self.message.stray(frame, &name, out).map(drop)
     }
 
     /// Another role speaks: there will be no more results.
     fn end(&mut self, out: &mut EventOut) -> Done {
-        if !std::mem::take(&mut self.is_open) {
+        if !self.message.is_open() {
             return Ok(());
         }
         self.infer_finish(out)?;
-        *self = OpenAiMessages::default();
-        out.end()
+        self.calls = Calls::default();
+        self.message.end(out)
     }
 
     fn infer_finish(&self, out: &mut EventOut) -> Done {

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI Realtime: a dump of a session's server events",
     link: "https://platform.openai.com/docs/api-reference/realtime-server-events",
     sniff,
-    decoder: || Box::new(Realtime { responses: Responses::new(FORMAT.name, USAGE), error: None }),
+    decoder: || Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None }),
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.

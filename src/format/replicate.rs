@@ -12,9 +12,10 @@ use crate::event::{Block, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -24,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Replicate, stream of plain text and prediction body",
     link: "https://replicate.com/docs/topics/predictions/streaming",
     sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
-    decoder: || Box::new(Replicate { is_open: false, meter: Meter::new(USAGE) }),
+    decoder: || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }),
 };
 
 fn is_prediction(record: &Record) -> bool {
@@ -58,31 +59,30 @@ struct Prediction<'a> {
 payload!(Prediction);
 
 struct Replicate {
-    is_open: bool,
-    meter: Meter,
+    message: Lifecycle,
 }
 
 impl Decoder for Replicate {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         match frame.event_type {
             "output" => {
-                self.begin(None, None, out)?;
+                self.message.begin(None, None, out)?;
                 out.text(0, &Str::from_borrowed(frame.data))
             }
             "logs" => {
-                self.begin(None, None, out)?;
+                self.message.begin(None, None, out)?;
                 logs(&Str::from_borrowed(frame.data), out)
             }
             "error" => {
-                self.begin(None, None, out)?;
+                self.message.begin(None, None, out)?;
                 error::report(&String::from_utf8_lossy(frame.data), out)
             }
             "done" => {
-                self.begin(None, None, out)?;
+                self.message.begin(None, None, out)?;
                 read!(&frame, out, |done: Prediction| {
                     out.finish_if(0, done.reason.as_ref()).map(|_| ())
                 })?;
-                self.end(out)
+                self.message.end(out)
             }
             "" | "message" => read!(&frame, out, |prediction: Prediction| {
                 self.prediction(&frame, &prediction, out)
@@ -92,27 +92,18 @@ impl Decoder for Replicate {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
 impl Replicate {
-    fn begin(&mut self, id: Option<&Str>, model: Option<&Str>, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, id.and_then(Str::non_empty), model.and_then(Str::non_empty))
-    }
-
     fn prediction(&mut self, frame: &Frame, prediction: &Prediction, out: &mut EventOut) -> Done {
         let status = prediction.status.text();
         if status.is_none() {
             return out.unknown(frame, frame.event_type);
         }
-        if std::mem::take(&mut self.is_open) {
-            out.cut()?;
-        }
-        self.begin(prediction.id.as_ref(), prediction.model.as_ref(), out)?;
+        self.message.cut(out)?;
+        self.message.begin(prediction.id.non_empty(), prediction.model.non_empty(), out)?;
         for json in prediction.output.into_iter().flat_map(each) {
             match serde_json::from_str::<Str<'_>>(json) {
                 Ok(text) => out.text(0, &text)?,
@@ -120,7 +111,7 @@ impl Replicate {
             }
         }
         prediction.logs.iter().try_for_each(|text| logs(text, out))?;
-        prediction.metrics.iter().for_each(|metrics| self.meter.pick(metrics.get()));
+        prediction.metrics.iter().for_each(|metrics| self.message.meter.pick(metrics.get()));
         if prediction.error.is_some() {
             error::report(&String::from_utf8_lossy(frame.data), out)?;
         }
@@ -128,15 +119,9 @@ impl Replicate {
             Some("starting" | "processing") => Ok(()),
             _ => {
                 out.finish_if(0, prediction.status.as_ref())?;
-                self.end(out)
+                self.message.end(out)
             }
         }
-    }
-
-    fn end(&mut self, out: &mut EventOut) -> Done {
-        self.is_open = false;
-        self.meter.finish(out)?;
-        out.end()
     }
 }
 

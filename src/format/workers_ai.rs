@@ -12,10 +12,9 @@ use crate::event::{CallPart, Key};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
 use crate::format::support::function::Function;
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::Meter;
 use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
     openai_responses, tgi,
@@ -29,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Cloudflare Workers AI's own format, stream and REST body",
     link: "https://developers.cloudflare.com/workers-ai/",
     sniff: |record| (is_record(record) || is_wrapper(record)).into(),
-    decoder: || Box::new(WorkersAi::default()),
+    decoder: || Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 }),
 };
 
 fn is_record(record: &Record) -> bool {
@@ -103,26 +102,18 @@ struct ToolCall<'a> {
 }
 
 struct WorkersAi {
-    is_open: bool,
-    has_finished: bool,
+    message: Lifecycle,
     /// How many calls without an index there have been.
     calls: u64,
-    meter: Meter,
-}
-
-impl Default for WorkersAi {
-    fn default() -> Self {
-        WorkersAi { is_open: false, has_finished: false, calls: 0, meter: Meter::new(USAGE) }
-    }
 }
 
 impl Decoder for WorkersAi {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if frame.is_done() {
-            return if self.is_open { self.end(out) } else { Ok(()) };
+            return self.end(out);
         }
         read!(&frame, out, |reply: Reply| {
-            match reply.result.filter(|_| !self.is_open) {
+            match reply.result.filter(|_| !self.message.is_open()) {
                 Some(result) => self.result(&Frame { data: result.get().as_bytes(), ..frame }, out),
                 None => self.reply(&frame, reply, out),
             }
@@ -130,8 +121,8 @@ impl Decoder for WorkersAi {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if !self.has_finished {
-            return self.meter.finish(out);
+        if self.message.state != State::Stopped {
+            return self.message.finish(out);
         }
         out.warn("missing_done", "the stream ended without `[DONE]`, behind its finish reason")?;
         self.end(out)
@@ -149,15 +140,16 @@ impl WorkersAi {
         }
         read!(frame, out, |reply: Reply| {
             self.reply(frame, reply, out)?;
-            if self.is_open { self.end(out) } else { Ok(()) }
+            self.end(out)
         })
     }
 
     fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
         if !reply.is_ours() {
-            return self.stray(frame, out);
+            let is_error = self.message.stray(frame, frame.event_type, out)?;
+            return if is_error { self.end(out) } else { Ok(()) };
         }
-        self.begin(out)?;
+        self.message.begin(None, None, out)?;
         match reply.response.map(RawValue::get) {
             Some(json) if json.starts_with('"') => {
                 out.text(0, &serde_json::from_str(json).unwrap_or_default())?;
@@ -168,16 +160,11 @@ impl WorkersAi {
         for call in reply.tool_calls.into_iter().flatten() {
             self.tool_call(call, out)?;
         }
-        reply.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
-        self.has_finished |= out.finish_if(0, reply.finish_reason.as_ref())?;
-        Ok(())
-    }
-
-    fn begin(&mut self, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
+        reply.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
+        if out.finish_if(0, reply.finish_reason.as_ref())? {
+            self.message.stop();
         }
-        out.start(FORMAT.name, None, None)
+        Ok(())
     }
 
     /// A call with an index may come in pieces; any other is whole.
@@ -194,20 +181,11 @@ impl WorkersAi {
         out.call_end(0, key)
     }
 
-    /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        if !error::is_error(&Record::new(frame)) {
-            return out.unknown(frame, frame.event_type);
-        }
-        self.begin(out)?;
-        error::report(&String::from_utf8_lossy(frame.data), out)?;
-        self.end(out)
-    }
-
     fn end(&mut self, out: &mut EventOut) -> Done {
-        out.call_end(0, Key::None)?;
-        self.meter.finish(out)?;
-        *self = WorkersAi::default();
-        out.end()
+        if self.message.is_open() {
+            out.call_end(0, Key::None)?;
+        }
+        self.calls = 0;
+        self.message.end(out)
     }
 }

@@ -15,8 +15,9 @@ use std::collections::BTreeSet;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
@@ -28,7 +29,11 @@ pub(super) static FORMAT: Format = Format {
     about: "Vercel AI SDK, UI message stream (version 5 and later)",
     link: "https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol",
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(AiSdkUi::default()),
+    decoder: || {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        let (calls, free) = (Calls::default(), BTreeSet::new());
+        Box::new(AiSdkUi { message, calls, free, awaits_done: false })
+    },
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -64,35 +69,14 @@ const USAGE: &[Row] = &[
     ("reasoningTokens", Op::Is, &[Field::Reasoning]),
 ];
 
+/// A message has stopped at its `finish`: only `[DONE]` is missing.
 struct AiSdkUi {
-    stage: Stage,
+    message: Lifecycle,
     calls: Calls,
     /// Calls whose input is free text.
     free: BTreeSet<String>,
-    meter: Meter,
-    /// Whether the framing promises a `[DONE]`.
+    /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
-}
-
-/// How far the message has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Closed,
-    Open,
-    /// `finish` came; only `[DONE]` is missing.
-    Finished,
-}
-
-impl Default for AiSdkUi {
-    fn default() -> Self {
-        AiSdkUi {
-            stage: Stage::Closed,
-            calls: Calls::default(),
-            free: BTreeSet::new(),
-            meter: Meter::new(USAGE),
-            awaits_done: false,
-        }
-    }
 }
 
 impl Decoder for AiSdkUi {
@@ -106,30 +90,22 @@ impl Decoder for AiSdkUi {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => Ok(()),
-            Stage::Open => self.meter.finish(out),
-            Stage::Finished => {
-                if self.awaits_done {
-                    out.warn(
-                        "missing_done",
-                        "the stream ended without `[DONE]`, behind its `finish`",
-                    )?;
-                }
-                self.end(out)
-            }
+        if self.message.state == State::Stopped && self.awaits_done {
+            let warning = "the stream ended without `[DONE]`, behind its `finish`";
+            out.warn("missing_done", warning)?;
         }
+        self.message.finish(out)
     }
 }
 
 impl AiSdkUi {
     fn part(&mut self, frame: &Frame, part: &Part, out: &mut EventOut) -> Done {
         let kind = part.kind.or_empty();
-        if kind == "start" && self.stage == Stage::Finished {
+        if kind == "start" && self.message.state == State::Stopped {
             self.end(out)?;
         }
         if is_ours(&Record::new(frame)) {
-            self.begin(part, out)?;
+            self.message.begin(part.message_id.non_empty(), None, out)?;
         }
         match kind {
             "start" | "message-metadata" => self.metadata(part, out),
@@ -148,7 +124,7 @@ impl AiSdkUi {
             }
             "finish" => {
                 self.metadata(part, out)?;
-                self.stage = Stage::Finished;
+                self.message.stop();
                 let reason = part.finish_reason.text().filter(|raw| !finish::is_none(raw));
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
@@ -162,23 +138,13 @@ impl AiSdkUi {
         }
     }
 
-    /// A message begins, at its `start` or, for what an application writes by
-    /// hand, without one.
-    fn begin(&mut self, part: &Part, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
-            return Ok(());
-        }
-        self.stage = Stage::Open;
-        out.start(FORMAT.name, part.message_id.non_empty(), None)
-    }
-
     /// What the application adds: the usage, and what it alone knows.
     fn metadata(&mut self, part: &Part, out: &mut EventOut) -> Done {
         let Some(metadata) = part.message_metadata else { return Ok(()) };
         let mut has_more = false;
         for (key, value) in json::members(metadata.get()) {
             match key.as_ref() {
-                "totalUsage" | "usage" => self.meter.feed(value.get()),
+                "totalUsage" | "usage" => self.message.meter.feed(value.get()),
                 _ => has_more = true,
             }
         }
@@ -187,19 +153,15 @@ impl AiSdkUi {
 
     /// `[DONE]`: the end of the message, whether or not it had a `finish`.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Closed {
-            return Ok(());
-        }
-        if self.stage == Stage::Open {
+        if self.message.state == State::Open {
             out.warn("no_finish_reason", "`[DONE]` came without a `finish`")?;
         }
         self.end(out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = AiSdkUi { awaits_done: self.awaits_done, ..AiSdkUi::default() };
-        out.end()
+        (self.calls, self.free) = (Calls::default(), BTreeSet::new());
+        self.message.end(out)
     }
 }
 

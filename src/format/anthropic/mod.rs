@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::stage::Stage;
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -29,7 +29,9 @@ pub(super) static FORMAT: Format = Format {
     about: "Anthropic Messages, stream and body",
     link: "https://platform.claude.com/docs/en/build-with-claude/streaming",
     sniff,
-    decoder: || Box::new(Anthropic::default()),
+    decoder: || {
+        Box::new(Anthropic { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -58,22 +60,8 @@ pub(super) const USAGE: &[Row] = &[
 ];
 
 struct Anthropic {
-    stage: Stage,
-    /// The id of the message that is open.
-    id: Option<String>,
+    message: Lifecycle,
     blocks: Blocks,
-    meter: Meter,
-}
-
-impl Default for Anthropic {
-    fn default() -> Self {
-        Anthropic {
-            stage: Stage::Closed,
-            id: None,
-            blocks: Blocks::default(),
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for Anthropic {
@@ -89,14 +77,11 @@ impl Decoder for Anthropic {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Stopped => self.end_unstopped(out),
-            Stage::Closed => Ok(()),
-            Stage::Open | Stage::Failed => {
-                self.blocks.cut(out)?;
-                self.meter.finish(out)
-            }
+        if self.message.state == State::Stopped {
+            return self.end_unstopped(out);
         }
+        self.blocks.cut(out)?;
+        self.message.finish(out)
     }
 
     fn varying(&self) -> Option<&'static Varying> {
@@ -149,7 +134,8 @@ impl Anthropic {
     fn message(&mut self, frame: &Frame, extent: Extent, out: &mut EventOut) -> Done {
         read!(frame, out, |message: Message| {
             let id = message.id.non_empty();
-            let is_open = self.stage == Stage::Open && id.is_some() && id == self.id.as_deref();
+            let is_open =
+                self.message.state == State::Open && id.is_some() && id == self.message.id();
             if is_open && extent == Extent::Start {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn("duplicate_message_start", message);
@@ -161,7 +147,7 @@ impl Anthropic {
             self.usage(message.usage, out)?;
             self.ending(&message.ending(), out)?;
             // A complete message has a reason to stop, or it isn't complete.
-            let is_over = extent == Extent::Whole && self.stage == Stage::Stopped;
+            let is_over = extent == Extent::Whole && self.message.state == State::Stopped;
             if is_over { self.end(out) } else { Ok(()) }
         })
     }
@@ -174,7 +160,9 @@ impl Anthropic {
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         if usage.is_some() {
-            object("usage", usage, out)?.into_iter().for_each(|usage| self.meter.feed(usage));
+            object("usage", usage, out)?
+                .into_iter()
+                .for_each(|usage| self.message.meter.feed(usage));
         }
         Ok(())
     }
@@ -182,28 +170,23 @@ impl Anthropic {
     /// A message begins. One that was open ends now: well, if only its
     /// `message_stop` was missing.
     fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => {}
-            Stage::Stopped => self.end_unstopped(out)?,
-            Stage::Failed => self.end(out)?,
-            Stage::Open => {
+        match self.message.state {
+            State::Closed => {}
+            State::Stopped => self.end_unstopped(out)?,
+            State::Failed => self.end(out)?,
+            State::Open => {
                 out.overlap()?;
                 self.end(out)?;
             }
         }
-        self.stage = Stage::Open;
-        self.id = id.map(str::to_owned);
-        out.start(FORMAT.name, id, model)
+        self.message.begin(id, model, out)
     }
 
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
-            return Ok(());
-        }
-        self.begin(None, None, out)?;
-        out.warn("missing_message_start", "a part of a message came without `message_start`")
+        let warning = ("missing_message_start", "a part of a message came without `message_start`");
+        self.message.begin_late(None, warning, out)
     }
 
     /// Why the message stopped, if it's known, and what else is known then.
@@ -216,19 +199,13 @@ impl Anthropic {
         let Some(raw) = ending.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) else {
             return Ok(());
         };
-        if self.stage == Stage::Open {
-            self.stage = Stage::Stopped;
-        }
+        self.message.stop();
         out.finish(0, raw, ending.sequence.map(Str::as_str))
     }
 
     /// The provider reported an error.
     fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Closed {
-            self.begin(None, None, out)?;
-        }
-        self.stage = Stage::Failed;
-        error::report(&String::from_utf8_lossy(frame.data), out)
+        self.message.fail(&String::from_utf8_lossy(frame.data), out)
     }
 
     /// A record that is none of this format's.
@@ -240,10 +217,10 @@ impl Anthropic {
 
     /// `message_stop`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Open {
+        if self.message.state == State::Open {
             out.warn("no_finish_reason", "`message_stop` came without a stop reason")?;
         }
-        if self.stage == Stage::Closed { Ok(()) } else { self.end(out) }
+        self.end(out)
     }
 
     fn end_unstopped(&mut self, out: &mut EventOut) -> Done {
@@ -253,8 +230,7 @@ impl Anthropic {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
-        self.meter.finish(out)?;
-        *self = Anthropic::default();
-        out.end()
+        self.blocks = Blocks::default();
+        self.message.end(out)
     }
 }

@@ -15,9 +15,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::read;
-use crate::format::support::stage::Stage;
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use blocks::Blocks;
@@ -29,7 +29,9 @@ pub(super) static FORMAT: Format = Format {
     about: "Amazon Bedrock Converse, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html",
     sniff,
-    decoder: || Box::new(Converse::default()),
+    decoder: || {
+        Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
+    },
 };
 
 /// The events of a stream, in their order.
@@ -80,15 +82,8 @@ const USAGE: &[Row] = &[
 ];
 
 struct Converse {
-    stage: Stage,
+    message: Lifecycle,
     blocks: Blocks,
-    meter: Meter,
-}
-
-impl Default for Converse {
-    fn default() -> Self {
-        Converse { stage: Stage::Closed, blocks: Blocks::default(), meter: Meter::new(USAGE) }
-    }
 }
 
 impl Decoder for Converse {
@@ -107,15 +102,9 @@ impl Decoder for Converse {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => Ok(()),
-            // Some servers in front of Bedrock send no `metadata`.
-            Stage::Stopped => self.end(out),
-            Stage::Open | Stage::Failed => {
-                self.blocks.cut(out)?;
-                self.meter.finish(out)
-            }
-        }
+        // Some servers in front of Bedrock send no `metadata`.
+        self.blocks.cut(out)?;
+        self.message.finish(out)
     }
 }
 
@@ -184,11 +173,11 @@ impl Converse {
     fn metadata(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.usage(event.usage);
         trace(event.trace, out)?;
-        if self.stage == Stage::Stopped { self.end(out) } else { Ok(()) }
+        if self.message.state == State::Stopped { self.end(out) } else { Ok(()) }
     }
 
     fn usage(&mut self, usage: Option<&RawValue>) {
-        usage.into_iter().for_each(|usage| self.meter.feed(usage.get()));
+        usage.into_iter().for_each(|usage| self.message.meter.feed(usage.get()));
     }
 
     /// A complete answer.
@@ -209,51 +198,42 @@ impl Converse {
 
     /// `messageStop`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Open {
-            self.stage = Stage::Stopped;
-        }
+        self.message.stop();
         self.blocks.cut(out)
     }
 
     /// A message begins. One that was open ends now: well, if it had stopped.
     fn begin(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => {}
-            Stage::Stopped | Stage::Failed => self.end(out)?,
-            Stage::Open => {
+        match self.message.state {
+            State::Closed => {}
+            State::Stopped | State::Failed => self.end(out)?,
+            State::Open => {
                 self.blocks.cut(out)?;
-                self.meter.finish(out)?;
-                out.cut()?;
+                self.message.cut(out)?;
             }
         }
-        *self = Converse { stage: Stage::Open, ..Converse::default() };
-        out.start(FORMAT.name, None, None)
+        self.blocks = Blocks::default();
+        self.message.begin(None, None, out)
     }
 
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
-            return Ok(());
-        }
-        self.begin(out)?;
-        out.warn("missing_message_start", "a part of a message came without `messageStart`")
+        let warning = ("missing_message_start", "a part of a message came without `messageStart`");
+        self.message.begin_late(None, warning, out)
     }
 
     /// The provider is about to be quoted with an error.
     fn failed(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Closed {
-            self.begin(out)?;
-        }
-        self.stage = Stage::Failed;
+        self.message.begin(None, None, out)?;
+        self.message.state = State::Failed;
         Ok(())
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
-        self.meter.finish(out)?;
-        *self = Converse::default();
-        out.end()
+        self.blocks = Blocks::default();
+        self.message.end(out)
     }
 }
 

@@ -13,8 +13,9 @@ use crate::event::Key;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use payload::{Event, Message};
 
@@ -24,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Cohere Chat, version 2, stream and body",
     link: "https://docs.cohere.com/v2/reference/chat-stream",
     sniff,
-    decoder: || Box::new(Cohere { is_open: false, meter: Meter::new(USAGE) }),
+    decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -53,8 +54,7 @@ pub(super) const USAGE: &[Row] = &[
 ];
 
 struct Cohere {
-    is_open: bool,
-    meter: Meter,
+    message: Lifecycle,
 }
 
 impl Decoder for Cohere {
@@ -66,7 +66,7 @@ impl Decoder for Cohere {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -76,7 +76,7 @@ impl Cohere {
         let key = event.index.map_or(Key::None, Key::Index);
         match kind {
             "message-start" => {
-                self.cut(out)?;
+                self.message.cut(out)?;
                 self.begin(event, out)
             }
             "content-start" | "content-delta" | "tool-plan-delta" | "tool-call-start"
@@ -93,74 +93,45 @@ impl Cohere {
             "message-end" => self.message_end(frame, event, out),
             _ => match event.message.map(RawValue::get).filter(|json| json.starts_with('{')) {
                 Some(json) => self.body(&Frame { data: json.as_bytes(), ..*frame }, event, out),
-                None => self.stray(frame, kind, out),
+                None if self.message.stray(frame, kind, out)? => self.message.end(out),
+                None => Ok(()),
             },
         }
     }
 
     fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, event.id.non_empty(), None)
+        self.message.begin(event.id.non_empty(), None, out)
     }
 
     /// The end of the message, well or not.
     fn message_end(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         self.begin(event, out)?;
         if let Some(delta) = &event.delta {
-            delta.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+            delta.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
             out.finish_if(0, delta.finish_reason.as_ref())?;
             if delta.error.is_some() {
                 error::report(Record::new(frame).get("delta").unwrap_or_default(), out)?;
             }
         }
-        self.end(out)
+        self.message.end(out)
     }
 
     /// A complete body. `frame` is its message.
     fn body(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        self.cut(out)?;
+        self.message.cut(out)?;
         self.begin(event, out)?;
         read!(frame, out, |message: Message| message.say_whole(out))?;
-        event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        event.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         out.finish_if(0, event.finish_reason.as_ref())?;
-        self.end(out)
-    }
-
-    /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
-        if !error::is_error(&Record::new(frame)) {
-            return out.unknown(frame, kind);
-        }
-        if !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, None, None)?;
-        }
-        error::report(&String::from_utf8_lossy(frame.data), out)?;
-        self.end(out)
+        self.message.end(out)
     }
 
     /// `[DONE]`, which follows `message-end`.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if !self.is_open {
+        if !self.message.is_open() {
             return Ok(());
         }
         out.warn("no_finish_reason", "`[DONE]` came without `message-end`")?;
-        self.end(out)
-    }
-
-    /// Ends a message that has not come to its end.
-    fn cut(&mut self, out: &mut EventOut) -> Done {
-        if !std::mem::take(&mut self.is_open) {
-            return Ok(());
-        }
-        self.meter.finish(out)?;
-        out.cut()
-    }
-
-    fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        self.is_open = false;
-        out.end()
+        self.message.end(out)
     }
 }

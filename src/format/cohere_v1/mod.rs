@@ -13,9 +13,9 @@ use crate::format::cohere::USAGE;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::Meter;
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{CallDelta, Event, ToolCall};
@@ -26,7 +26,9 @@ pub(super) static FORMAT: Format = Format {
     about: "Cohere Chat, version 1, and Generate, stream and body",
     link: "https://docs.cohere.com/v1/reference/chat-stream",
     sniff,
-    decoder: || Box::new(CohereV1::default()),
+    decoder: || {
+        Box::new(CohereV1 { message: Lifecycle::new(&FORMAT, USAGE), told: Told::default() })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -38,20 +40,18 @@ fn sniff(record: &Record) -> Sniff {
 }
 
 struct CohereV1 {
-    is_open: bool,
-    /// Whether text or anything but calls has come: the end only repeats it.
+    message: Lifecycle,
+    told: Told,
+}
+
+/// What has come of one message.
+#[derive(Default)]
+struct Told {
+    /// True if text or anything but calls has come: the end only repeats it.
     has_said: bool,
     /// How many calls have begun piece by piece, and how many are whole.
     begun: u64,
     whole: u64,
-    meter: Meter,
-}
-
-impl Default for CohereV1 {
-    fn default() -> Self {
-        let meter = Meter::new(USAGE);
-        CohereV1 { is_open: false, has_said: false, begun: 0, whole: 0, meter }
-    }
 }
 
 impl Decoder for CohereV1 {
@@ -63,7 +63,7 @@ impl Decoder for CohereV1 {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -100,26 +100,24 @@ impl CohereV1 {
                 out.finish_if(0, event.finish_reason.as_ref())?;
                 self.end(out)
             }
-            kind => self.stray(frame, kind, out),
+            kind if self.message.stray(frame, kind, out)? => self.end(out),
+            _ => Ok(()),
         }
     }
 
     fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
         let id = event.generation_id.as_ref().or(event.id.as_ref());
-        out.start(FORMAT.name, id.and_then(Str::non_empty), None)
+        self.message.begin(id.and_then(Str::non_empty), None, out)
     }
 
     fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let Some(text) = &event.text else { return Ok(()) };
-        self.has_said = true;
+        self.told.has_said = true;
         out.text(0, text)
     }
 
     fn blocks(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        self.has_said = true;
+        self.told.has_said = true;
         if let Some(citations) = event.citations {
             each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
         }
@@ -133,8 +131,8 @@ impl CohereV1 {
     }
 
     fn call_delta(&mut self, delta: &CallDelta, out: &mut EventOut) -> Done {
-        let number = delta.index.unwrap_or(self.begun.saturating_sub(1));
-        self.begun = self.begun.max(number.saturating_add(1));
+        let number = delta.index.unwrap_or(self.told.begun.saturating_sub(1));
+        self.told.begun = self.told.begun.max(number.saturating_add(1));
         let name = delta.name.non_empty();
         let part = CallPart { key: Key::Index(number), name, ..CallPart::default() };
         match &delta.parameters {
@@ -145,7 +143,7 @@ impl CohereV1 {
 
     /// Says of a body what hasn't come piece by piece.
     fn whole(&mut self, body: &Event, out: &mut EventOut) -> Done {
-        if !self.has_said {
+        if !self.told.has_said {
             self.text(body, out)?;
             self.blocks(body, out)?;
             for (generation, choice) in body.generations.iter().flatten().zip(0..) {
@@ -156,18 +154,18 @@ impl CohereV1 {
         for (call, number) in body.tool_calls.iter().flatten().zip(0..) {
             self.call(call, number, out)?;
         }
-        body.meta.iter().for_each(|meta| self.meter.pick(meta.get()));
+        body.meta.iter().for_each(|meta| self.message.meter.pick(meta.get()));
         Ok(())
     }
 
     /// A whole call, which wins over the pieces that it may have come in.
     fn call(&mut self, call: &ToolCall, number: u64, out: &mut EventOut) -> Done {
-        if number < self.whole {
+        if number < self.told.whole {
             return Ok(());
         }
-        self.whole = number + 1;
+        self.told.whole = number + 1;
         let key = Key::Index(number);
-        let name = call.name.non_empty().filter(|_| number >= self.begun);
+        let name = call.name.non_empty().filter(|_| number >= self.told.begun);
         let arguments = call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
         out.call(0, CallPart { key, name, arguments, ..CallPart::default() })?;
         out.call_end(0, key)
@@ -186,31 +184,14 @@ impl CohereV1 {
         self.end(out)
     }
 
-    /// A record that is none of this format's.
-    fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
-        if !error::is_error(&Record::new(frame)) {
-            return out.unknown(frame, kind);
-        }
-        if !self.is_open {
-            out.start(FORMAT.name, None, None)?;
-        }
-        error::report(&String::from_utf8_lossy(frame.data), out)?;
-        self.end(out)
-    }
-
     /// Ends a message that has not come to its end.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        if !self.is_open {
-            return Ok(());
-        }
-        self.meter.finish(out)?;
-        *self = CohereV1::default();
-        out.cut()
+        self.told = Told::default();
+        self.message.cut(out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = CohereV1::default();
-        out.end()
+        self.told = Told::default();
+        self.message.end(out)
     }
 }

@@ -20,8 +20,9 @@ use serde_json::value::RawValue;
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json;
@@ -38,7 +39,10 @@ pub(super) static FORMAT: Format = Format {
     about: "Google Gemini generateContent, stream and body",
     link: "https://ai.google.dev/api/generate-content",
     sniff,
-    decoder: || Box::new(Gemini::default()),
+    decoder: || {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Box::new(Gemini { message, body: Body::default(), framing: "" })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -78,31 +82,19 @@ pub(super) const USAGE: &[Row] = &[
 ];
 
 struct Gemini {
-    /// The open message's id, which is empty if it has none.
-    id: Option<String>,
+    message: Lifecycle,
+    body: Body,
+    framing: &'static str,
+}
+
+/// What has come of one message.
+#[derive(Default)]
+struct Body {
     /// How many chunks it has had.
     chunks: u64,
     candidates: BTreeMap<u64, State>,
-    /// Whether the prompt was blocked: no candidate will come.
+    /// True if the prompt was blocked: no candidate will come.
     is_blocked: bool,
-    /// Whether the provider reported an error.
-    is_failed: bool,
-    framing: &'static str,
-    meter: Meter,
-}
-
-impl Default for Gemini {
-    fn default() -> Self {
-        Gemini {
-            id: None,
-            chunks: 0,
-            candidates: BTreeMap::new(),
-            is_blocked: false,
-            is_failed: false,
-            framing: "",
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for Gemini {
@@ -126,14 +118,11 @@ impl Decoder for Gemini {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.id.is_none() {
-            return Ok(());
-        }
         if self.is_complete() {
             return self.end(out);
         }
         self.cut(out)?;
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 
     fn varying(&self) -> Option<&'static Varying> {
@@ -153,19 +142,19 @@ impl Gemini {
         }
         let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
-        self.begin(id, chunk.model_version.non_empty(), out)?;
-        self.chunks += 1;
+        self.message.begin(id, chunk.model_version.non_empty(), out)?;
+        self.body.chunks += 1;
         out.may_repeat();
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
-            let state = self.candidates.entry(choice).or_insert_with(|| State::new(choice));
+            let state = self.body.candidates.entry(choice).or_insert_with(|| State::new(choice));
             state.feed(candidate, frame, out)?;
         }
         if let Some(feedback) = chunk.prompt_feedback {
             self.feedback(feedback, out)?;
         }
         if let Some(usage) = chunk.usage_metadata {
-            self.meter.feed(usage.get());
+            self.message.meter.feed(usage.get());
         }
         chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
     }
@@ -180,33 +169,27 @@ impl Gemini {
     }
 
     fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.begin(None, None, out)?;
-        self.is_failed = true;
-        error::report(json, out)
-    }
-
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        if self.id.is_some() {
-            return Ok(());
-        }
-        self.id = Some(id.unwrap_or_default().to_owned());
-        out.start(FORMAT.name, id, model)
+        self.message.fail(json, out)
     }
 
     /// Ends the open message if a chunk is of another one: of another id; or
     /// behind an error; or, where bodies without ids follow each other, behind
     /// a whole body.
     fn part_from(&mut self, id: Option<&str>, chunk: &Chunk, out: &mut EventOut) -> Done {
-        let Some(open) = &self.id else { return Ok(()) };
-        let is_other = id.is_some_and(|id| !open.is_empty() && id != open);
-        let has_no_ids = id.is_none() && open.is_empty();
-        let is_body = self.chunks == 1 && matches!(self.framing, "json" | "ndjson");
+        if !self.message.is_open() {
+            return Ok(());
+        }
+        let open = self.message.id();
+        let is_failed = self.message.state == MessageState::Failed;
+        let is_other = id.is_some() && open.is_some() && id != open;
+        let has_no_ids = id.is_none() && open.is_none();
+        let is_body = self.body.chunks == 1 && matches!(self.framing, "json" | "ndjson");
         let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
-        let is_retry = self.is_failed && chunk.has_content() && id != Some(open.as_str());
+        let is_retry = is_failed && chunk.has_content() && (id.is_none() || id != open);
         if !is_other && !is_next_body && !is_retry {
             return Ok(());
         }
-        if !self.is_complete() && !self.is_failed {
+        if !self.is_complete() && !is_failed {
             out.overlap()?;
         }
         self.end(out)
@@ -214,9 +197,9 @@ impl Gemini {
 
     /// Whether the message may end here.
     fn is_complete(&self) -> bool {
-        let is_finished = !self.candidates.is_empty()
-            && self.candidates.values().all(|candidate| candidate.is_finished());
-        is_finished || self.is_blocked
+        let is_finished = !self.body.candidates.is_empty()
+            && self.body.candidates.values().all(|candidate| candidate.is_finished());
+        is_finished || self.body.is_blocked
     }
 
     /// What the filter thinks of the prompt. Where it blocks it, no candidate
@@ -227,20 +210,19 @@ impl Gemini {
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
             return Ok(());
         }
-        self.is_blocked = true;
+        self.body.is_blocked = true;
         out.block(0, "prompt_feedback", json.get())?;
         out.finish_as(0, FinishReason::ContentFilter, &raw, None)
     }
 
     /// The calls that are open will not be closed.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        self.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
+        self.body.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.cut(out)?;
-        self.meter.finish(out)?;
-        *self = Gemini { framing: self.framing, ..Gemini::default() };
-        out.end()
+        self.body = Body::default();
+        self.message.end(out)
     }
 }

@@ -15,9 +15,9 @@ use serde_json::value::RawValue;
 use crate::event::{Code, Failure, FinishReason, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::stage::Stage;
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -30,7 +30,12 @@ pub(super) static FORMAT: Format = Format {
     about: "Gemini Interactions, stream and body",
     link: "https://ai.google.dev/api/interactions-api",
     sniff,
-    decoder: || Box::new(GeminiInteractions::default()),
+    decoder: || {
+        Box::new(GeminiInteractions {
+            message: Lifecycle::new(&FORMAT, USAGE),
+            steps: Steps::default(),
+        })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -53,22 +58,8 @@ const USAGE: &[Row] = &[
 ];
 
 struct GeminiInteractions {
-    stage: Stage,
-    /// The id of the interaction that is open.
-    id: Option<String>,
+    message: Lifecycle,
     steps: Steps,
-    meter: Meter,
-}
-
-impl Default for GeminiInteractions {
-    fn default() -> Self {
-        GeminiInteractions {
-            stage: Stage::Closed,
-            id: None,
-            steps: Steps::default(),
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for GeminiInteractions {
@@ -80,9 +71,9 @@ impl Decoder for GeminiInteractions {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Stopped => self.end_incomplete(out),
-            Stage::Closed | Stage::Open | Stage::Failed => self.meter.finish(out),
+        match self.message.state {
+            State::Stopped => self.end_incomplete(out),
+            State::Closed | State::Open | State::Failed => self.message.finish(out),
         }
     }
 }
@@ -152,50 +143,43 @@ impl GeminiInteractions {
         }
         self.usage(body.usage);
         if let Some(error) = body.error {
-            self.stage = Stage::Failed;
-            error::report(error.get(), out)?;
+            self.message.fail(error.get(), out)?;
         }
         self.status(body.status.as_ref(), out)?;
-        if self.stage == Stage::Open { Ok(()) } else { self.end(out) }
+        if self.message.state == State::Open { Ok(()) } else { self.end(out) }
     }
 
     fn usage(&mut self, usage: Option<&RawValue>) {
-        usage.into_iter().for_each(|usage| self.meter.feed(usage.get()));
+        usage.into_iter().for_each(|usage| self.message.meter.feed(usage.get()));
     }
 
     /// An interaction is known. If another one was open, that one ends now:
     /// well, if only its `interaction.completed` was missing.
     fn begin(&mut self, interaction: &Interaction, out: &mut EventOut) -> Done {
         let id = interaction.id.non_empty();
-        match self.stage {
-            Stage::Closed => {}
-            _ if id.is_none() || self.id.is_none() || id == self.id.as_deref() => return Ok(()),
-            Stage::Stopped => self.end_incomplete(out)?,
-            Stage::Failed => self.end(out)?,
-            Stage::Open => {
+        match self.message.state {
+            State::Closed => {}
+            _ if id.is_none() || self.message.id().is_none() || id == self.message.id() => {
+                return Ok(());
+            }
+            State::Stopped => self.end_incomplete(out)?,
+            State::Failed => self.end(out)?,
+            State::Open => {
                 let message = "a second interaction began before the first had ended";
                 let failure = Failure::new(Code::Malformed, message, Some(out.offset));
                 out.emit(0, Kind::Error(failure))?;
                 self.end(out)?;
             }
         }
-        self.open(id, interaction.model.non_empty(), out)
-    }
-
-    fn open(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        self.stage = Stage::Open;
-        self.id = id.map(str::to_owned);
-        out.start(FORMAT.name, id, model)
+        self.message.begin(id, interaction.model.non_empty(), out)
     }
 
     /// A part of an interaction came: if none has begun, the input's beginning
     /// is missing, as it is where a stream was resumed.
     fn begin_late(&mut self, id: Option<&str>, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
-            return Ok(());
-        }
-        self.open(id, None, out)?;
-        out.warn("missing_start", "a part of an interaction came without `interaction.created`")
+        let warning =
+            ("missing_start", "a part of an interaction came without `interaction.created`");
+        self.message.begin_late(id, warning, out)
     }
 
     /// How the interaction fares. Only a status that is final is a reason to
@@ -209,23 +193,17 @@ impl GeminiInteractions {
             "cancelled" => FinishReason::Other,
             raw => finish::normalise(raw),
         };
-        if self.stage == Stage::Open {
-            self.stage = Stage::Stopped;
-        }
+        self.message.stop();
         out.finish_as(0, reason, raw, None)
     }
 
     fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Closed {
-            self.open(None, None, out)?;
-        }
-        self.stage = Stage::Failed;
-        error::report(&String::from_utf8_lossy(frame.data), out)
+        self.message.fail(&String::from_utf8_lossy(frame.data), out)
     }
 
     /// `interaction.completed`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Open {
+        if self.message.state == State::Open {
             out.warn("no_finish_reason", "the interaction was completed without a final status")?;
         }
         self.end(out)
@@ -233,10 +211,10 @@ impl GeminiInteractions {
 
     /// `[DONE]`, which comes behind `interaction.completed`.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => Ok(()),
-            Stage::Failed => self.end(out),
-            Stage::Open | Stage::Stopped => self.end_incomplete(out),
+        match self.message.state {
+            State::Closed => Ok(()),
+            State::Failed => self.end(out),
+            State::Open | State::Stopped => self.end_incomplete(out),
         }
     }
 
@@ -246,8 +224,7 @@ impl GeminiInteractions {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = GeminiInteractions::default();
-        out.end()
+        self.steps = Steps::default();
+        self.message.end(out)
     }
 }

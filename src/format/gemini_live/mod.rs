@@ -11,8 +11,8 @@ use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::gemini::{FunctionResponse, Parts, USAGE, word};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::read;
-use crate::format::support::usage::Meter;
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use payload::{Message, ServerContent, Transcription};
@@ -23,7 +23,11 @@ pub(super) static FORMAT: Format = Format {
     about: "Gemini Live, a dump of its events",
     link: "https://ai.google.dev/api/live",
     sniff,
-    decoder: || Box::new(GeminiLive::default()),
+    decoder: || {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        let (model, parts) = (None, Parts::default());
+        Box::new(GeminiLive { message, model, is_interrupted: false, parts })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -48,36 +52,12 @@ fn sniff(record: &Record) -> Sniff {
 }
 
 struct GeminiLive {
-    stage: Stage,
+    message: Lifecycle,
     /// The model, if the session's setup was seen.
     model: Option<String>,
     /// Whether the user spoke into the turn.
     is_interrupted: bool,
     parts: Parts,
-    meter: Meter,
-}
-
-/// How far a turn has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// None has begun, or the last one has ended.
-    Closed,
-    /// It has begun.
-    Open,
-    /// The provider reported an error.
-    Failed,
-}
-
-impl Default for GeminiLive {
-    fn default() -> Self {
-        GeminiLive {
-            stage: Stage::Closed,
-            model: None,
-            is_interrupted: false,
-            parts: Parts::default(),
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for GeminiLive {
@@ -92,7 +72,7 @@ impl Decoder for GeminiLive {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -132,10 +112,10 @@ impl GeminiLive {
 
     /// A session begins: what was open will not go on.
     fn set_up(&mut self, message: &Message, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => {}
-            Stage::Failed => self.end(out)?,
-            Stage::Open => {
+        match self.message.state {
+            State::Closed => {}
+            State::Stopped | State::Failed => self.end(out)?,
+            State::Open => {
                 let text = "a second session began before a turn of the first had ended";
                 out.emit(0, Kind::Error(Failure::new(Code::Malformed, text, Some(out.offset))))?;
                 self.end(out)?;
@@ -148,14 +128,10 @@ impl GeminiLive {
     }
 
     fn begin(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Failed {
+        if self.message.state == State::Failed {
             self.end(out)?;
         }
-        if self.stage == Stage::Closed {
-            self.stage = Stage::Open;
-            out.start(FORMAT.name, None, self.model.as_deref())?;
-        }
-        Ok(())
+        self.message.begin(None, self.model.as_deref(), out)
     }
 
     /// What a record adds to the turn.
@@ -199,11 +175,11 @@ impl GeminiLive {
     }
 
     fn usage(&mut self, message: &Message, usage: &str, out: &mut EventOut) -> Done {
-        let is_late = self.stage == Stage::Closed && message.is_only_usage();
+        let is_late = self.message.state == State::Closed && message.is_only_usage();
         if is_late {
             return out.warn("late_usage", "usage came behind the end of its turn");
         }
-        self.meter.feed(usage);
+        self.message.meter.feed(usage);
         Ok(())
     }
 
@@ -223,8 +199,7 @@ impl GeminiLive {
 
     fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        self.stage = Stage::Failed;
-        error::report(json, out)
+        self.message.fail(json, out)
     }
 
     fn stop(&mut self, finish_reason: FinishReason, raw: Option<&str>, out: &mut EventOut) -> Done {
@@ -237,9 +212,8 @@ impl GeminiLive {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = GeminiLive { model: self.model.take(), ..GeminiLive::default() };
-        out.end()
+        (self.is_interrupted, self.parts) = (false, Parts::default());
+        self.message.end(out)
     }
 }
 

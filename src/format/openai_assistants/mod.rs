@@ -16,8 +16,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Said;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use payload::{Content, Event};
@@ -29,7 +30,10 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI Assistants: the stream of a run, and runs as they are polled",
     link: "https://platform.openai.com/docs/api-reference/assistants-streaming/events",
     sniff,
-    decoder: || Box::new(Assistants::default()),
+    decoder: || {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Box::new(Assistants { message, steps: Steps::default(), parts: BTreeMap::new() })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -49,11 +53,10 @@ const USAGE: &[Row] = &[
 ];
 
 struct Assistants {
-    is_open: bool,
+    message: Lifecycle,
     steps: Steps,
     /// What has been said of the message that is being made, by part.
     parts: BTreeMap<u64, Part>,
-    meter: Meter,
 }
 
 /// What has been said of one part of a message.
@@ -64,17 +67,6 @@ struct Part {
     is_said: bool,
 }
 
-impl Default for Assistants {
-    fn default() -> Self {
-        Assistants {
-            is_open: false,
-            steps: Steps::default(),
-            parts: BTreeMap::new(),
-            meter: Meter::new(USAGE),
-        }
-    }
-}
-
 impl Decoder for Assistants {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         // It comes behind the run's own end.
@@ -82,13 +74,13 @@ impl Decoder for Assistants {
             return Ok(());
         }
         if frame.event_type == "error" {
-            return self.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.message.fail(&String::from_utf8_lossy(frame.data), out);
         }
         read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -127,7 +119,7 @@ impl Assistants {
                 (0..).zip(content).try_for_each(|(place, part)| self.whole(place, part, out))
             }
             _ if error::is_error(&Record::new(frame)) => {
-                self.fail(&String::from_utf8_lossy(frame.data), out)
+                self.message.fail(&String::from_utf8_lossy(frame.data), out)
             }
             _ => out.unknown(frame, if object.is_empty() { frame.event_type } else { object }),
         }
@@ -136,7 +128,7 @@ impl Assistants {
     /// The run: where it stands tells whether it goes on.
     fn run(&mut self, event: &Event, status: &str, out: &mut EventOut) -> Done {
         self.begin(event, out)?;
-        event.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+        event.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         match status {
             "queued" | "in_progress" | "cancelling" => return Ok(()),
             "requires_action" => {
@@ -152,26 +144,15 @@ impl Assistants {
             "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
             status => out.finish(0, status, None)?,
         }
-        self.meter.finish(out)?;
-        *self = Assistants::default();
-        out.end()
+        (self.steps, self.parts) = (Steps::default(), BTreeMap::new());
+        self.message.end(out)
     }
 
     /// A run begins, or goes on after its tools have been run.
     fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
         let is_run = event.object.text() == Some("thread.run");
         let id = if is_run { event.id.as_ref() } else { event.run_id.as_ref() };
-        out.start(FORMAT.name, id.and_then(Str::non_empty), event.model.non_empty())
-    }
-
-    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
-        if !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, None, None)?;
-        }
-        error::report(json, out)
+        self.message.begin(id.and_then(Str::non_empty), event.model.non_empty(), out)
     }
 
     /// What a delta adds to a part of the message.

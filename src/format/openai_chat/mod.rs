@@ -16,8 +16,9 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::repeat::Varying;
@@ -31,7 +32,10 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI Chat Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/chat/streaming",
     sniff,
-    decoder: || Box::new(OpenAiChat::default()),
+    decoder: || {
+        let (message, said) = (Lifecycle::new(&FORMAT, USAGE), Said::default());
+        Box::new(OpenAiChat { message, said, awaits_done: false, has_ended: false })
+    },
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -68,39 +72,25 @@ pub(super) const USAGE: &[Row] = &[
 ];
 
 struct OpenAiChat {
-    /// The id of the message that is open.
-    open: Option<String>,
-    /// For each choice, whether it has finished.
-    finished: BTreeMap<u64, bool>,
-    details: BTreeMap<u64, Details>,
-    meter: Meter,
-    /// What the answer rests on, by name, as it was said last: Perplexity
-    /// repeats it.
-    sources: BTreeMap<&'static str, String>,
-    /// The calls of the provider's whose results were said: LiteLLM repeats them.
-    answered: BTreeSet<String>,
-    /// Whether the framing promises a `[DONE]`.
+    message: Lifecycle,
+    said: Said,
+    /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
-    /// Whether an error came: then nothing is said of what is missing.
-    has_failed: bool,
-    /// Whether a message has ended: what follows must begin another one.
+    /// True if a message has ended: what follows must begin another one.
     has_ended: bool,
 }
 
-impl Default for OpenAiChat {
-    fn default() -> Self {
-        OpenAiChat {
-            open: None,
-            finished: BTreeMap::new(),
-            details: BTreeMap::new(),
-            meter: Meter::new(USAGE),
-            sources: BTreeMap::new(),
-            answered: BTreeSet::new(),
-            awaits_done: false,
-            has_failed: false,
-            has_ended: false,
-        }
-    }
+/// What has come of one message.
+#[derive(Default)]
+struct Said {
+    /// For each choice, true if it has finished.
+    finished: BTreeMap<u64, bool>,
+    details: BTreeMap<u64, Details>,
+    /// What the answer rests on, by name, as it came last: Perplexity repeats
+    /// it.
+    sources: BTreeMap<&'static str, String>,
+    /// The provider's calls whose results have come: LiteLLM repeats them.
+    answered: BTreeSet<String>,
 }
 
 impl Decoder for OpenAiChat {
@@ -116,13 +106,13 @@ impl Decoder for OpenAiChat {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.open.is_none() {
+        if !self.message.is_open() {
             return Ok(());
         }
         let is_complete =
-            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
+            !self.said.finished.is_empty() && self.said.finished.values().all(|&finished| finished);
         if is_complete {
-            if self.awaits_done && !self.has_failed {
+            if self.awaits_done && self.message.state != State::Failed {
                 out.warn(
                     "missing_done",
                     "the stream ended without `[DONE]`, behind its finish reason",
@@ -131,7 +121,7 @@ impl Decoder for OpenAiChat {
             return self.end(out);
         }
         self.close_finished(out)?;
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 
     fn varying(&self) -> Option<&'static Varying> {
@@ -150,15 +140,15 @@ impl OpenAiChat {
         if chunk.choices.is_none() && chunk.usage.is_none() && chunk.error.is_none() {
             return self.stray(frame, out);
         }
-        if self.is_next(id, choices) || (is_body && self.open.is_some()) {
+        if self.is_next(id, choices) || (is_body && self.message.is_open()) {
             self.end(out)?;
         }
         let begins = chunk.error.is_some() || choices.iter().any(Choice::says_something);
-        if self.open.is_none() && self.has_ended && !begins {
+        if !self.message.is_open() && self.has_ended && !begins {
             return out
                 .warn("after_done", "a record behind the end of its message was passed over");
         }
-        self.begin(id, chunk.model.non_empty(), out)?;
+        self.message.begin(id, chunk.model.non_empty(), out)?;
         for choice in choices {
             self.choice(choice, out)?;
         }
@@ -170,14 +160,12 @@ impl OpenAiChat {
             return Ok(());
         }
         // The calls of a whole message are whole, with a finish reason or not.
-        self.finished.keys().try_for_each(|&choice| out.call_end(choice, Key::None))?;
+        self.said.finished.keys().try_for_each(|&choice| out.call_end(choice, Key::None))?;
         self.done(out)
     }
 
     fn error(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.begin(None, None, out)?;
-        self.has_failed = true;
-        error::report(json, out)
+        self.message.fail(json, out)
     }
 
     /// A record that is none of this format's.
@@ -197,22 +185,14 @@ impl OpenAiChat {
     /// message in its middle.)
     fn is_next(&self, id: Option<&str>, choices: &[Choice]) -> bool {
         let all_finished =
-            !self.finished.is_empty() && self.finished.values().all(|&finished| finished);
-        let is_other = self.open.as_deref().is_some_and(|open| id.is_some_and(|id| id != open));
+            !self.said.finished.is_empty() && self.said.finished.values().all(|&finished| finished);
+        let is_other = self.message.is_open() && id.is_some() && id != self.message.id();
         all_finished && is_other && choices.iter().any(Choice::says_something)
-    }
-
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        if self.open.is_some() {
-            return Ok(());
-        }
-        self.open = Some(id.unwrap_or_default().to_owned());
-        out.start(FORMAT.name, id, model)
     }
 
     fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
-        self.finished.entry(number).or_insert(false);
+        self.said.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
         if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
             self.delta(number, delta, choice.is_whole(), out)?;
@@ -220,7 +200,7 @@ impl OpenAiChat {
         self.usage(choice.usage, out)?;
         let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
-            self.finished.insert(number, true);
+            self.said.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
         }
         match choice.error {
@@ -231,7 +211,7 @@ impl OpenAiChat {
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         match usage.map(RawValue::get) {
-            Some(json) if json.starts_with('{') => self.meter.feed(json),
+            Some(json) if json.starts_with('{') => self.message.meter.feed(json),
             Some(_) => out.warn("wrong_type", "the usage was left out: it is no object")?,
             None => {}
         }
@@ -241,7 +221,7 @@ impl OpenAiChat {
     /// A call's fragment comes. Behind a finish reason, the calls before it are
     /// as complete as they will ever be, and this is another one's.
     fn reopen(&mut self, number: u64, out: &mut EventOut) -> Done {
-        match self.finished.insert(number, false) {
+        match self.said.finished.insert(number, false) {
             Some(true) => out.call_end(number, Key::None),
             _ => Ok(()),
         }
@@ -249,7 +229,7 @@ impl OpenAiChat {
 
     fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
         out.may_repeat();
-        say(number, delta, is_whole, self.details.entry(number).or_default(), out)?;
+        say(number, delta, is_whole, self.said.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, out)?;
             calls::say(number, call, out)?;
@@ -278,8 +258,8 @@ impl OpenAiChat {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         for (name, json) in chunk.sources().into_iter().flatten() {
-            if self.sources.get(name).is_none_or(|said| said != json) {
-                self.sources.insert(name, json.to_owned());
+            if self.said.sources.get(name).is_none_or(|said| said != json) {
+                self.said.sources.insert(name, json.to_owned());
                 out.block(0, name, json)?;
             }
         }
@@ -289,7 +269,7 @@ impl OpenAiChat {
     /// What the provider's own tools gave: their calls stand among the others.
     fn result(&mut self, number: u64, given: &Given, out: &mut EventOut) -> Done {
         let id = given.tool_use_id.or_empty();
-        if !self.answered.insert(id.to_owned()) {
+        if !self.said.answered.insert(id.to_owned()) {
             return Ok(());
         }
         let executor = Some(Executor::Provider);
@@ -301,26 +281,26 @@ impl OpenAiChat {
     /// `[DONE]`, or a whole body: the end of the message, whether or not it
     /// gave a reason. Calls are final only with one.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if self.open.is_none() {
+        if !self.message.is_open() {
             return Ok(());
         }
-        if self.finished.values().any(|&finished| !finished) && !self.has_failed {
+        if self.said.finished.values().any(|&finished| !finished)
+            && self.message.state != State::Failed
+        {
             out.warn("no_finish_reason", "the message ended without a finish reason")?;
         }
         self.end(out)
     }
 
     fn close_finished(&mut self, out: &mut EventOut) -> Done {
-        let finished = self.finished.iter().filter(|(_, finished)| **finished);
+        let finished = self.said.finished.iter().filter(|(_, finished)| **finished);
         finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
-        self.meter.finish(out)?;
-        let awaits_done = self.awaits_done;
-        *self = OpenAiChat { awaits_done, has_ended: true, ..OpenAiChat::default() };
-        out.end()
+        (self.said, self.has_ended) = (Said::default(), true);
+        self.message.end(out)
     }
 }
 

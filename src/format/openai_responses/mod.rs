@@ -18,8 +18,9 @@ use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use crate::repeat::Varying;
@@ -35,7 +36,7 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI Responses and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/responses-streaming",
     sniff,
-    decoder: || Box::new(Responses::new(FORMAT.name, USAGE)),
+    decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
 };
 
 fn sniff(record: &Record) -> Sniff {
@@ -55,26 +56,10 @@ const USAGE: &[Row] = &[
 
 /// A decoder of responses, in this format or in a Realtime session.
 pub(super) struct Responses {
-    format: &'static str,
-    usage: &'static [Row],
-    stage: Stage,
-    /// The id of the response that is open.
-    id: Option<String>,
+    message: Lifecycle,
     /// The model of a session, where responses don't name theirs.
     pub(super) model: Option<String>,
     items: Items,
-    meter: Meter,
-}
-
-/// How far a response has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// None has begun, or the last one has ended.
-    Closed,
-    /// It has begun.
-    Open,
-    /// The provider reported an error, and may do so again.
-    Failed,
 }
 
 impl Decoder for Responses {
@@ -86,10 +71,9 @@ impl Decoder for Responses {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => Ok(()),
-            Stage::Open => self.meter.finish(out),
-            Stage::Failed => self.end(out),
+        match self.message.state {
+            State::Failed => self.end(out),
+            State::Closed | State::Open | State::Stopped => self.message.finish(out),
         }
     }
 
@@ -103,21 +87,14 @@ impl Decoder for Responses {
 }
 
 impl Responses {
-    pub(super) fn new(format: &'static str, usage: &'static [Row]) -> Self {
-        Responses {
-            format,
-            usage,
-            stage: Stage::Closed,
-            id: None,
-            model: None,
-            items: Items::default(),
-            meter: Meter::new(usage),
-        }
+    pub(super) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
+        let message = Lifecycle::new(row, usage);
+        Responses { message, model: None, items: Items::default() }
     }
 
     /// Whether a response has begun and not ended.
     pub(super) fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+        self.message.state == State::Open
     }
 
     pub(super) fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
@@ -156,34 +133,29 @@ impl Responses {
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |response: Response| {
             let id = response.id.non_empty();
-            let is_same = id.is_none() || id == self.id.as_deref();
-            match self.stage {
-                Stage::Closed => {}
+            let is_same = id.is_none() || id == self.message.id();
+            match self.message.state {
+                State::Closed => {}
                 _ if !is_new => return Ok(()),
-                Stage::Open if is_same => {
+                State::Open if is_same => {
                     return out
                         .warn("duplicate_created", "the open response was created a second time");
                 }
-                Stage::Open => self.cut(out)?,
-                Stage::Failed => self.end(out)?,
+                State::Open => self.cut(out)?,
+                State::Stopped | State::Failed => self.end(out)?,
             }
             self.begin(id, response.model.non_empty(), out)
         })
     }
 
     fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
-            return Ok(());
-        }
-        self.stage = Stage::Open;
-        self.id = id.map(str::to_owned);
-        out.start(self.format, id, model.or(self.model.as_deref()))
+        self.message.begin(id, model.or(self.model.as_deref()), out)
     }
 
     /// A part of a response came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        if self.stage != Stage::Closed {
+        if self.message.is_open() {
             return Ok(());
         }
         self.begin(None, None, out)?;
@@ -205,10 +177,10 @@ impl Responses {
 
     /// A complete response.
     fn body(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        match self.stage {
-            Stage::Closed => {}
-            Stage::Open => self.cut(out)?,
-            Stage::Failed => self.end(out)?,
+        match self.message.state {
+            State::Closed => {}
+            State::Open => self.cut(out)?,
+            State::Stopped | State::Failed => self.end(out)?,
         }
         self.whole(frame, "", out)
     }
@@ -220,7 +192,7 @@ impl Responses {
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
             self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
             self.items.close(out)?;
-            response.usage.iter().for_each(|usage| self.meter.feed(usage.get()));
+            response.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
             let status = response.status.non_empty().unwrap_or(status);
             if status == "failed" || response.error().is_some() {
                 return self.fail(response.error().unwrap_or("{}"), out);
@@ -239,20 +211,19 @@ impl Responses {
                 "cancelled" => out.finish_as(0, FinishReason::Other, status, None)?,
                 status => out.finish(0, status, None)?,
             }
-            if self.stage == Stage::Failed { Ok(()) } else { self.end(out) }
+            if self.message.state == State::Failed { Ok(()) } else { self.end(out) }
         })
     }
 
     /// The provider reported an error. It may do so again: something else ends it.
     pub(super) fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         self.begin(None, None, out)?;
-        self.stage = Stage::Failed;
-        error::report(json, out)
+        self.message.fail(json, out)
     }
 
     /// `[DONE]`: only some servers send it, and some as the only end that there is.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if self.stage == Stage::Open && self.items.are_done() {
+        if self.message.state == State::Open && self.items.are_done() {
             out.warn("no_finish_reason", "`[DONE]` came without the end of the response")?;
             return self.end(out);
         }
@@ -260,19 +231,13 @@ impl Responses {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        self.forget();
-        out.end()
+        self.items = Items::default();
+        self.message.end(out)
     }
 
     /// Another response begins.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        self.forget();
-        out.cut()
-    }
-
-    fn forget(&mut self) {
-        *self = Responses { model: self.model.take(), ..Responses::new(self.format, self.usage) };
+        self.items = Items::default();
+        self.message.cut(out)
     }
 }

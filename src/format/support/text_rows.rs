@@ -4,8 +4,9 @@
 
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::OptionalStr;
-use crate::format::support::usage::{Meter, Row};
+use crate::format::support::usage::Row;
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -59,8 +60,7 @@ impl Shape {
 
 pub(crate) struct Simple {
     shape: Shape,
-    is_open: bool,
-    meter: Meter,
+    message: Lifecycle,
 }
 
 impl Decoder for Simple {
@@ -73,8 +73,8 @@ impl Decoder for Simple {
         let record = Record::new(&frame);
         if frame.event_type == "error" || error::is_error(&record) {
             self.begin(&record, out)?;
-            error::report(&text, out)?;
-            return self.end(out);
+            self.message.fail(&text, out)?;
+            return self.message.end(out);
         }
         if first(&record, self.shape.text).is_some() {
             return self.record(&record, &text, out);
@@ -90,25 +90,22 @@ impl Decoder for Simple {
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.shape.end {
-            End::OfInput if self.is_open => self.end(out),
-            _ => self.meter.finish(out),
+            End::OfInput => self.message.end(out),
+            End::Reason | End::At(_) => self.message.finish(out),
         }
     }
 }
 
 impl Simple {
     pub(crate) fn boxed(shape: Shape) -> Box<dyn Decoder> {
-        let meter = Meter::new(shape.counts);
-        Box::new(Simple { shape, is_open: false, meter })
+        let message = Lifecycle::new(shape.row, shape.counts);
+        Box::new(Simple { shape, message })
     }
 
     fn begin(&mut self, record: &Record, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
         let (id, model) = (string(record, self.shape.id), string(record, self.shape.model));
         let [id, model] = [&id, &model].map(|name| name.non_empty());
-        out.start(self.shape.row.name, id, model)
+        self.message.begin(id, model, out)
     }
 
     fn record(&mut self, record: &Record, json: &str, out: &mut EventOut) -> Done {
@@ -121,7 +118,7 @@ impl Simple {
         }
         for place in self.shape.usage {
             let counts = if place.is_empty() { Some(json) } else { record.at(place) };
-            counts.into_iter().for_each(|counts| self.meter.pick(counts));
+            counts.into_iter().for_each(|counts| self.message.meter.pick(counts));
         }
         let reason = string(record, self.shape.finish);
         let reason = reason.text().filter(|raw| !finish::is_none(raw));
@@ -134,24 +131,18 @@ impl Simple {
             End::At(place) => first(record, place).is_some_and(|json| json != "false"),
             End::OfInput => false,
         };
-        if is_last { self.end(out) } else { Ok(()) }
+        if is_last { self.message.end(out) } else { Ok(()) }
     }
 
     /// `[DONE]`, which some gateways send behind all formats.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if !self.is_open {
+        if !self.message.is_open() {
             return Ok(());
         }
         if !matches!(self.shape.end, End::OfInput) {
             out.warn("no_finish_reason", "`[DONE]` came without a finish reason")?;
         }
-        self.end(out)
-    }
-
-    fn end(&mut self, out: &mut EventOut) -> Done {
-        self.is_open = false;
-        self.meter.finish(out)?;
-        out.end()
+        self.message.end(out)
     }
 }
 

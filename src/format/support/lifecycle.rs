@@ -1,0 +1,134 @@
+//! How a message begins and ends: what every decoder keeps of the one that is
+//! open, beside what its own format adds.
+
+use std::io;
+
+use crate::format::format::{Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::usage::{Meter, Row};
+use crate::frame::Frame;
+
+/// The message that is open: how far it has come, its id, and what it costs.
+#[derive(Debug)]
+pub(crate) struct Lifecycle {
+    row: &'static Format,
+    pub(crate) state: State,
+    id: Option<String>,
+    pub(crate) meter: Meter,
+}
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// None has begun, or the last one has ended.
+    Closed,
+    /// It has begun.
+    Open,
+    /// It has a reason to stop; its end, or what it cost, is still missing.
+    Stopped,
+    /// The provider reported an error.
+    Failed,
+}
+
+impl Lifecycle {
+    /// Returns the state before the first message of a format, whose usage has
+    /// these fields.
+    pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
+        Lifecycle { row, state: State::Closed, id: None, meter: Meter::new(usage) }
+    }
+
+    /// True if a message has begun and not ended.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state != State::Closed
+    }
+
+    /// The id of the open message, if its start had one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Emits the start of a message, unless one is open.
+    pub(crate) fn begin(
+        &mut self,
+        id: Option<&str>,
+        model: Option<&str>,
+        out: &mut EventOut,
+    ) -> Done {
+        if self.is_open() {
+            return Ok(());
+        }
+        self.state = State::Open;
+        self.id = id.map(str::to_owned);
+        out.start(self.row.name, id, model)
+    }
+
+    /// Emits the start of a message and a warning, unless one is open: the
+    /// beginning of the input is missing.
+    pub(crate) fn begin_late(
+        &mut self,
+        id: Option<&str>,
+        (code, warning): (&str, &str),
+        out: &mut EventOut,
+    ) -> Done {
+        if self.is_open() {
+            return Ok(());
+        }
+        self.begin(id, None, out)?;
+        out.warn(code, warning)
+    }
+
+    /// Notes that the open message has a reason to stop.
+    pub(crate) fn stop(&mut self) {
+        if self.state == State::Open {
+            self.state = State::Stopped;
+        }
+    }
+
+    /// Reports the provider's error, in a message of its own if none is open.
+    pub(crate) fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
+        self.begin(None, None, out)?;
+        self.state = State::Failed;
+        error::report(json, out)
+    }
+
+    /// Takes a record that is none of the format's: any provider's error, or
+    /// what has no meaning here. Returns true if it was an error.
+    pub(crate) fn stray(
+        &mut self,
+        frame: &Frame,
+        name: &str,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        if !error::is_error(&Record::new(frame)) {
+            return out.unknown(frame, name).map(|()| false);
+        }
+        self.fail(&String::from_utf8_lossy(frame.data), out).map(|()| true)
+    }
+
+    /// Ends the open message, if there is one: emits what it cost, and its end.
+    pub(crate) fn end(&mut self, out: &mut EventOut) -> Done {
+        if self.close(out)? { out.end() } else { Ok(()) }
+    }
+
+    /// Ends the open message, if there is one, because the next one begins: it
+    /// has not come to its own end.
+    pub(crate) fn cut(&mut self, out: &mut EventOut) -> Done {
+        if self.close(out)? { out.cut() } else { Ok(()) }
+    }
+
+    fn close(&mut self, out: &mut EventOut) -> io::Result<bool> {
+        self.id = None;
+        self.meter.finish(out)?;
+        Ok(std::mem::replace(&mut self.state, State::Closed) != State::Closed)
+    }
+
+    /// The input has ended: a message that has stopped ends well, of any other
+    /// only what it cost is emitted.
+    pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
+        match self.state {
+            State::Stopped => self.end(out),
+            State::Closed | State::Open | State::Failed => self.meter.finish(out),
+        }
+    }
+}
