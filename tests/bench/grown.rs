@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
@@ -61,10 +61,9 @@ pub(crate) fn table() {
 
 /// The fixtures of the formats, by name.
 fn fixtures() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/wire");
-    let entries = |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
-    let files = entries(&root).flat_map(|folder| entries(&folder).collect::<Vec<_>>());
-    let mut cases: Vec<_> = files
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format");
+    let mut cases: Vec<_> = files(&root)
+        .into_iter()
         .filter(|file| file.extension().is_some_and(|end| end == "in"))
         .filter(|file| !file.with_extension("args").exists())
         .filter_map(|file| {
@@ -74,6 +73,12 @@ fn fixtures() -> Vec<(String, String)> {
         .collect();
     cases.sort();
     cases
+}
+
+/// Every file in a folder and in those below it.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 /// Where the objects, lists and texts of a record stand.
