@@ -1,5 +1,8 @@
 //! Every kind of line, against its bytes and against the schema.
 
+#[path = "../../tests/cases/fits.rs"]
+mod fits;
+
 use std::borrow::Cow;
 
 use super::*;
@@ -9,6 +12,7 @@ use crate::event::{
     ToolResult, Usage, Warning,
 };
 use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
+use fits::misfit;
 
 const START: Start<'_> =
     Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None };
@@ -47,10 +51,10 @@ fn printed(make: impl FnOnce(&mut Vec<u8>) -> Box<dyn Sink + '_>, events: &[Even
     sink.finish().unwrap();
     drop(sink);
     let printed = String::from_utf8(out).unwrap();
-    let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
+    let schema = serde_json::from_str(SCHEMA).unwrap();
     for line in printed.lines() {
         let value = serde_json::from_str(line).unwrap();
-        assert!(schema.is_valid(&value), "{line}");
+        assert_eq!(misfit(&schema, &schema, &value), None, "{line}");
     }
     printed
 }

@@ -12,6 +12,7 @@ mod grown;
 mod hostile;
 mod live;
 mod loops;
+mod parts;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ fn main() {
         }
         ["hostile"] => hostile::table(),
         ["grown"] => grown::table(),
+        ["parts"] => parts::table(),
         ["live"] => live::table(),
         rest => {
             let megabytes = rest.first().copied().unwrap_or("100");
