@@ -146,7 +146,8 @@
 //!    the first row that says yes: a row whose records are a special case of another one's stands
 //!    above it.
 //! 3. Add cases: one `CASE.in` for each rule, in the folder of its name in `fixtures`.
-//! 4. `UPDATE_FIXTURES=NAME cargo test` writes the answers; read the difference.
+//! 4. `UPDATE_FIXTURES=NAME cargo test --test cases` writes the answers of the cases that have NAME
+//!    in their names; read the difference.
 //! 5. Never touch another layer: if the format does not fit, repair the design.
 //!
 //! # Adding a dialect
@@ -164,9 +165,6 @@ pub mod format;
 pub mod frame;
 pub mod sink;
 pub mod tools;
-
-#[doc = include_str!("hardening.md")]
-pub mod hardening {}
 
 mod assemble;
 #[cfg(feature = "cli")]

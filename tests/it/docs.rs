@@ -1,22 +1,16 @@
 //! README's examples run; the man page is the command line and README, in the
-//! form of a man page. `UPDATE_FIXTURES=1` writes what they print, and the page.
+//! form of a man page. `UPDATE_FIXTURES=README` and `UPDATE_FIXTURES=man`
+//! write what they print, and the page.
 
 mod man;
 
 use std::env;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn is_update() -> bool {
-    env::var_os("UPDATE_FIXTURES").is_some()
-}
+use crate::case::{is_updated, root, updated};
 
 fn readme() -> String {
     fs::read_to_string(root().join("README.md")).unwrap()
@@ -48,7 +42,7 @@ fn page(readme: &str, answer: impl Fn(&str) -> Option<String>) -> String {
 
 /// Runs a command in the root, where `toolstream` is the one that was built.
 fn shell(command: &str) -> String {
-    let command = command.replace("cargo run -q --release --", "toolstream");
+    let command = command.replace("cargo run --release --", "toolstream");
     let bin = cargo_bin("toolstream");
     let path = env::join_paths(
         [bin.parent().unwrap().to_owned()]
@@ -71,14 +65,14 @@ fn has_jq() -> bool {
 
 #[track_caller]
 fn check(name: &str, expected: &str, got: &str) {
-    if is_update() {
+    if updated().is_some_and(|part| is_updated(&part, name)) {
         return fs::write(root().join(name), got).unwrap();
     }
     let differs = expected.lines().zip(got.lines()).find(|(a, b)| a != b);
     let differs = differs.map(|(a, b)| format!("is\n{a}\nbut should be\n{b}\n"));
     assert!(
         expected == got,
-        "{name} {}`UPDATE_FIXTURES=1 cargo test docs` writes it",
+        "{name} {}`UPDATE_FIXTURES={name} cargo test --test it docs` writes it",
         differs.unwrap_or_default()
     );
 }
@@ -115,7 +109,7 @@ fn the_first_commands_of_the_readme_are_the_main_job_and_the_tests() {
     let find =
         |text: &str| readme.find(text).unwrap_or_else(|| panic!("README doesn't say {text:?}"));
     let (install, job) =
-        (find("```sh\ncargo install"), find("$ cargo run -q --release -- parse fixtures/"));
+        (find("```sh\ncargo install"), find("$ cargo run --release -- parse fixtures/"));
     let test = find("```sh\ncargo test\n");
     assert!(install < job && job < test);
 }
