@@ -142,8 +142,5 @@ pub fn choose(word: &str) -> Result<Selection, DialectError> {
 pub fn find(name: &str) -> Option<&'static Dialect> {
     let name = name.replace('-', "_");
     let is_it = |known: &&str| known.replace('-', "_") == name;
-    DIALECTS
-        .iter()
-        .copied()
-        .find(|row| [row.name].iter().chain(row.aliases).any(|name| is_it(name)))
+    DIALECTS.iter().copied().find(|row| [row.name].iter().chain(row.aliases).any(is_it))
 }
