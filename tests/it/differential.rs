@@ -12,7 +12,7 @@ use toolstream::frame::{Fault, FaultKind, Frame, HeaderValue, Settings, find};
 use toolstream::internals::{JsonStatus as Status, Scanner};
 
 use crate::case::Case;
-use crate::laws::settings;
+use crate::random::settings;
 
 /// What a framer gives, each frame as `show` says.
 fn ours(

@@ -174,8 +174,8 @@ fn cases() -> Vec<Case> {
         "fixtures/frame/eventstream/messages_of_a_stream",
         "fixtures/frame/eventstream/wrong_checksum_inside_a_call",
         "fixtures/frame/text/html_page",
-        "fixtures/wire/error/openai",
-        "fixtures/wire/text/characters_of_many_bytes",
+        "fixtures/format/error/openai",
+        "fixtures/format/text/characters_of_many_bytes",
     ];
     let mut cases = Case::all();
     cases.retain(|case| names.contains(&case.name.as_str()));

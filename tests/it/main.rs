@@ -1,10 +1,13 @@
-//! The integration tests, in one binary.
+//! The integration tests, in one binary. Those of each fixture are in
+//! `tests/cases`, which has some files of both.
 
 // A test may fail, and an index be out of range: that is what it's there for. Two of
 // the files are the fuzz targets' as well.
 #![allow(clippy::unwrap_used, clippy::string_slice, unreachable_pub)]
 
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
+#[path = "../cases/case.rs"]
+#[allow(dead_code)]
 mod case;
 /// What the fuzz targets check, of any bytes at all.
 #[allow(unreachable_pub)]
@@ -22,23 +25,35 @@ mod differential;
 mod docs;
 /// The examples of the library print what they say.
 mod examples;
+/// Which laws a case need not keep.
+#[path = "../cases/exceptions.rs"]
+#[allow(dead_code)]
+mod exceptions;
 /// Every read and every write fails once.
 mod faults;
-/// Every `case.in` gives its `case.out`.
-mod fixtures;
 /// Inputs that are larger or deeper than anyone has a reason to send.
 mod hostile;
+/// Who uses whom in `src`.
+mod imports;
 /// A reader of JSON for what the program writes.
+#[path = "../cases/json.rs"]
 mod json;
-/// The laws of the output, over every fixture and over random input.
-mod laws;
 /// Pipes, signals, and output that can't be written.
 mod pipes;
+/// The laws of the output, over random input.
+mod random;
+/// Records that look like the last one.
+#[path = "../cases/repeat.rs"]
+#[allow(dead_code)]
+mod repeat;
 /// One run of the program, in memory.
+#[path = "../cases/run.rs"]
 mod run;
-/// Every line is what `toolstream schema` says.
-mod schema;
-/// Records that look like the last one say what decoding them says.
+/// The shape of a message.
+#[path = "../cases/shape.rs"]
+#[allow(dead_code)]
+mod shape;
+/// Random records that look like the last one.
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 mod tidy;

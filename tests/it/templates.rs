@@ -1,50 +1,12 @@
 //! The record that looks like the last one says what it would have said if it
-//! had been decoded: every fixture, every fixture that stutters, and random
-//! streams, with and without templates.
+//! had been decoded: random streams, with and without the fast layer. The
+//! fixtures are read both ways in `tests/cases/repeat.rs`.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use toolstream::Config;
 
-use crate::case::{Case, Print, for_each, run};
-
-#[track_caller]
-fn check(name: &str, config: &Config, input: &[u8], sizes: &[usize]) {
-    let decode_all = Config { decode_all: true, ..config.clone() };
-    let expected = run(&decode_all, Print::Joined, [input]);
-    for &size in sizes {
-        let got = run(config, Print::Joined, input.chunks(size));
-        assert_eq!(got, expected, "{name} in reads of {size}");
-    }
-    let whole = run(config, Print::Events, [input]);
-    assert_eq!(whole, run(&decode_all, Print::Events, [input]), "{name}, not joined");
-}
-
-/// An input of which every record comes three times.
-fn stutter(input: &[u8]) -> Vec<u8> {
-    let end: &[u8] = match input.windows(2).any(|ends| ends == b"\n\n") {
-        true => b"\n\n",
-        false => b"\n",
-    };
-    let mut out = Vec::new();
-    let mut rest = input;
-    while let Some(at) = rest.windows(end.len()).position(|bytes| bytes == end) {
-        let (record, tail) = rest.split_at(at + end.len());
-        (0..3).for_each(|_| out.extend_from_slice(record));
-        rest = tail;
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-#[test]
-fn every_case_says_the_same() {
-    for_each(|case: &Case| {
-        let config = case.full_config();
-        check(&case.name, &config, &case.input, &[1, 7, 100, 4096]);
-        check(&format!("{} stuttering", case.name), &config, &stutter(&case.input), &[64, 65536]);
-    });
-}
+use crate::repeat::check;
 
 /// Records of the formats that have templates: `T` is a piece of text, `N` a
 /// number.

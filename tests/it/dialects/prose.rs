@@ -9,7 +9,7 @@ use toolstream::dialect::Selection;
 use super::{Example, spelt};
 use crate::case::{Print, kind, run};
 use crate::json::read;
-use crate::laws::{settings, words};
+use crate::random::{settings, words};
 
 /// Rows in which an opener by itself is a call, if they are chosen by name.
 const CALLS: &[(&str, &str)] = &[

@@ -1,15 +1,13 @@
 //! The fixture cases, and ways to run one.
 //!
 //! `fixtures/LAYER/FORMAT/CASE.in` is what is read, exactly; `CASE.out` beside
-//! it what `toolstream parse < CASE.in` prints. `CASE.args`, if it is there,
+//! it what `toolstream parse < CASE.in` prints. Where there are many, they are in
+//! folders by what they show. `CASE.args`, if it is there,
 //! holds further arguments, one a line; files that they name are beside it.
 
+use std::env;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use clap::Parser;
 use toolstream::Config;
@@ -19,7 +17,7 @@ pub(crate) use crate::run::{Print, run};
 
 /// One `case.in` and what belongs to it.
 pub(crate) struct Case {
-    /// `fixtures/LAYER/FORMAT/CASE`, for messages.
+    /// `fixtures/LAYER/FORMAT/CASE`: the name of its test.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) input: Vec<u8>,
@@ -29,14 +27,14 @@ pub(crate) struct Case {
 impl Case {
     /// Every case there is.
     pub(crate) fn all() -> Vec<Case> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut paths = files(&root.join("fixtures"));
+        let mut paths = files(&root().join("fixtures"));
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "in"));
-        paths.into_iter().map(|path| Case::read(root, path)).collect()
+        assert!(!paths.is_empty(), "there are no fixtures");
+        paths.into_iter().map(Case::read).collect()
     }
 
-    pub(crate) fn read(root: &Path, path: PathBuf) -> Case {
-        let name = path.strip_prefix(root).unwrap().with_extension("").display().to_string();
+    pub(crate) fn read(path: PathBuf) -> Case {
+        let name = path.strip_prefix(root()).unwrap().with_extension("").display().to_string();
         let args = fs::read_to_string(path.with_extension("args")).unwrap_or_default();
         let args = args.lines().map(str::to_owned).collect();
         Case { name, input: fs::read(&path).unwrap(), path, args }
@@ -63,6 +61,11 @@ impl Case {
         config.assembly.raw = true;
         config
     }
+}
+
+/// Returns the folder of the package.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Every file in a folder and in those below it, in order.
@@ -93,33 +96,23 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
     (config, reading.join)
 }
 
-/// Does something with every case, on all processors, and fails with the names
-/// of those that it failed for.
-#[track_caller]
-pub(crate) fn for_each(check: impl Fn(&Case) + Sync) {
-    let (cases, next, failed) = (Case::all(), AtomicUsize::new(0), Mutex::new(Vec::new()));
-    assert!(!cases.is_empty(), "there are no fixtures");
-    let work = || {
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if catch_unwind(AssertUnwindSafe(|| check(case))).is_err() {
-                failed.lock().unwrap().push(case.name.as_str());
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(work);
-        }
-    });
-    let mut failed = failed.into_inner().unwrap();
-    failed.sort_unstable();
+/// The pages that `UPDATE_FIXTURES` writes as well.
+pub(crate) const PAGES: [&str; 2] = ["README.md", "man/toolstream.1"];
+
+/// Returns what `UPDATE_FIXTURES` names: the cases and pages that are to be
+/// written. A value that would name all of them by accident is refused.
+pub(crate) fn updated() -> Option<String> {
+    let part = env::var("UPDATE_FIXTURES").ok()?;
     assert!(
-        failed.is_empty(),
-        "{} of {} cases failed:\n{}",
-        failed.len(),
-        cases.len(),
-        failed.join("\n")
+        !matches!(part.as_str(), "" | "1" | "true" | "yes" | "all"),
+        "UPDATE_FIXTURES is a part of the names of the cases to write, as openai-chat/body; `.` is all of them"
     );
+    Some(part)
+}
+
+/// True if `UPDATE_FIXTURES` is this part of a name.
+pub(crate) fn is_updated(part: &str, name: &str) -> bool {
+    part == "." || name.contains(part)
 }
 
 /// The type of a line, without reading the rest of it.

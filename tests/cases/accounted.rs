@@ -3,7 +3,7 @@
 
 use toolstream::frame::{Fault, FaultKind, Frame, Settings, find};
 
-use crate::case::for_each;
+use crate::case::Case;
 
 /// What a framer makes of a prefix.
 #[derive(Default)]
@@ -83,60 +83,58 @@ fn check(name: &str, framing: &str, bytes: &[u8]) {
     assert!(rest.is_some_and(|rest| is_overhead(framing, rest)), "{name}: something is lost");
 }
 
-#[test]
-fn every_byte_of_every_prefix() {
-    for_each(|case| {
-        let mut parts = case.name.split('/').skip(1);
-        let (Some("frame"), Some(framing)) = (parts.next(), parts.next()) else { return };
-        let is_other = !matches!(framing, "sse" | "ndjson" | "json" | "json-array");
-        if is_other || !case.args.is_empty() || case.input.starts_with(b"HTTP/") {
-            return;
-        }
-        for at in 0..=case.input.len() {
-            check(&format!("{} cut at {at}", case.name), framing, &case.input[..at]);
-        }
-    });
+/// Returns the framing that a case is for.
+fn framing(case: &Case) -> Option<&str> {
+    case.name.strip_prefix("fixtures/frame/")?.split('/').next()
+}
+
+pub(crate) fn every_byte_of_every_prefix(case: &Case) -> bool {
+    let Some(framing @ ("sse" | "ndjson" | "json" | "json-array")) = framing(case) else {
+        return false;
+    };
+    if !case.args.is_empty() || case.input.starts_with(b"HTTP/") {
+        return false;
+    }
+    for at in 0..=case.input.len() {
+        check(&format!("cut at {at}"), framing, &case.input[..at]);
+    }
+    true
 }
 
 /// In an AWS event stream the account is in numbers: what was framed, what was
 /// not read, and what is missing.
-#[test]
-fn every_byte_of_every_message() {
-    for_each(|case| {
-        if !case.name.starts_with("fixtures/frame/eventstream/") || !case.args.is_empty() {
-            return;
-        }
-        for at in 0..=case.input.len() {
-            let Account { messages, .. } = account("eventstream", &case.input[..at]);
-            let Some((offset, message)) = messages.last() else { continue };
-            let numbers: Vec<u64> =
-                message.split(' ').filter_map(|word| word.parse().ok()).collect();
-            let unaccounted = match numbers[..] {
-                [missing, wanted] => wanted - missing,
-                [unread] => unread,
-                _ => panic!("{}: no account: {message}", case.name),
-            };
-            assert_eq!(offset + unaccounted, at as u64, "{} cut at {at}: {message}", case.name);
-        }
-    });
+pub(crate) fn every_byte_of_every_message(case: &Case) -> bool {
+    if framing(case) != Some("eventstream") || !case.args.is_empty() {
+        return false;
+    }
+    for at in 0..=case.input.len() {
+        let Account { messages, .. } = account("eventstream", &case.input[..at]);
+        let Some((offset, message)) = messages.last() else { continue };
+        let numbers: Vec<u64> = message.split(' ').filter_map(|word| word.parse().ok()).collect();
+        let unaccounted = match numbers[..] {
+            [missing, wanted] => wanted - missing,
+            [unread] => unread,
+            _ => panic!("no account: {message}"),
+        };
+        assert_eq!(offset + unaccounted, at as u64, "cut at {at}: {message}");
+    }
+    true
 }
 
 /// A checksum notices a wrong bit wherever it is: the messages in front of it
-/// are read, and none behind.
-#[test]
-fn every_wrong_bit_of_every_message() {
-    for_each(|case| {
-        let whole = account("eventstream", &case.input);
-        if whole.pieces.is_empty() || !whole.messages.is_empty() {
-            return;
-        }
-        for bit in 0..case.input.len() * 8 {
-            let mut bytes = case.input.clone();
-            bytes[bit / 8] ^= 1 << (bit % 8);
-            let Account { pieces, is_cut, messages, .. } = account("eventstream", &bytes);
-            let frames = &pieces[..pieces.len() - messages.len()];
-            let is_rejected = is_cut && whole.pieces.starts_with(frames);
-            assert!(is_rejected && frames.len() < whole.pieces.len(), "{}, bit {bit}", case.name);
-        }
-    });
+/// are read, and none after it.
+pub(crate) fn every_wrong_bit_of_every_message(case: &Case) -> bool {
+    let whole = account("eventstream", &case.input);
+    if whole.pieces.is_empty() || !whole.messages.is_empty() {
+        return false;
+    }
+    for bit in 0..case.input.len() * 8 {
+        let mut bytes = case.input.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let Account { pieces, is_cut, messages, .. } = account("eventstream", &bytes);
+        let frames = &pieces[..pieces.len() - messages.len()];
+        let is_rejected = is_cut && whole.pieces.starts_with(frames);
+        assert!(is_rejected && frames.len() < whole.pieces.len(), "bit {bit}");
+    }
+    true
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use toolstream::Config;
 
-use crate::case::kind;
+use crate::case::{Print, kind, run};
 use crate::json::read;
 
 /// The lines of one message.
@@ -203,4 +204,26 @@ fn index(line: &str) -> u64 {
 /// A member that is text; empty if there is none.
 pub(crate) fn text(line: &Value, key: &str) -> String {
     line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Returns what is printed with neighbouring deltas joined, and the exit status.
+pub(crate) fn joined<'a>(
+    config: &Config,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (String, u8) {
+    let run = run(config, Print::Joined, pieces);
+    (run.out, run.status)
+}
+
+/// Law 5, and that the exit status tells whether every message ended well.
+#[track_caller]
+pub(crate) fn check_shape(name: &str, out: &str, status: u8) {
+    let messages = Message::all(out);
+    assert!(!messages.is_empty(), "{name}: no message");
+    messages.iter().for_each(|message| message.check(name));
+    let is_good = messages.iter().all(Message::is_good);
+    assert!(is_good || status != 0, "{name}: exit status 0 in spite of an error");
+    let is_faultless =
+        is_good && !out.lines().any(|line| matches!(kind(line), "invalid_tool_call" | "warning"));
+    assert!(!is_faultless || status == 0, "{name}: exit status {status} without a reason");
 }

@@ -12,10 +12,9 @@ use toolstream::Config;
 use toolstream::dialect::{Selection, choose};
 use toolstream::format;
 
-use super::shape::text;
-use super::{check_shape, joined};
 use crate::case::{Case, Print, kind, run};
 use crate::json::read;
+use crate::shape::{check_shape, joined, text};
 
 pub(crate) fn settings(cases: u32) -> Settings {
     let seed = match Settings::default().rng_seed {

@@ -1,0 +1,89 @@
+//! Which laws a case need not keep, and why: `exceptions.toml` in its folder, or
+//! in the one above it, with the keys of [`Exceptions`].
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde::Deserialize;
+
+use crate::case::{Case, files, root};
+
+/// What is allowed to the cases of one folder.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Exceptions {
+    /// Why a prefix may end well though the whole is cut: a format names no end
+    /// of its own, or names it more than once.
+    ends_early: Option<String>,
+    /// Words in markers that are not printed: those that may be any, as a
+    /// namespace, and those that mean nothing, as a wrapper.
+    marker_words: Vec<String>,
+    /// Texts that end a value of a call wherever they stand in it.
+    pub(crate) values_end_at: Vec<String>,
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// The file and key of each exception that was needed.
+static NEEDED: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
+
+impl Exceptions {
+    pub(crate) fn of(case: &Case) -> Exceptions {
+        let folders = case.folder().ancestors().take_while(|folder| *folder != root());
+        let mut paths = folders.map(|folder| folder.join("exceptions.toml"));
+        let path = paths.find(|path| path.is_file());
+        path.map(Exceptions::read).unwrap_or_default()
+    }
+
+    fn read(path: PathBuf) -> Exceptions {
+        let text = fs::read_to_string(&path).unwrap();
+        let read: Result<Exceptions, _> = toml::from_str(&text);
+        Exceptions { path, ..read.unwrap_or_else(|error| panic!("exceptions.toml: {error}")) }
+    }
+
+    fn need(&self, key: &str) {
+        NEEDED.lock().unwrap().insert((self.path.clone(), key.to_owned()));
+    }
+
+    /// True if the end of the input may be the end of a message wherever it comes.
+    pub(crate) fn ends_early(&self) -> bool {
+        self.ends_early.iter().for_each(|_| self.need("ends_early"));
+        self.ends_early.is_some()
+    }
+
+    /// True if this word may stand in a marker without being printed.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        let is_known = self.marker_words.iter().any(|known| known == word);
+        if is_known {
+            self.need(word);
+        }
+        is_known
+    }
+
+    /// What a case may need; `values_end_at` is asked for by `tests/it/dialects.rs`,
+    /// which also knows when it is not needed.
+    fn keys(&self) -> impl Iterator<Item = &str> {
+        let words = self.marker_words.iter().map(String::as_str);
+        self.ends_early.iter().map(|_| "ends_early").chain(words)
+    }
+}
+
+/// Returns a line for each exception that no case has needed.
+pub(crate) fn stale() -> Vec<String> {
+    let mut paths = files(&root().join("fixtures"));
+    paths.retain(|path| path.ends_with("exceptions.toml"));
+    let needed = NEEDED.lock().unwrap();
+    let mut stale = Vec::new();
+    for exceptions in paths.into_iter().map(Exceptions::read) {
+        let is_idle = |key: &&str| !needed.contains(&(exceptions.path.clone(), (*key).to_owned()));
+        let idle = exceptions.keys().filter(is_idle);
+        stale.extend(
+            idle.map(|key| {
+                format!("{}: {key} isn't needed by any case", exceptions.path.display())
+            }),
+        );
+    }
+    stale
+}
