@@ -11,170 +11,197 @@ use crate::dialect::Markup;
 use crate::dialect::spec::StartIn;
 use crate::event::{Code, Event, Failure, Kind, Output, Warning};
 use crate::format;
-use crate::format::format::Decoder;
+use crate::format::format::Decoder as _;
 use crate::format::support::emit::EventOut;
-use crate::format::support::spoken::Halves;
+use crate::format::support::error;
+use crate::format::support::halves::Halves;
 use crate::frame;
-use crate::frame::{Fault, FaultKind, FrameResult, Framer, Next, TakeFrames};
-use crate::repeat::Templates;
+use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult};
+use crate::repeat::Repeats;
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
 
-/// What the layers are told.
-#[derive(Clone, Default)]
+/// How one input is read.
+#[derive(Clone)]
 pub struct Config {
-    /// The framing; found out if there is none.
+    /// The framing; detected if there is none.
     pub framing: Option<&'static frame::Framing>,
-    /// The wire format; found out if there is none.
+    /// The wire format; detected if there is none.
     pub format: Option<&'static format::Format>,
     /// How calls and reasoning are written inside text.
     pub dialect: dialect::Selection,
-    /// Where the text begins; the dialect's own way if not given.
+    /// The region that text begins in; the dialect's own if there is none.
     pub start_in: Option<StartIn>,
-    /// The tools that there are, if they are known.
+    /// The tools that the model was given, if they are known.
     pub tools: Option<Arc<Tools>>,
-    /// What framers are told.
-    pub settings: frame::Settings,
-    /// What the assembler is told.
+    /// How bytes are framed.
+    pub frame: frame::FrameConfig,
+    /// How fragments are assembled.
     pub assembly: assemble::Options,
-    /// Decode every record, even one that looks like the last: what tests
-    /// compare with.
-    pub decode_all: bool,
+    /// Compare each record with the last one before it is decoded: the same
+    /// output, several times as fast.
+    pub repeat: bool,
 }
 
-/// One input's way through all layers.
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            framing: None,
+            format: None,
+            dialect: dialect::Selection::default(),
+            start_in: None,
+            tools: None,
+            frame: frame::FrameConfig::default(),
+            assembly: assemble::Options::default(),
+            repeat: true,
+        }
+    }
+}
+
+/// Reads one input: bytes in, events out.
 pub struct Pipeline {
     framer: AutoFramer,
-    decoder: Templates<AutoDecoder>,
-    halves: Halves,
-    markup: Markup,
-    assembler: Assembler,
+    layers: Layers,
     /// How many bytes have been fed.
     length: u64,
 }
 
 impl Pipeline {
-    /// A pipeline for one input.
+    /// Returns a pipeline for one input.
     pub fn new(config: &Config) -> Self {
-        let is_text = config.format.is_some_and(|format| format.name == "text");
-        let framing = config.framing.or_else(|| if is_text { frame::find("text") } else { None });
+        let is_text = config.format.is_some_and(|format| *format == format::text::FORMAT);
+        let text = if is_text { FRAMINGS.iter().find(|row| row.is_text()) } else { None };
+        let framing = config.framing.or(text.copied());
         Pipeline {
-            framer: AutoFramer::new(framing, config.settings),
-            decoder: Templates::new(AutoDecoder::new(config.format), !config.decode_all),
-            halves: Halves::default(),
-            markup: Markup::new(
-                &config.dialect,
-                config.start_in,
-                config.tools.clone(),
-                config.assembly.max_args,
-            ),
-            assembler: Assembler::new(config.assembly.clone()),
+            framer: AutoFramer::new(framing, config.frame),
+            layers: Layers {
+                repeats: Repeats::new(config.repeat, config.frame),
+                decoder: AutoDecoder::new(config.format),
+                halves: Halves::default(),
+                markup: Markup::new(
+                    &config.dialect,
+                    config.start_in,
+                    config.tools.clone(),
+                    config.assembly.max_args,
+                ),
+                assembler: Assembler::new(config.assembly.clone()),
+            },
             length: 0,
         }
     }
 
-    /// Whether nothing more needs to be read.
+    /// Returns true if nothing more needs to be read.
     pub fn is_stopped(&self) -> bool {
-        self.assembler.is_stopped()
+        self.layers.assembler.is_stopped()
     }
 
-    /// Takes the next bytes of the input.
+    /// Takes the next bytes of the input. Fails only if `sink` does.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
+        let Pipeline { framer, layers, length } = self;
         *length += bytes.len() as u64;
-        let mut layers = Layers { decoder, halves, markup, assembler, sink };
-        framer.feed(bytes, &mut layers)?;
-        layers.settle(*length)
+        let body = framer.body(bytes, &mut |frame| layers.frame(frame, sink))?;
+        let mut rest = &*body;
+        while !rest.is_empty() {
+            while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
+                framer.skip(taken);
+                rest = rest.get(taken..).unwrap_or_default();
+            }
+            rest = framer.step(rest, &mut |frame| layers.frame(frame, sink))?;
+        }
+        layers.flush(sink)
     }
 
-    /// The input has ended.
+    /// The input has ended. Fails only if `sink` does.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, decoder, halves, markup, assembler, length } = self;
-        let mut layers = Layers { decoder, halves, markup, assembler, sink };
-        framer.finish(&mut layers)?;
-        layers.finish(*length)?;
-        assembler.finish(*length, &mut |event| sink.feed(event))?;
-        sink.finish()
+        let Pipeline { framer, layers, length } = self;
+        framer.finish(&mut |frame| layers.frame(frame, sink))?;
+        layers.finish(*length, sink)
     }
 
-    /// A signal stops the program: what was gathered is said, and the open
-    /// message ends.
+    /// A signal stops the program: emits what was held back, and ends the open
+    /// message with an error. Fails only if `sink` does.
     pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { decoder, halves, markup, assembler, length, .. } = self;
         let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
-        assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
-        Layers { decoder, halves, markup, assembler, sink }.finish(*length)?;
-        assembler.finish(*length, &mut |event| sink.feed(event))?;
-        sink.finish()
+        let layers = &mut self.layers;
+        layers.assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+        layers.finish(self.length, sink)
     }
 }
 
-/// The layers behind the framer.
-struct Layers<'p> {
-    decoder: &'p mut Templates<AutoDecoder>,
-    halves: &'p mut Halves,
-    markup: &'p mut Markup,
-    assembler: &'p mut Assembler,
-    sink: &'p mut dyn Sink,
+/// The layers after the framer.
+struct Layers {
+    repeats: Repeats,
+    decoder: AutoDecoder,
+    halves: Halves,
+    markup: Markup,
+    assembler: Assembler,
 }
 
-impl Layers<'_> {
-    /// Lets the decoder speak of the frame at `offset`, through all layers.
-    fn speak<R>(
-        &mut self,
-        offset: u64,
-        speak: impl FnOnce(&mut Templates<AutoDecoder>, &mut EventOut<'_>) -> io::Result<R>,
-    ) -> io::Result<R> {
-        let Layers { decoder, halves, markup, assembler, sink } = self;
+impl Layers {
+    /// Takes a frame through all layers.
+    fn frame(&mut self, frame: FrameResult<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(fault) => return self.fault(&fault, sink),
+        };
+        if self.repeats.take_frame(&frame) {
+            return Ok(());
+        }
+        self.flush(sink)?;
+        let Layers { repeats, decoder, halves, markup, assembler } = self;
+        assembler.set_framing(frame.framing.name);
+        markup.set_plain(frame.framing.is_text());
+        repeats.feed(frame, decoder, halves, &mut |event| {
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+        })
+    }
+
+    /// Emits the texts of the records that were taken as repeats.
+    fn flush(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Layers { repeats, decoder, markup, assembler, .. } = self;
+        repeats.flush(decoder, &mut |pieces| {
+            markup.feed_pieces(pieces, &mut |pieces| {
+                assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
+                    Some(event) => sink.feed(event),
+                    None => sink.feed_pieces(pieces),
+                })
+            })
+        })
+    }
+
+    /// Reports what is wrong with the bytes themselves.
+    fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+        self.flush(sink)?;
+        if fault.kind == FaultKind::Limit {
+            self.release(sink)?;
+        }
+        report(fault, &mut self.assembler, sink)
+    }
+
+    /// Ends the input after `length` bytes.
+    fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
+        self.flush(sink)?;
+        let Layers { repeats, decoder, halves, markup, assembler } = self;
+        repeats.catch_up(decoder, length)?;
         let mut emit = |event: Event<'_>| {
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
-        speak(decoder, &mut EventOut::new(&mut emit, halves, offset))
+        let mut out = EventOut::new(&mut emit, halves, length);
+        decoder.finish(&mut out)?;
+        out.flush()?;
+        self.release(sink)?;
+        self.assembler.finish(length, &mut |event| sink.feed(event))?;
+        sink.finish()
     }
 
-    /// Lets the decoder say what it has put off.
-    fn settle(&mut self, offset: u64) -> io::Result<()> {
-        self.speak(offset, |decoder, out| decoder.settle(out))
-    }
-
-    fn finish(&mut self, length: u64) -> io::Result<()> {
-        self.speak(length, |decoder, out| {
-            decoder.finish(out)?;
-            out.flush()
-        })?;
-        self.release()
-    }
-
-    /// Nothing more will come: text that was held back is out.
-    fn release(&mut self) -> io::Result<()> {
-        let Layers { markup, assembler, sink, .. } = self;
+    /// Emits text that was held back: no more will come.
+    fn release(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let Layers { markup, assembler, .. } = self;
         markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
     }
 }
 
-impl TakeFrames for Layers<'_> {
-    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()> {
-        match frame {
-            Ok(frame) => {
-                self.assembler.set_framing(frame.framing);
-                self.speak(frame.offset, |decoder, out| decoder.feed(frame, out))
-            }
-            Err(fault) => {
-                self.settle(fault.offset)?;
-                if fault.kind == FaultKind::Limit {
-                    self.release()?;
-                }
-                report(&fault, self.assembler, self.sink)
-            }
-        }
-    }
-
-    fn alike(&mut self, next: &Next<'_>) -> usize {
-        self.decoder.alike(next)
-    }
-}
-
-/// Says what is wrong with the bytes themselves.
+/// Reports what is wrong with the bytes themselves: an error, or a warning.
 fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> io::Result<()> {
     let text = String::from_utf8_lossy(fault.raw);
     let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
@@ -185,14 +212,15 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
         let warning = Warning { code: fault.code, message, offset, index: None };
         return assembler.feed(Kind::Warning(warning).into(), &mut emit);
     };
-    let mut failure = Failure { raw, ..Failure::new(code, message, offset) };
+    let failure = Failure { raw, ..Failure::new(code, message, offset) };
     match fault.kind {
         FaultKind::Broken => assembler.lose_the_rest(),
-        FaultKind::Status => {
-            let status = message.rsplit(' ').next();
-            let is_later = |status: &str| matches!(status, "408" | "409" | "429");
-            failure.provider_code = status;
-            failure.retryable = status.map(|status| is_later(status) || status.starts_with('5'));
+        FaultKind::Status(status) => {
+            let word = status.to_string();
+            let provider_code = Some(word.as_str());
+            let retryable = error::is_retryable_status(status);
+            let failure = Failure { provider_code, retryable, ..failure };
+            return assembler.feed(Kind::Error(failure).into(), &mut emit);
         }
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, FinishReason, Kind, Reason};
+use crate::event::{Code, Event, FinishReason, Kind, Pieces, Reason};
 use crate::io::report_on;
 use crate::sink::Sink;
 
@@ -135,6 +135,10 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
             report_on(&mut self.stderr, self.name, failure.message, failure.offset);
         }
         self.inner.feed(event)
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.inner.feed_pieces(pieces)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -16,7 +16,7 @@ mod pending;
 use std::sync::Arc;
 use std::{io, mem};
 
-use crate::event::{CallPart, Code, Emit, Event, Failure, Kind, Start, Usage};
+use crate::event::{CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Usage};
 use crate::tools::Tools;
 use context::Out;
 use message::Message;
@@ -127,9 +127,6 @@ impl Assembler {
             Kind::End => self.end(emit),
             Kind::ProviderEvent(_) if !self.options.raw => Ok(()),
             _ if is_of_choice(&event.kind) && self.is_other_choice(event.choice) => Ok(()),
-            Kind::CallPart(part) if !event.cuts.is_empty() && !self.joins(event.choice, &part) => {
-                event.pieces().try_for_each(|piece| self.feed(piece, emit))
-            }
             kind => {
                 let choice = event.choice;
                 if self.message.is_none()
@@ -148,6 +145,22 @@ impl Assembler {
                 if stop { self.stop(emit) } else { Ok(()) }
             }
         }
+    }
+
+    /// Takes pieces of a text, as [`Self::feed`] takes each of them.
+    pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+        let Pieces { event, cuts } = pieces;
+        let are_fragments =
+            matches!(event.kind, Kind::CallPart(part) if !self.joins(event.choice, &part));
+        if are_fragments {
+            let mut emit = |event: Event<'_>| emit(event.into());
+            return pieces.events().try_for_each(|event| self.feed(event, &mut emit));
+        }
+        // Text is passed on, after what had to come first; nothing else with text is.
+        self.feed(event, &mut |event| {
+            let cuts = event.kind.text().map_or(&[][..], |_| cuts);
+            emit(Pieces { event, cuts })
+        })
     }
 
     /// The input has ended, after so many bytes: ends the open message, and says

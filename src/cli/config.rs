@@ -8,7 +8,7 @@ use anyhow::Context;
 use crate::assemble::Options;
 use crate::cli::{ChoiceFilter, OnMalformed, Reading, StartIn};
 use crate::dialect;
-use crate::frame::Settings;
+use crate::frame::FrameConfig;
 use crate::pipeline::Config;
 use crate::tools::Tools;
 
@@ -18,7 +18,7 @@ impl Reading {
     pub fn config(&self) -> anyhow::Result<Config> {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         Ok(Config {
-            decode_all: false,
+            repeat: true,
             framing: self.framing,
             format: self.format,
             dialect: self.dialect.unwrap_or_default(),
@@ -28,7 +28,7 @@ impl Reading {
                 StartIn::Auto => dialect::StartIn::Auto,
             }),
             tools: tools.clone(),
-            settings: Settings { strict: self.strict, max_event: self.max_event.0 },
+            frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
             assembly: Options {
                 deltas: self.deltas,
                 choice: match self.choice {

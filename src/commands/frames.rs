@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::cli::Frames;
 use crate::detect::AutoFramer;
 use crate::event::Code;
-use crate::frame::{FaultKind, FrameResult, Framer, Settings};
+use crate::frame::{FaultKind, FrameConfig, FrameResult};
 use crate::io::{Output, Progress, Task, die, pump, report_on};
 use crate::sink;
 use crate::sink::error_code;
@@ -17,13 +17,13 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
     let mut out = Output::open().map_err(Lost)?;
     let mut status = Status::new(args.strict);
-    let settings = Settings { strict: args.strict, max_event: args.max_event.0 };
+    let config = FrameConfig { strict: args.strict, max_event: args.max_event.0 };
     for name in &inputs.names {
         let stderr = &mut io::stderr();
         let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
         let progress = Progress::new(input.size());
         let mut task = Printer {
-            framer: AutoFramer::new(args.framing, settings),
+            framer: AutoFramer::new(args.framing, config),
             voice: Voice {
                 sink: sink::Frames::new(&mut out, inputs.label(name, false)),
                 status: &mut status,

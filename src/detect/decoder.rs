@@ -5,13 +5,13 @@ use std::io;
 use crate::detect::WINDOW;
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::error;
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::EventOut;
 use crate::format::table::FORMATS;
-use crate::frame::{Frame, Header, Sniff};
+use crate::frame::{Frame, Framing, Header, Sniff};
 use crate::json;
 use crate::json::Str;
-use crate::repeat::Varying;
 
 /// A decoder of any format.
 pub(crate) struct AutoDecoder {
@@ -31,7 +31,7 @@ enum State {
 
 /// A frame that came before the format was known.
 struct Held {
-    framing: &'static str,
+    framing: &'static Framing,
     event_type: String,
     headers: Vec<Header<'static>>,
     data: Vec<u8>,
@@ -63,9 +63,6 @@ impl Held {
     }
 }
 
-/// The row of what is an error and no more.
-const ERROR: &str = "error";
-
 /// The formats that say yes to a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
@@ -86,7 +83,7 @@ impl AutoDecoder {
         let Some(wanted) = self.wanted else { return Ok(found) };
         match found {
             _ if (wanted.sniff)(&record) == Sniff::Yes => Ok(Some(wanted)),
-            Some(row) if row.name == ERROR => Ok(found),
+            Some(row) if *row == error::FORMAT => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
                 wanted.name, row.name
@@ -123,7 +120,7 @@ impl Decoder for AutoDecoder {
             State::Failed => return Ok(()),
             State::Open | State::Errors(_) => self.choose(&frame),
         };
-        let is_format = matches!(chosen, Ok(Some(row)) if row.name != ERROR);
+        let is_format = matches!(chosen, Ok(Some(row)) if *row != error::FORMAT);
         match &mut self.state {
             State::Errors(errors) if is_format => errors.finish(out)?,
             State::Errors(errors) => return errors.feed(frame, out),
@@ -162,16 +159,16 @@ impl Decoder for AutoDecoder {
         }
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
+    fn repeatable(&self) -> Option<&'static Repeatable> {
         match &self.state {
-            State::Chosen(decoder) => decoder.varying(),
+            State::Chosen(decoder) => decoder.repeatable(),
             _ => None,
         }
     }
 
-    fn again(&mut self, piece: &Str<'_>) {
+    fn on_repeat(&mut self, text: &Str<'_>) {
         if let State::Chosen(decoder) = &mut self.state {
-            decoder.again(piece);
+            decoder.on_repeat(text);
         }
     }
 }

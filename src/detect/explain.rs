@@ -3,7 +3,7 @@
 use crate::detect::AutoFramer;
 use crate::detect::decoder::candidates;
 use crate::format::format::{Format, Record};
-use crate::frame::{FRAMINGS, Fault, Frame, Framer, Settings, Sniff};
+use crate::frame::{Fault, Frame, FrameConfig, Sniff};
 use crate::json;
 
 /// What an input is.
@@ -23,7 +23,7 @@ pub struct Verdict {
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
     let mut verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
-    let mut framer = AutoFramer::new(None, Settings::default());
+    let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
             Ok(frame) => verdict.see(&frame),
@@ -47,10 +47,8 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
 impl Verdict {
     fn see(&mut self, frame: &Frame<'_>) {
         if self.framing == "unknown" {
-            self.framing = frame.framing.into();
-            let about =
-                FRAMINGS.iter().find(|row| row.name == frame.framing).map_or("", |row| row.about);
-            self.evidence.push(format!("the framing is {about}"));
+            self.framing = frame.framing.name.into();
+            self.evidence.push(format!("the framing is {}", frame.framing.about));
         }
         if self.format != "unknown" {
             return;

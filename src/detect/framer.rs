@@ -1,20 +1,21 @@
-//! The framer that finds out how its input is framed, behind the heads that
+//! The framer that finds out how its input is framed, after the heads that
 //! `curl -i` prints.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::detect::{WINDOW, reject};
 use crate::frame::http;
 use crate::frame::http::{Dechunker, Found};
 use crate::frame::{
-    FRAMINGS, Fault, FaultKind, Frame, FrameOut, FrameResult, Framer, Framing, Next, Settings,
-    Sniff, TakeFrames, is_begun_mark, skip_blank,
+    Envelope, FRAMINGS, Fault, FaultKind, Frame, FrameConfig, FrameOut, FrameResult, Framer,
+    Framing, Sniff, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
-    settings: Settings,
+    config: FrameConfig,
     /// The input so far, while nothing is decided.
     head: Vec<u8>,
     state: State,
@@ -36,14 +37,14 @@ enum State {
 
 impl AutoFramer {
     /// A framer that finds out, or takes the framing that is wanted.
-    pub fn new(wanted: Option<&'static Framing>, settings: Settings) -> Self {
+    pub fn new(wanted: Option<&'static Framing>, config: FrameConfig) -> Self {
         let state = match wanted {
-            Some(framing) if framing.name == "text" => State::Chosen((framing.framer)(settings)),
+            Some(framing) if framing.is_text() => State::Chosen((framing.framer)(config)),
             _ => State::Head,
         };
         AutoFramer {
             wanted,
-            settings,
+            config,
             head: Vec::new(),
             state,
             base: 0,
@@ -77,9 +78,8 @@ impl AutoFramer {
             Ok(None) => return Ok(()),
             Err(message) => return self.reject(message, out),
         };
-        self.state = State::Chosen((framing.framer)(self.settings));
-        let head = std::mem::take(&mut self.head);
-        self.pass(&head, out)
+        self.state = State::Chosen((framing.framer)(self.config));
+        Ok(())
     }
 
     /// The framing that is wanted, unless the input can only be another one, or
@@ -89,7 +89,7 @@ impl AutoFramer {
         let Some(wanted) = self.wanted else { return Ok(found) };
         match ((wanted.sniff)(&self.head), found) {
             (Sniff::No, None) if !ended => Ok(None),
-            (Sniff::No, Some(found)) if found.name != "text" => Err(format!(
+            (Sniff::No, Some(found)) if !found.is_text() => Err(format!(
                 "--framing {} was asked for, but the input looks like {}",
                 wanted.name, found.name
             )),
@@ -105,7 +105,7 @@ impl AutoFramer {
                 self.state = State::Rejected;
                 let message = "the input ended inside an HTTP head".into();
                 let (kind, code, raw) = (FaultKind::Truncated, "truncated", self.head.as_slice());
-                out.frame(Err(Fault { kind, code, message, offset: 0, raw }))?;
+                out(Err(Fault { kind, code, message, offset: 0, raw }))?;
                 return Ok(false);
             }
             Found::More | Found::No => {}
@@ -120,8 +120,8 @@ impl AutoFramer {
         }
         if self.maybe_chunked {
             match http::is_chunk_size(&self.head) {
-                Found::More if !ended => return Ok(false),
-                Found::Yes(_) => {
+                None if !ended => return Ok(false),
+                Some(true) => {
                     let mut dechunker = Dechunker::default();
                     self.head = dechunker.feed(&self.head);
                     self.dechunker = Some(dechunker);
@@ -136,8 +136,8 @@ impl AutoFramer {
 
     fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = format!("HTTP status {status}");
-        out.frame(Err(Fault {
-            kind: FaultKind::Status,
+        out(Err(Fault {
+            kind: FaultKind::Status(status),
             code: "http_status",
             message,
             offset: 0,
@@ -148,7 +148,7 @@ impl AutoFramer {
     fn reject(&mut self, message: String, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
         let offset = self.base;
-        out.frame(Err(Fault {
+        out(Err(Fault {
             kind: FaultKind::Unrecognised,
             code: "unrecognised",
             message,
@@ -157,34 +157,97 @@ impl AutoFramer {
         }))
     }
 
-    /// Hands bytes of the body to the framer that was chosen.
-    fn pass(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+    /// Takes the next bytes of the input, and returns those of the body that can
+    /// be framed: none until its framing is known.
+    pub fn body<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<Cow<'b, [u8]>> {
+        let body = match &mut self.dechunker {
+            Some(dechunker) => Cow::Owned(dechunker.feed(bytes)),
+            None => Cow::Borrowed(bytes),
+        };
+        match self.state {
+            State::Chosen(_) => return Ok(body),
+            State::Rejected => return Ok(Cow::Borrowed(&[])),
+            State::Head | State::Body => self.head.extend_from_slice(&body),
+        }
+        self.decide(false, out)?;
+        Ok(Cow::Owned(self.decided()))
+    }
+
+    /// Returns the beginning of the body, once its framing is known.
+    fn decided(&mut self) -> Vec<u8> {
+        match self.state {
+            State::Chosen(_) => std::mem::take(&mut self.head),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes bytes of the body up to the end of the next frame, or all of them,
+    /// and returns the rest. Fails only if `out` does.
+    pub fn step<'b>(&mut self, body: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let base = self.base;
         match &mut self.state {
-            State::Chosen(framer) if base == 0 => framer.feed(bytes, out),
-            State::Chosen(framer) => framer.feed(bytes, &mut Shifted { out, base }),
+            State::Chosen(framer) => framer.step(body, &mut |frame| out(shifted(frame, base))),
+            _ => Ok(&[]),
+        }
+    }
+
+    /// Takes the next bytes of the input. Fails only if `out` does.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let body = self.body(bytes, out)?;
+        self.feed_body(&body, out)
+    }
+
+    fn feed_body(&mut self, body: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut rest = body;
+        while !rest.is_empty() {
+            rest = self.step(rest, out)?;
+        }
+        Ok(())
+    }
+
+    /// The input has ended: emits what was held back, or a fault that says what
+    /// is missing.
+    pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let is_open = matches!(self.state, State::Head | State::Body);
+        if is_open && (skip_blank(&self.head).is_empty() || is_begun_mark(&self.head)) {
+            return Ok(());
+        }
+        self.decide(true, out)?;
+        let body = self.decided();
+        self.feed_body(&body, out)?;
+        let base = self.base;
+        match &mut self.state {
+            State::Chosen(framer) => framer.finish(&mut |frame| out(shifted(frame, base))),
             _ => Ok(()),
+        }
+    }
+
+    /// Returns what surrounded the data of the last frame: see
+    /// [`Framer::envelope`].
+    pub fn envelope(&self) -> Option<Envelope<'_>> {
+        match &self.state {
+            State::Chosen(framer) => framer.envelope(),
+            _ => None,
+        }
+    }
+
+    /// Counts bytes of the body that are not framed: see [`Framer::skip`].
+    pub fn skip(&mut self, bytes: usize) {
+        if let State::Chosen(framer) = &mut self.state {
+            framer.skip(bytes);
         }
     }
 }
 
-/// Moves positions in the body to those in the input.
-struct Shifted<'s, 'o> {
-    out: &'s mut FrameOut<'o>,
-    base: u64,
-}
-
-impl TakeFrames for Shifted<'_, '_> {
-    fn frame(&mut self, frame: FrameResult<'_>) -> io::Result<()> {
-        let base = self.base;
-        self.out.frame(match frame {
-            Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
-            Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
-        })
-    }
-
-    fn alike(&mut self, next: &Next<'_>) -> usize {
-        self.out.alike(next)
+/// Moves a position in the body to that in the input.
+fn shifted(frame: FrameResult<'_>, base: u64) -> FrameResult<'_> {
+    match frame {
+        Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
+        Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
     }
 }
 
@@ -199,32 +262,4 @@ fn choose(head: &[u8], ended: bool) -> Option<&'static Framing> {
         }
     }
     None
-}
-
-impl Framer for AutoFramer {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let body = self.dechunker.as_mut().map(|dechunker| dechunker.feed(bytes));
-        let bytes = body.as_deref().unwrap_or(bytes);
-        match self.state {
-            State::Chosen(_) => self.pass(bytes, out),
-            State::Rejected => Ok(()),
-            State::Head | State::Body => {
-                self.head.extend_from_slice(bytes);
-                self.decide(false, out)
-            }
-        }
-    }
-
-    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let is_open = matches!(self.state, State::Head | State::Body);
-        if is_open && (skip_blank(&self.head).is_empty() || is_begun_mark(&self.head)) {
-            return Ok(());
-        }
-        self.decide(true, out)?;
-        let base = self.base;
-        match &mut self.state {
-            State::Chosen(framer) => framer.finish(&mut Shifted { out, base }),
-            _ => Ok(()),
-        }
-    }
 }

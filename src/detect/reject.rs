@@ -64,7 +64,7 @@ fn is_binary(byte: u8) -> bool {
 
 /// Whether a framing that isn't just text knows, or may come to know, the input.
 fn may_be_framed(head: &[u8]) -> bool {
-    FRAMINGS.iter().any(|row| row.name != "text" && (row.sniff)(head) != Sniff::No)
+    FRAMINGS.iter().any(|row| !row.is_text() && (row.sniff)(head) != Sniff::No)
 }
 
 /// Whether this is HTML or XML; nothing while it can still become so.

@@ -10,7 +10,9 @@ use crate::dialect::machine::Machine;
 use crate::dialect::machine::markup_probe::Watch;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
-use crate::event::{Emit, Event, FinishReason, Kind, Start, TOO_MANY_CHOICES, is_too_many};
+use crate::event::{
+    Emit, EmitPieces, Event, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, is_too_many,
+};
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
@@ -26,6 +28,7 @@ pub struct Markup {
     watches: Option<BTreeMap<u64, Watch>>,
     /// The text ended inside a call, and names no end of its own.
     is_cut: bool,
+    is_plain: bool,
 }
 
 impl Markup {
@@ -45,6 +48,7 @@ impl Markup {
             machines: None,
             watches: None,
             is_cut: false,
+            is_plain: false,
         }
     }
 
@@ -53,10 +57,11 @@ impl Markup {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
-                event.texts().try_for_each(|text| self.text(event.choice, text, emit))
+                self.text(event.choice, text.text, emit)
             }
             Kind::Text(text) if text.channel.is_none() && self.is_watched(event.choice) => {
-                self.watch(event, emit)
+                let mut emit = |pieces: Pieces<'_>| pieces.events().try_for_each(&mut *emit);
+                self.watch(event.into(), &mut emit)
             }
             Kind::Finish(finish) => {
                 let stopped = !finish.inferred && finish.finish_reason == FinishReason::Stop;
@@ -72,6 +77,20 @@ impl Markup {
         }
     }
 
+    /// Takes pieces of a text, as [`Self::feed`] takes each of them.
+    pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+        let Event { choice, kind } = pieces.event;
+        let is_answer = matches!(kind, Kind::Text(text) if text.channel.is_none());
+        if is_answer && self.machines.is_some() {
+            let mut emit = |event: Event<'_>| emit(event.into());
+            return pieces.texts().try_for_each(|text| self.text(choice, text, &mut emit));
+        }
+        if is_answer && self.is_watched(choice) {
+            return self.watch(pieces, emit);
+        }
+        emit(pieces)
+    }
+
     /// The message or the input has ended: what was held back is text.
     pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
@@ -81,8 +100,13 @@ impl Markup {
         Ok(())
     }
 
+    /// True if the messages that come are plain text, and not a provider's.
+    pub fn set_plain(&mut self, is_plain: bool) {
+        self.is_plain = is_plain;
+    }
+
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        let is_text = start.format == "text";
+        let is_text = self.is_plain;
         let dialect = match self.choice {
             Selection::Default if is_text => Some("auto"),
             Selection::Auto => Some("auto"),
@@ -101,13 +125,14 @@ impl Markup {
 
     /// Passes text on, and says before the piece of it that opens markup which
     /// flag would read that. One warning is enough.
-    fn watch(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        let choice = event.choice;
+    fn watch(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+        let choice = pieces.event.choice;
         let watch = self.watches.get_or_insert_default().entry(choice).or_default();
-        let Some((opener, name)) = watch.feed(event) else { return emit(event) };
+        let Some((opener, name)) = watch.feed(pieces) else { return emit(pieces) };
         self.watches = None;
         let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
-        event.pieces().enumerate().try_for_each(|(at, piece)| {
+        let mut emit = |event: Event<'_>| emit(event.into());
+        pieces.events().enumerate().try_for_each(|(at, piece)| {
             if at == opener {
                 warn("markup_in_text", &message, &mut |kind| emit(Event::new(choice, kind)))?;
             }

@@ -7,19 +7,23 @@
 //! calls and passes everything else on.
 
 mod choices;
+mod pieces;
 pub(crate) mod redact;
 
-use std::{io, iter};
+use std::io;
 
 pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
+pub use pieces::Pieces;
 pub use redact::mask;
 
 /// Where a layer hands on what it has completed. The only errors are those of
 /// writing: bad input is an event.
 pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
 
-/// One thing that happened in one choice of a message; or several pieces of one
-/// text that came right after one another.
+/// Where a layer hands on what it has completed, pieces of text together.
+pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
+
+/// One thing that happened in one choice of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     /// Which of several alternative answers this belongs to; 0 where a
@@ -27,32 +31,12 @@ pub struct Event<'a> {
     pub choice: u64,
     /// What happened.
     pub kind: Kind<'a>,
-    /// Where its text is cut into pieces.
-    pub cuts: &'a [usize],
 }
 
 impl<'a> Event<'a> {
-    /// One thing, in one piece.
+    /// An event of one choice.
     pub fn new(choice: u64, kind: Kind<'a>) -> Self {
-        Event { choice, kind, cuts: &[] }
-    }
-
-    /// The texts of its pieces.
-    pub fn texts(self) -> impl Iterator<Item = &'a str> {
-        let (mut rest, mut cuts, mut begin) = (self.kind.text(), self.cuts.iter(), 0);
-        iter::from_fn(move || {
-            let (piece, behind) = match cuts.next() {
-                Some(&cut) => rest?.split_at_checked(cut - std::mem::replace(&mut begin, cut))?,
-                None => return rest.take(),
-            };
-            rest = Some(behind);
-            Some(piece)
-        })
-    }
-
-    /// Its pieces, each by itself.
-    pub fn pieces(self) -> impl Iterator<Item = Event<'a>> {
-        self.texts().map(move |text| Event::new(self.choice, self.kind.with_text(text)))
+        Event { choice, kind }
     }
 }
 
@@ -117,7 +101,7 @@ impl<'a> Kind<'a> {
         }
     }
 
-    /// The same delta, with another text.
+    /// Returns this delta with another text.
     pub fn with_text(self, text: &'a str) -> Self {
         match self {
             Kind::Text(piece) => Kind::Text(Text { text, ..piece }),

@@ -13,8 +13,8 @@ use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut, is_json};
 use crate::format::support::error::report_failure;
+use crate::format::support::halves::Halves;
 use crate::format::support::payload::{payload, read};
-use crate::format::support::spoken::Halves;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::{
     anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
@@ -45,20 +45,10 @@ fn sniff(record: &Record) -> Sniff {
     let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
     let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
     let is_object = text.starts_with('{') && is_json(text);
-    let inner =
-        Record::new(&Frame { event_type: "", headers: &[], data: text.as_bytes(), ..EMPTY });
-    let is_known = || known(&inner).is_some_and(|row| row.name != error::FORMAT.name);
+    let inner = record.inside(text);
+    let is_known = || known(&inner).is_some_and(|row| *row != error::FORMAT);
     (is_object && (record.has("p") || is_known())).into()
 }
-
-const EMPTY: Frame<'static> = Frame {
-    framing: crate::frame::EVENT_STREAM,
-    event_type: "",
-    headers: &[],
-    data: b"",
-    id: "",
-    offset: 0,
-};
 
 /// The formats of the models on Bedrock; an error may stand in place of any.
 static MODELS: [&Format; 13] = [

@@ -8,7 +8,7 @@ use crate::format::support::error;
 use crate::frame::{Frame, Sniff};
 
 /// A body that is nothing but an error.
-pub(super) static FORMAT: Format = Format {
+pub(crate) static FORMAT: Format = Format {
     name: "error",
     aliases: &["error-body"],
     about: "an error body of any provider",

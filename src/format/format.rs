@@ -6,9 +6,8 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::format::support::emit::EventOut;
-use crate::frame::{Frame, Sniff};
+use crate::frame::{Frame, Framing, Sniff};
 use crate::json;
-use crate::repeat::Varying;
 
 /// Turns the frames of one format into events.
 pub trait Decoder {
@@ -17,14 +16,31 @@ pub trait Decoder {
     /// The input has ended, or no more of it will be read. A decoder says what
     /// it held back, and `end` if its format allows a message to end here.
     fn finish(&mut self, out: &mut EventOut) -> io::Result<()>;
-    /// What may differ in a record that looks like the last one: see
-    /// [`Templates`]. Nothing if every record must be decoded.
-    fn varying(&self) -> Option<&'static Varying> {
+    /// Returns what may differ in a record that repeats the last one: see
+    /// [`Repeatable`]. Nothing if the next record must be decoded.
+    fn repeatable(&self) -> Option<&'static Repeatable> {
         None
     }
-    /// Records came that look like the last one, but for pieces of text, which
-    /// joined are this one.
-    fn again(&mut self, _piece: &json::Str) {}
+    /// Records came that repeat the last one, and were not decoded. Their texts,
+    /// joined, are `text`. Only a decoder that compares later texts with earlier
+    /// ones needs to know.
+    fn on_repeat(&mut self, _text: &json::Str) {}
+}
+
+/// What may differ in a record that repeats the last one, beside its text:
+/// members of the record itself, by their keys.
+///
+/// A decoder that returns one says of the record that it decoded last: if it
+/// emitted one piece of text and nothing else, then that piece is the value of
+/// a string in the record, and a record that differs in this string and in
+/// these members alone would change no state but that of its counts, and emit
+/// nothing but the text in the string's place.
+#[derive(Debug)]
+pub struct Repeatable {
+    /// Strings and numbers that the decoder does not read.
+    pub unread: &'static [&'static str],
+    /// Members that hold numbers, of which the last one of each counts.
+    pub counts: &'static [&'static str],
 }
 
 /// A row of the table of formats.
@@ -53,10 +69,17 @@ impl Format {
     }
 }
 
+/// Rows are told apart by their names: no two have the same.
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 /// A frame read as far as is needed to tell formats apart.
 pub struct Record<'a> {
     /// The framing that the frame came in.
-    pub framing: &'static str,
+    pub framing: &'static Framing,
     /// The frame's name, if it has one.
     pub event_type: &'a str,
     /// Whether its framing gives it headers, as an AWS event stream does.
@@ -70,7 +93,7 @@ impl<'a> Record<'a> {
     /// Reads the top of a frame's JSON object; of any other payload, nothing.
     pub fn new(frame: &Frame<'a>) -> Self {
         let text = std::str::from_utf8(frame.data).unwrap_or_default();
-        let members = if frame.framing == "text" { Vec::new() } else { json::members(text) };
+        let members = if frame.framing.is_text() { Vec::new() } else { json::members(text) };
         Record {
             framing: frame.framing,
             event_type: frame.event_type,
@@ -78,6 +101,13 @@ impl<'a> Record<'a> {
             is_failure: frame.is_failure(),
             members,
         }
+    }
+
+    /// Reads the top of a record that came inside this one, as text.
+    pub fn inside<'p>(&self, text: &'p str) -> Record<'p> {
+        let (event_type, has_headers, is_failure) = ("", false, false);
+        let members = json::members(text);
+        Record { framing: self.framing, event_type, has_headers, is_failure, members }
     }
 
     /// Whether the payload is an object with anything in it.

@@ -22,7 +22,7 @@ mod codex;
 mod cohere;
 mod cohere_v1;
 mod dashscope;
-mod error;
+pub(crate) mod error;
 // The file of the central type has the name of the room.
 #[allow(clippy::module_inception)]
 pub(crate) mod format;
@@ -44,14 +44,14 @@ mod pi;
 mod replicate;
 pub(crate) mod support;
 pub(crate) mod table;
-mod text;
+pub(crate) mod text;
 mod tgi;
 mod watsonx;
 mod workers_ai;
 mod writer_completions;
 
-pub use format::{Decoder, Format, Record};
+pub use format::{Decoder, Format, Record, Repeatable};
 pub use support::emit::{Done, EventOut};
+pub use support::halves::Halves;
 pub use support::payload::{Payload, read_records as read};
-pub use support::spoken::Halves;
 pub use table::{FORMATS, find};

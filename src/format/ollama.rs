@@ -9,7 +9,7 @@
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
@@ -18,7 +18,6 @@ use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use crate::repeat::Varying;
 
 pub(super) static CHAT: Format = Format {
     name: "ollama-chat",
@@ -96,10 +95,13 @@ struct Ollama {
     message: Lifecycle,
     /// How many calls there have been.
     calls: u64,
+    /// True if the last record could repeat: see [`Repeatable`].
+    repeats: bool,
 }
 
 impl Decoder for Ollama {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        self.repeats = false;
         if frame.is_done() {
             return Ok(());
         }
@@ -110,14 +112,14 @@ impl Decoder for Ollama {
         Ok(())
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
-        Some(&Varying { unread: &["created_at"], last: &[] })
+    fn repeatable(&self) -> Option<&'static Repeatable> {
+        self.repeats.then_some(&Repeatable { unread: &["created_at"], counts: &[] })
     }
 }
 
 impl Ollama {
     fn new(row: &'static Format) -> Self {
-        Ollama { message: Lifecycle::new(row, USAGE), calls: 0 }
+        Ollama { message: Lifecycle::new(row, USAGE), calls: 0, repeats: false }
     }
 
     fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
@@ -145,7 +147,7 @@ impl Ollama {
     }
 
     fn message(&mut self, message: &Message, out: &mut EventOut) -> Done {
-        out.may_repeat();
+        self.repeats = true;
         message.thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
         message.content.iter().try_for_each(|content| out.text(0, content))?;
         for image in message.images.iter().flatten() {

@@ -14,7 +14,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::{Frame, Sniff};
+use crate::frame::{Frame, Holds, Sniff};
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -25,7 +25,12 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);
-        Box::new(Completions { message, finished: BTreeMap::new(), framing: "" })
+        Box::new(Completions {
+            message,
+            finished: BTreeMap::new(),
+            holds: Holds::Stream,
+            awaits_done: false,
+        })
     },
 };
 
@@ -69,7 +74,8 @@ struct Completions {
     message: Lifecycle,
     /// For each choice, true if it has finished.
     finished: BTreeMap<u64, bool>,
-    framing: &'static str,
+    holds: Holds,
+    awaits_done: bool,
 }
 
 impl Decoder for Completions {
@@ -77,7 +83,8 @@ impl Decoder for Completions {
         if frame.is_done() {
             return self.done("`[DONE]` came without a finish reason", out);
         }
-        self.framing = frame.framing;
+        self.holds = frame.framing.holds;
+        self.awaits_done = frame.framing.ends_with_done;
         if frame.event_type == "error" {
             return self.message.fail(&String::from_utf8_lossy(frame.data), out);
         }
@@ -85,13 +92,13 @@ impl Decoder for Completions {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.framing == "json" {
+        if self.holds == Holds::Body {
             return self.done("the body has no finish reason", out);
         }
         if !self.is_finished() {
             return self.message.finish(out);
         }
-        if self.framing == "sse" {
+        if self.awaits_done {
             out.warn(
                 "missing_done",
                 "the stream ended without `[DONE]`, behind its finish reason",

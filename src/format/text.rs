@@ -6,17 +6,14 @@ use std::io;
 use crate::event::{FinishReason, Kind, Text};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 
-/// The framing of plain text.
-pub(super) const FRAMING: &str = "text";
-
-pub(super) static FORMAT: Format = Format {
+pub(crate) static FORMAT: Format = Format {
     name: "text",
     aliases: &["plain", "plain-text"],
     about: "plain text, as a model's process prints it",
     link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
-    sniff: |record: &Record<'_>| if record.framing == FRAMING { Sniff::Yes } else { Sniff::No },
+    sniff: |record: &Record<'_>| record.framing.is_text().into(),
     decoder: || Box::new(Plain::default()),
 };
 

@@ -9,17 +9,20 @@
 
 use std::io;
 
+use crate::frame::framer::{
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+};
 use crate::frame::header;
-use crate::frame::header::{Defect, Header, HeaderValue};
-use crate::frame::{Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff};
-
-pub(super) const NAME: &str = "eventstream";
+use crate::frame::header::{Defect, Header};
 
 pub(super) static FRAMING: Framing = Framing {
-    name: NAME,
+    name: "eventstream",
     about: "binary messages of an AWS event stream",
+    content: Content::Binary,
+    ends_with_done: false,
+    holds: Holds::Stream,
     sniff,
-    framer: |settings| Box::new(EventStream { settings, ..EventStream::default() }),
+    framer: |config| Box::new(EventStream { config, ..EventStream::default() }),
 };
 
 /// The bytes of a prelude, and of the shortest message.
@@ -67,7 +70,7 @@ impl Prelude {
     }
 
     /// What is wrong with the message, as far as its prelude tells.
-    fn check(&self, settings: &Settings, offset: u64) -> Result<(), Fault<'static>> {
+    fn check(&self, config: &FrameConfig, offset: u64) -> Result<(), Fault<'static>> {
         let Prelude { total, headers, declared, actual } = *self;
         let room = total.saturating_sub(SHORTEST);
         let message = if declared != actual {
@@ -82,8 +85,8 @@ impl Prelude {
             format!(
                 "a message gives the length of its headers as {headers} bytes, and has room for {room}"
             )
-        } else if settings.is_over(total) {
-            return Err(settings.limit_fault(offset));
+        } else if config.is_over(total) {
+            return Err(config.limit_fault(offset));
         } else if headers > MAX_HEADER_BYTES {
             return Err(too_many(
                 format!("a message has more than {MAX_HEADER_BYTES} bytes of headers"),
@@ -98,7 +101,7 @@ impl Prelude {
 
 #[derive(Debug, Default)]
 struct EventStream {
-    settings: Settings,
+    config: FrameConfig,
     /// What has come of a message that isn't whole: never more, whatever
     /// length it gives.
     held: Vec<u8>,
@@ -117,7 +120,7 @@ impl EventStream {
     fn take(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         if let Some(prelude) = bytes.first_chunk().filter(|_| self.held.is_empty()) {
             let prelude = Prelude::new(prelude);
-            if let Err(fault) = prelude.check(&self.settings, self.offset) {
+            if let Err(fault) = prelude.check(&self.config, self.offset) {
                 return self.fail(fault, out).map(|()| bytes.len());
             }
             self.length = Some(prelude.total);
@@ -135,7 +138,7 @@ impl EventStream {
             let message = std::mem::take(&mut self.held);
             self.message(&message, out)?;
         } else if let Some(prelude) = self.held.first_chunk().map(Prelude::new) {
-            match prelude.check(&self.settings, self.offset) {
+            match prelude.check(&self.config, self.offset) {
                 Ok(()) => self.length = Some(prelude.total),
                 Err(fault) => self.fail(fault, out)?,
             }
@@ -149,7 +152,7 @@ impl EventStream {
         match split(bytes, self.offset) {
             Ok((headers, data)) => {
                 let frame = Frame {
-                    framing: FRAMING.name,
+                    framing: &FRAMING,
                     event_type: name(&headers),
                     headers: &headers,
                     data,
@@ -157,7 +160,7 @@ impl EventStream {
                     offset: self.offset,
                 };
                 self.offset += bytes.len() as u64;
-                out.frame(Ok(frame))
+                out(Ok(frame))
             }
             Err(fault) => self.fail(fault, out),
         }
@@ -166,7 +169,7 @@ impl EventStream {
     fn fail(&mut self, fault: Fault<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.is_broken = true;
         self.held = Vec::new();
-        out.frame(Err(fault))
+        out(Err(fault))
     }
 }
 
@@ -195,16 +198,8 @@ fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<
 fn name<'h>(headers: &'h [Header<'_>]) -> &'h str {
     [":event-type", ":exception-type", ":error-code"]
         .into_iter()
-        .find_map(|name| text(headers, name))
+        .find_map(|name| header::text(headers, name))
         .unwrap_or_default()
-}
-
-/// The header of this name, if there is one and it is text.
-pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str> {
-    match &headers.iter().find(|header| header.name == name)?.value {
-        HeaderValue::Text(text) => Some(text),
-        _ => None,
-    }
 }
 
 fn broken(message: String, offset: u64) -> Fault<'static> {
@@ -216,21 +211,17 @@ fn too_many(message: String, offset: u64) -> Fault<'static> {
 }
 
 impl Framer for EventStream {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        self.fed += bytes.len() as u64;
-        let mut rest = bytes;
-        while !rest.is_empty() && !self.is_broken {
-            let taken = self.take(rest, out)?;
-            rest = rest.get(taken..).unwrap_or_default();
-        }
-        Ok(())
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        let taken = if self.is_broken { bytes.len() } else { self.take(bytes, out)? };
+        self.fed += taken as u64;
+        Ok(bytes.get(taken..).unwrap_or_default())
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out.frame(Err(Fault {
+            return out(Err(Fault {
                 kind: FaultKind::Note,
                 code: "unread",
                 message,
@@ -247,13 +238,7 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out.frame(Err(Fault {
-            kind: FaultKind::Truncated,
-            code: "truncated",
-            message,
-            offset,
-            raw: &[],
-        }))
+        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw: &[] }))
     }
 }
 
@@ -261,7 +246,7 @@ impl Framer for EventStream {
 mod tests {
     use super::*;
     use crate::frame::FrameResult;
-    use crate::frame::tests::check;
+    use crate::frame::framer::tests::check;
 
     /// A message with right checksums, whatever its lengths.
     fn message(headers: &[u8], payload: &[u8]) -> Vec<u8> {
@@ -281,9 +266,9 @@ mod tests {
 
     /// What is said of these bytes, in pieces of any size.
     #[track_caller]
-    fn faults(input: &[u8], settings: Settings, expected: &[&str]) {
+    fn faults(input: &[u8], config: FrameConfig, expected: &[&str]) {
         for size in [1, 2, 5, 12, 13, input.len()] {
-            let mut framer = (FRAMING.framer)(settings);
+            let mut framer = (FRAMING.framer)(config);
             let mut said = Vec::new();
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
                 said.extend(
@@ -318,14 +303,14 @@ mod tests {
         );
         faults(
             &input[end..end + 5],
-            Settings::default(),
+            FrameConfig::default(),
             &[
                 "Truncated: the input ended inside the prelude of a message: 7 of 12 bytes are missing",
             ],
         );
         faults(
             &input[end..end + 13],
-            Settings::default(),
+            FrameConfig::default(),
             &["Truncated: the input ended inside a message: 5 of 18 bytes are missing"],
         );
     }
@@ -336,7 +321,7 @@ mod tests {
         for bit in 0..good.len() * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            let mut framer = (FRAMING.framer)(Settings::default());
+            let mut framer = (FRAMING.framer)(FrameConfig::default());
             let (mut frames, mut broken) = (0, 0);
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
                 match frame {
@@ -360,7 +345,7 @@ mod tests {
         check(&FRAMING, false, &input, &["|{}", "!Broken 18", "!Note 18"]);
         faults(
             &input,
-            Settings::default(),
+            FrameConfig::default(),
             &[
                 "Broken: the checksum of a message is 2f9261fb, but its bytes give 2f9261fa",
                 "Note: 36 bytes, from the damage on, were not read",
@@ -375,8 +360,10 @@ mod tests {
         let mut framer = EventStream::default();
         framer.feed(&bad[..PRELUDE], &mut |_: FrameResult<'_>| Ok(())).unwrap();
         assert!(framer.is_broken && framer.held.capacity() == 0);
-        let mut framer =
-            EventStream { settings: Settings { max_event: 0, ..Settings::default() }, ..framer };
+        let mut framer = EventStream {
+            config: FrameConfig { max_event: 0, ..FrameConfig::default() },
+            ..framer
+        };
         framer.is_broken = false;
         framer
             .feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: FrameResult<'_>| Ok(()))
@@ -388,7 +375,7 @@ mod tests {
     fn lengths_that_cannot_be_are_told_apart() {
         let said = |input: &[u8], expected: &str| {
             let unread = format!("Note: {} bytes, from the damage on, were not read", input.len());
-            faults(input, Settings::default(), &[expected, &unread]);
+            faults(input, FrameConfig::default(), &[expected, &unread]);
         };
         said(
             &sealed(15, 0, b""),
@@ -405,7 +392,7 @@ mod tests {
         );
         let most = sealed((1 << 20) + 16, 1 << 20, b"");
         let prelude = Prelude::new(most.first_chunk().unwrap());
-        assert!(prelude.check(&Settings::default(), 0).is_ok());
+        assert!(prelude.check(&FrameConfig::default(), 0).is_ok());
         said(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
         said(
             &message(b"\x01a\x07\0\x04hi", b"payload"),

@@ -48,6 +48,14 @@ impl Header<'_> {
     }
 }
 
+/// The header of this name, if there is one and it is text.
+pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str> {
+    match &headers.iter().find(|header| header.name == name)?.value {
+        HeaderValue::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
 /// The most headers of one message.
 const MAX_HEADERS: usize = 1024;
 

@@ -4,20 +4,24 @@
 
 use std::io;
 
-use crate::frame::{
-    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Settings, Sniff, skip_blank,
+use crate::frame::framer::{
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    skip_blank,
 };
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "json",
     about: "one JSON body, or several one after another",
+    content: Content::Json,
+    ends_with_done: false,
+    holds: Holds::Body,
     sniff: |head| match skip_blank(head) {
         [] => Sniff::More,
         value @ [b'{', ..] => sniff_value(value),
         _ => Sniff::No,
     },
-    framer: |settings| Box::new(Values::new(FRAMING.name, settings)),
+    framer: |config| Box::new(Values::new(&FRAMING, false, config)),
 };
 
 /// How much of a value has to be JSON before it's taken for such, in bytes.
@@ -38,6 +42,9 @@ fn sniff_value(value: &[u8]) -> Sniff {
 pub(super) static ARRAY: Framing = Framing {
     name: "json-array",
     about: "the elements of one JSON array",
+    content: Content::Json,
+    ends_with_done: false,
+    holds: Holds::Stream,
     sniff: |head| match skip_blank(head) {
         [] => Sniff::More,
         [b'[', rest @ ..] => match rest.trim_ascii_start().first() {
@@ -48,7 +55,7 @@ pub(super) static ARRAY: Framing = Framing {
         },
         _ => Sniff::No,
     },
-    framer: |settings| Box::new(Values::new(ARRAY.name, settings)),
+    framer: |config| Box::new(Values::new(&ARRAY, true, config)),
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,15 +69,16 @@ enum State {
     /// Behind something that isn't JSON, until the line ends.
     Lost,
     /// The same, behind the array's closing bracket.
-    LostBehind,
+    LostAfter,
     /// Behind the array's closing bracket.
     Closed,
     Stopped,
 }
 
 struct Values {
-    name: &'static str,
-    settings: Settings,
+    framing: &'static Framing,
+    is_array: bool,
+    config: FrameConfig,
     state: State,
     scanner: Scanner,
     /// The beginning of a value whose end hasn't come, or of what is lost.
@@ -91,12 +99,13 @@ enum Comma {
 }
 
 impl Values {
-    fn new(name: &'static str, settings: Settings) -> Self {
-        let state = if name == ARRAY.name { State::Start } else { State::Between };
+    fn new(framing: &'static Framing, is_array: bool, config: FrameConfig) -> Self {
+        let state = if is_array { State::Start } else { State::Between };
         let scanner = Scanner::new(0);
         Values {
-            name,
-            settings,
+            framing,
+            is_array,
+            config,
             state,
             scanner,
             held: Vec::new(),
@@ -106,14 +115,10 @@ impl Values {
         }
     }
 
-    fn is_array(&self) -> bool {
-        self.name == ARRAY.name
-    }
-
     /// What a byte between two values means; whether it belongs there.
     fn between(&mut self, byte: u8) -> bool {
         self.offset += 1;
-        let (is_array, comma) = (self.is_array(), self.comma);
+        let (is_array, comma) = (self.is_array, self.comma);
         match (byte, self.state) {
             (b'[', State::Start) => self.state = State::Between,
             (b'[', State::Closed) => (self.state, self.comma) = (State::Between, Comma::None),
@@ -132,7 +137,7 @@ impl Values {
                 self.comma = Comma::Wanted;
                 return !is_array || comma != Comma::Wanted;
             }
-            (_, State::Closed) => self.begin(State::LostBehind),
+            (_, State::Closed) => self.begin(State::LostAfter),
             _ => self.begin(State::Lost),
         }
         true
@@ -148,13 +153,13 @@ impl Values {
 
     /// Whether the value, or what is lost, is larger than allowed.
     fn is_over(&self) -> bool {
-        let is_something = matches!(self.state, State::Inside | State::Lost | State::LostBehind);
-        is_something && self.settings.is_over((self.offset - self.begun) as usize)
+        let is_something = matches!(self.state, State::Inside | State::Lost | State::LostAfter);
+        is_something && self.config.is_over((self.offset - self.begun) as usize)
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        out.frame(Ok(Frame {
-            framing: self.name,
+        out(Ok(Frame {
+            framing: self.framing,
             event_type: "",
             headers: &[],
             data,
@@ -165,7 +170,7 @@ impl Values {
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let raw = &self.held;
-        out.frame(Err(Fault {
+        out(Err(Fault {
             kind,
             code: kind_code(kind),
             message: message.into(),
@@ -177,7 +182,7 @@ impl Values {
     fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = "the elements of the array are not separated by one comma each".into();
         let (kind, code) = (FaultKind::Note, "array_comma");
-        out.frame(Err(Fault { kind, code, message, offset, raw: &[] }))
+        out(Err(Fault { kind, code, message, offset, raw: &[] }))
     }
 
     /// Takes what belongs to the value, and hands it on if that completes it.
@@ -219,7 +224,7 @@ impl Values {
             self.fault(FaultKind::Malformed, "this is not JSON", out)?;
             self.held.clear();
             self.state =
-                if self.state == State::LostBehind { State::Closed } else { State::Between };
+                if self.state == State::LostAfter { State::Closed } else { State::Between };
         }
         Ok(part.len())
     }
@@ -230,28 +235,25 @@ fn kind_code(kind: FaultKind) -> &'static str {
 }
 
 impl Framer for Values {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let mut at = 0;
-        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            match self.state {
-                State::Stopped => break,
-                State::Inside => at += self.inside(rest, out)?,
-                State::Lost | State::LostBehind => at += self.lost(rest, out)?,
-                State::Start | State::Between | State::Closed => {
-                    let before = self.offset;
-                    if !self.between(rest.first().copied().unwrap_or(b' ')) {
-                        self.note_comma(before, out)?;
-                    }
-                    at += (self.offset - before) as usize;
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        let taken = match self.state {
+            State::Stopped => bytes.len(),
+            State::Inside => self.inside(bytes, out)?,
+            State::Lost | State::LostAfter => self.lost(bytes, out)?,
+            State::Start | State::Between | State::Closed => {
+                let before = self.offset;
+                if !self.between(bytes.first().copied().unwrap_or(b' ')) {
+                    self.note_comma(before, out)?;
                 }
+                (self.offset - before) as usize
             }
-            if self.is_over() {
-                self.state = State::Stopped;
-                self.held = Vec::new();
-                out.frame(Err(self.settings.limit_fault(self.begun)))?;
-            }
+        };
+        if self.is_over() {
+            self.state = State::Stopped;
+            self.held = Vec::new();
+            out(Err(self.config.limit_fault(self.begun)))?;
         }
-        Ok(())
+        Ok(bytes.get(taken..).unwrap_or_default())
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -259,10 +261,10 @@ impl Framer for Values {
             State::Inside => {
                 self.fault(FaultKind::Truncated, "the input ended inside a JSON value", out)
             }
-            State::Lost | State::LostBehind => {
+            State::Lost | State::LostAfter => {
                 self.fault(FaultKind::Malformed, "this is not JSON", out)
             }
-            State::Between if self.is_array() => {
+            State::Between if self.is_array => {
                 self.begun = self.offset;
                 self.fault(FaultKind::Truncated, "the input ended before the array's `]`", out)
             }
@@ -277,7 +279,7 @@ mod tests {
 
     #[track_caller]
     fn check(framing: &Framing, input: &str, expected: &[&str]) {
-        crate::frame::tests::check(framing, false, input.as_bytes(), expected);
+        crate::frame::framer::tests::check(framing, false, input.as_bytes(), expected);
     }
 
     #[test]

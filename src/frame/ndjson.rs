@@ -7,24 +7,30 @@ use std::io;
 
 use memchr::memchr;
 
-use crate::frame::{
-    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, Sniff, skip_blank,
-    without_mark,
+use crate::frame::framer::{
+    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds,
+    Sniff, skip_blank, without_mark,
 };
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "ndjson",
     about: "one JSON value a line",
+    content: Content::Json,
+    ends_with_done: false,
+    holds: Holds::Either,
     sniff,
-    framer: |settings| Box::new(Lines::new(FRAMING.name, plain, settings)),
+    framer: |config| Box::new(Lines::new(&FRAMING, plain, config)),
 };
 
 pub(super) static CODED: Framing = Framing {
     name: "ai-data",
     about: "one JSON value a line, a code and a colon before it",
+    content: Content::CodedJson,
+    ends_with_done: false,
+    holds: Holds::Stream,
     sniff: sniff_coded,
-    framer: |settings| Box::new(Lines::new(CODED.name, coded, settings)),
+    framer: |config| Box::new(Lines::new(&CODED, coded, config)),
 };
 
 /// Yes, once the first line is one whole JSON object.
@@ -75,9 +81,9 @@ fn coded(line: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 struct Lines {
-    name: &'static str,
+    framing: &'static Framing,
     split: Split,
-    settings: Settings,
+    config: FrameConfig,
     /// The beginning of a line whose end hasn't come.
     held: Vec<u8>,
     /// Where in the input the current line begins.
@@ -86,31 +92,31 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(name: &'static str, split: Split, settings: Settings) -> Self {
-        Lines { name, split, settings, held: Vec::new(), offset: 0, stopped: false }
+    fn new(framing: &'static Framing, split: Split, config: FrameConfig) -> Self {
+        Lines { framing, split, config, held: Vec::new(), offset: 0, stopped: false }
     }
 
     /// Hands on one line, and moves the offset behind it.
     fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
-        if self.settings.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {
+        if self.config.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {
             self.stopped = true;
-            return out.frame(Err(self.settings.limit_fault(offset)));
+            return out(Err(self.config.limit_fault(offset)));
         }
         self.offset += size as u64;
         let line = if offset == 0 { without_mark(line) } else { line };
         let line = line.trim_ascii();
         match (self.split)(line) {
             _ if line.is_empty() => Ok(()),
-            Some((event_type, data)) => out.frame(Ok(Frame {
-                framing: self.name,
+            Some((event_type, data)) => out(Ok(Frame {
+                framing: self.framing,
                 event_type,
                 headers: &[],
                 data,
                 id: "",
                 offset,
             })),
-            None => out.frame(Err(Fault {
+            None => out(Err(Fault {
                 kind: FaultKind::Note,
                 code: "not_json",
                 message: "a line that isn't JSON was passed over".into(),
@@ -122,39 +128,39 @@ impl Lines {
 }
 
 impl Framer for Lines {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let mut rest = bytes;
-        while !self.stopped {
-            if self.held.is_empty() {
-                let bytes = self.settings.within(rest);
-                let length = out.alike(&Next { event_type: "", bytes, end: b"\n" });
-                if length > 0 {
-                    self.offset += length as u64 + 1;
-                    rest = rest.get(length + 1..).unwrap_or_default();
-                    continue;
-                }
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        if self.stopped {
+            return Ok(&[]);
+        }
+        let Some(end) = memchr(b'\n', bytes) else {
+            self.held.extend_from_slice(bytes);
+            if self.config.is_over(self.held.len()) {
+                self.stopped = true;
+                out(Err(self.config.limit_fault(self.offset)))?;
             }
-            let Some(end) = memchr(b'\n', rest) else { break };
-            let (line, tail) = rest.split_at(end + 1);
-            rest = tail;
-            if self.held.is_empty() {
-                self.line(line, line.len(), out)?;
-            } else {
-                let mut held = std::mem::take(&mut self.held);
-                held.extend_from_slice(line);
-                self.line(&held, held.len(), out)?;
-                held.clear();
-                self.held = held;
-            }
+            return Ok(&[]);
+        };
+        let (line, rest) = bytes.split_at(end + 1);
+        if self.held.is_empty() {
+            self.line(line, line.len(), out)?;
+        } else {
+            let mut held = std::mem::take(&mut self.held);
+            held.extend_from_slice(line);
+            self.line(&held, held.len(), out)?;
+            held.clear();
+            self.held = held;
         }
-        if self.settings.is_over(self.held.len() + rest.len()) && !self.stopped {
-            self.stopped = true;
-            return out.frame(Err(self.settings.limit_fault(self.offset)));
-        }
-        if !self.stopped {
-            self.held.extend_from_slice(rest);
-        }
-        Ok(())
+        Ok(rest)
+    }
+
+    fn envelope(&self) -> Option<Envelope<'_>> {
+        let is_between = self.held.is_empty() && !self.stopped;
+        let envelope = Envelope { head: b"", event_type: "", tail: b"\n" };
+        (is_between && !self.framing.is_coded()).then_some(envelope)
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.offset += bytes as u64;
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -169,12 +175,12 @@ impl Framer for Lines {
                 scanner.push_all(payload);
                 matches!(scanner.status(), Status::Open | Status::Empty)
             }
-            None => self.name == CODED.name && data.len() == 1,
+            None => self.framing.is_coded() && data.len() == 1,
         };
         if !is_cut {
             return self.line(&line, line.len(), out);
         }
-        out.frame(Err(Fault {
+        out(Err(Fault {
             kind: FaultKind::Truncated,
             code: "truncated",
             message: "the input ended inside a line".into(),
@@ -190,7 +196,7 @@ mod tests {
 
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
-        crate::frame::tests::check(&FRAMING, false, input.as_bytes(), expected);
+        crate::frame::framer::tests::check(&FRAMING, false, input.as_bytes(), expected);
     }
 
     #[test]
@@ -201,7 +207,7 @@ mod tests {
     #[test]
     fn codes_are_the_names() {
         let check = |input: &str, expected: &[&str]| {
-            crate::frame::tests::check(&CODED, false, input.as_bytes(), expected);
+            crate::frame::framer::tests::check(&CODED, false, input.as_bytes(), expected);
         };
         check("f:{\"a\":1}\n0:\"b\"\r\n\nd: {}", &["f|{\"a\":1}", "0|\"b\"", "d|{}"]);
         check("0:\"a\"\nhello\n9:{\"b\"", &["0|\"a\"", "!Note 6", "!Truncated 12"]);

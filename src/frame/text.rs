@@ -2,11 +2,14 @@
 
 use std::io;
 
-use crate::frame::{Frame, FrameOut, Framer, Framing, Sniff};
+use crate::frame::framer::{Content, Frame, FrameOut, Framer, Framing, Holds, Sniff};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "text",
     about: "plain text, as it comes",
+    content: Content::Text,
+    ends_with_done: false,
+    holds: Holds::Stream,
     sniff: |_| Sniff::Yes,
     framer: |_| Box::new(Raw { offset: 0 }),
 };
@@ -16,17 +19,18 @@ struct Raw {
 }
 
 impl Framer for Raw {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        out.frame(Ok(Frame {
-            framing: FRAMING.name,
+        out(Ok(Frame {
+            framing: &FRAMING,
             event_type: "",
             headers: &[],
             data: bytes,
             id: "",
             offset,
-        }))
+        }))?;
+        Ok(&[])
     }
 
     fn finish(&mut self, _: &mut FrameOut<'_>) -> io::Result<()> {
@@ -37,11 +41,11 @@ impl Framer for Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{FrameResult, Settings};
+    use crate::frame::framer::{FrameConfig, FrameResult};
 
     #[test]
     fn every_read_is_a_frame_with_its_place() {
-        let mut framer = (FRAMING.framer)(Settings::default());
+        let mut framer = (FRAMING.framer)(FrameConfig::default());
         let mut frames = Vec::new();
         let mut out = |frame: FrameResult<'_>| {
             frames.extend(frame.map(|frame| (frame.offset, frame.data.to_vec())));

@@ -1,4 +1,4 @@
-//! The string in a record that is passed on, or whose end has to be found.
+//! The inside of a JSON string, where it stands in a record.
 
 use crate::json::{Str, plain_length, push_short};
 
@@ -8,12 +8,12 @@ pub(super) struct Inside<'b> {
     bytes: &'b [u8],
     begin: usize,
     pub(super) length: usize,
-    /// Whether it means itself.
+    /// True if it is ASCII without escapes: its value is itself.
     is_plain: bool,
 }
 
 impl<'b> Inside<'b> {
-    /// The one that begins here, behind a quote.
+    /// Finds the end of the one that begins here, after a quote.
     pub(super) fn new(bytes: &'b [u8], begin: usize) -> Self {
         let mut inside = Inside { bytes, begin, length: 0, is_plain: true };
         while let Some(rest) = bytes.get(begin + inside.length..) {
@@ -33,7 +33,16 @@ impl<'b> Inside<'b> {
         inside
     }
 
-    /// Appends what it means, unless it's more or less than text.
+    /// Returns true if its value is this text, and it has escapes.
+    pub(super) fn means(self, text: &str) -> bool {
+        // An escape is longer than what it stands for.
+        let may_mean = !self.is_plain && self.length > text.len();
+        let mut value = Vec::new();
+        may_mean && self.append_to(&mut value).is_some() && value == text.as_bytes()
+    }
+
+    /// Appends its value, unless that holds half of a character, or is not
+    /// UTF-8.
     pub(super) fn append_to(self, out: &mut Vec<u8>) -> Option<()> {
         let bytes = self.bytes.get(self.begin..)?;
         if self.is_plain {
@@ -52,8 +61,8 @@ impl<'b> Inside<'b> {
     }
 }
 
-/// Appends what the inside of a string means, if its escapes are letters and
-/// signs: those of four digits may be half a character.
+/// Appends the value of the inside of a string, if no escape in it has four
+/// digits: such a one may be half of a character.
 fn unescape(inside: &str, out: &mut Vec<u8>) -> Option<()> {
     let mut rest = inside;
     while let Some((plain, escape)) = rest.split_once('\\') {

@@ -1,109 +1,181 @@
-//! The record that looks like the last one. In one stream nearly every record
-//! is the one before it with another piece of text in it: comparing it with
-//! that one is ten times as fast as reading its JSON.
+//! The record that repeats the last one. In one stream nearly every record is
+//! the one before it with another piece of text in it: comparing it with that
+//! one is ten times as fast as framing it and reading its JSON.
 //!
-//! A template is the last record that was decoded, if all it said was one piece
-//! of its text, with holes where the next one may differ: that text, and what
-//! the decoder names as [`Varying`]. It is sound because
+//! This layer stands between the reader and the framer, and only
+//! [`crate::pipeline`] knows of it. Without it (`Config::repeat` is false) the
+//! program is slower and its output the same, which the tests compare.
 //!
-//! - the piece that was said stood in the record itself, in one JSON string:
-//!   its address tells, so nothing else was said in its place;
-//! - its decoder said that the next record like it would do no more than it did
-//!   ([`EventOut`]'s `may_repeat`), but for what [`Decoder::again`] tells it, and
-//!   for numbers of which the last one counts: of the records that were not
-//!   decoded, the last is decoded late, unheard, before anything else is;
-//! - a record fits only if all other bytes are equal, and what is in the holes
-//!   is of the same kind and as simple as it gets. The text is read as the
-//!   decoder would have read it, and never empty;
-//! - the template is forgotten at the first record that doesn't fit.
+//! A [`Template`] is the last record that was decoded, with holes where the next
+//! one may differ: its text, and what the decoder names in a [`Repeatable`]. A
+//! record that fits is not framed and not decoded. Its text is appended to a
+//! buffer, and the layers get the texts of neighbouring records together, as
+//! [`Pieces`], before anything else is decoded and at the end of each read.
 //!
-//! A record that fits needn't be framed: it is compared where it stands
-//! ([`Next`]). And the pieces that come right after one another go through the
-//! other layers as one [`crate::event::Event`] with its cuts.
+//! # Why it is sound
+//!
+//! - A record becomes a template only if one event came of it, a piece of text
+//!   and nothing else, and if that text is the value of exactly one string of
+//!   the record. Its decoder says that it takes text from the record's strings
+//!   only, so that string is where it came from.
+//! - Its decoder says that the same record with other text would change nothing
+//!   more: [`Decoder::repeatable`]. Two things are exceptions. Numbers of which
+//!   the last one counts: the last record of a run is decoded late, and what it
+//!   emits is dropped. And what [`Decoder::on_repeat`] is told.
+//! - A record fits only if all its other bytes are the template's, and so is
+//!   what surrounds its data: the framer's [`Envelope`]. What is in the holes is
+//!   of the same JSON type, and of the simplest spelling. The text is unescaped
+//!   as the decoder would have done it, and never empty.
+//! - A record that does not fit is decoded, and the template forgotten.
+//!
+//! # What must change together
+//!
+//! - A decoder that returns a [`Repeatable`]: state that a record of text
+//!   changes, other than by adding to counts, makes it return `None`.
+//! - A framer that returns an [`Envelope`]: it does so only between frames, and
+//!   a frame in that envelope changes no state of it but its offset.
+//! - A layer or sink with its own `feed_pieces`: it does to pieces what `feed`
+//!   does to each of them.
+//! - [`Inside`], which reads the text of a record that fits, and
+//!   [`crate::json::Str`], which reads that of the others.
 
 mod inside;
 
 use std::io;
 use std::ops::Range;
 
-use crate::format::format::Decoder;
+use crate::event::{
+    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Pieces, Reasoning, Text,
+};
+use crate::format::format::{Decoder, Repeatable};
 use crate::format::support::emit::EventOut;
-use crate::format::support::spoken::Halves;
-use crate::format::support::spoken::{Continued, Spoken};
-use crate::frame::{Frame, Next};
+use crate::format::support::halves::Halves;
+use crate::frame::{Envelope, Frame, FrameConfig, Framing};
 use crate::json::{Str, plain_length};
 use inside::Inside;
 
-/// What may differ in a record that looks like the last one: members of the
-/// record itself, by their keys.
-#[derive(Debug)]
-pub struct Varying {
-    /// Strings and numbers that the decoder doesn't read.
-    pub unread: &'static [&'static str],
-    /// Members that hold numbers, of which the last one of each counts.
-    pub last: &'static [&'static str],
-}
+/// How many templates in a row may be of no use before most records are not
+/// made one: a stream whose records differ in more than their text.
+const MAX_UNUSED: u32 = 3;
+/// How often a record is made one then.
+const SELDOM: u32 = 32;
 
-/// A decoder that decodes only what doesn't look like the last record.
-pub(crate) struct Templates<D> {
-    inner: D,
+/// Takes the records that repeat the last one, so that they need not be decoded.
+pub(crate) struct Repeats {
     is_on: bool,
+    frame: FrameConfig,
     template: Option<Template>,
-    /// The last record, if it hasn't been decoded and its counts may matter.
+    /// How many records in a row made a template that no record fitted, or could
+    /// have made one.
+    unused: u32,
+    /// The last record that was taken, if it has counts and has not been decoded.
     late: Vec<u8>,
-    /// What the records have said that were not decoded, and where it is cut into
-    /// pieces.
+    /// The texts of the records that were taken, and where one ends and the next
+    /// begins.
     text: Vec<u8>,
     cuts: Vec<usize>,
+    emitted: Emitted,
 }
 
-impl<D: Decoder> Templates<D> {
-    /// Compares records, if it's on, and lets `inner` decode the others.
-    pub(crate) fn new(inner: D, is_on: bool) -> Self {
-        let (late, text, cuts) = Default::default();
-        Templates { inner, is_on, template: None, late, text, cuts }
+impl Repeats {
+    /// Returns a layer that takes records if it is on, but none that a framer
+    /// would reject.
+    pub(crate) fn new(is_on: bool, frame: FrameConfig) -> Self {
+        let (template, unused, late, text, cuts, emitted) = Default::default();
+        Repeats { is_on, frame, template, unused, late, text, cuts, emitted }
     }
 
-    /// Takes the record that these bytes begin with, if it looks like the last
-    /// one, and tells its length, or 0. What it says is said by [`Self::settle`].
-    pub(crate) fn alike(&mut self, next: &Next<'_>) -> usize {
-        self.take(next.event_type, next.bytes, |behind| behind.starts_with(next.end))
+    /// Takes the record that these bytes begin with if it repeats the last one,
+    /// and returns its length with its envelope.
+    pub(crate) fn take(&mut self, bytes: &[u8], envelope: Option<Envelope<'_>>) -> Option<usize> {
+        self.template.as_ref()?;
+        let Envelope { head, event_type, tail } = envelope?;
+        let data = self.frame.within(bytes).strip_prefix(head)?;
+        let length = self.take_data(event_type, data, |after| after.starts_with(tail))?;
+        Some(head.len() + length + tail.len())
     }
 
-    fn take(&mut self, name: &str, bytes: &[u8], is_end: impl Fn(&[u8]) -> bool) -> usize {
-        let fit = self.template.as_ref().and_then(|template| template.fit(name, bytes));
-        let Some((text, behind)) = fit.filter(|(_, behind)| is_end(behind)) else { return 0 };
-        let (begin, length) = (self.text.len(), bytes.len() - behind.len());
-        if text.append_to(&mut self.text).is_none() {
-            return 0;
+    /// Takes a frame if it repeats the last one, and returns true then: what
+    /// surrounded it was not the same, or it came in two reads.
+    pub(crate) fn take_frame(&mut self, frame: &Frame<'_>) -> bool {
+        frame.headers.is_empty()
+            && self.take_data(frame.event_type, frame.data, <[u8]>::is_empty).is_some()
+    }
+
+    fn take_data(
+        &mut self,
+        event_type: &str,
+        bytes: &[u8],
+        is_end: impl Fn(&[u8]) -> bool,
+    ) -> Option<usize> {
+        let template = self.template.as_ref()?;
+        let (text, after) = template.fit(event_type, bytes)?;
+        if !is_end(after) {
+            return None;
         }
+        let (begin, length) = (self.text.len(), bytes.len() - after.len());
+        text.append_to(&mut self.text)?;
         if begin > 0 {
             self.cuts.push(begin);
         }
-        if self.template.as_ref().is_some_and(|template| template.has_counts) {
+        if template.has_counts {
             self.late.clear();
-            self.late.extend_from_slice(bytes.get(..length).unwrap_or_default());
+            self.late.extend_from_slice(bytes.get(..length)?);
         }
-        length
+        self.unused = 0;
+        Some(length)
     }
 
-    /// Says what the records have said that were not decoded: at the latest when
-    /// a read is used up.
-    pub(crate) fn settle(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
+    /// Emits the texts of the records that were taken.
+    pub(crate) fn flush(
+        &mut self,
+        decoder: &mut dyn Decoder,
+        emit: &mut EmitPieces<'_>,
+    ) -> io::Result<()> {
         let Some(template) = self.template.as_ref().filter(|_| !self.text.is_empty()) else {
             return Ok(());
         };
         // Each piece of it is text.
         let text = std::str::from_utf8(&self.text).unwrap_or_default();
-        self.inner.again(&Str::from(text));
-        out.go_on(template.continued, text, &self.cuts)?;
+        decoder.on_repeat(&Str::from(text));
+        emit(Pieces { event: template.delta.event(text), cuts: &self.cuts })?;
         self.text.clear();
         self.cuts.clear();
         Ok(())
     }
 
-    /// Decodes the record that may still matter; what it says has been said.
-    fn catch_up(&mut self, out: &EventOut<'_>) -> io::Result<()> {
+    /// Decodes a frame that was not taken, after a flush, and makes it the
+    /// template if it can be one.
+    pub(crate) fn feed(
+        &mut self,
+        frame: Frame<'_>,
+        decoder: &mut dyn Decoder,
+        halves: &mut Halves,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        self.catch_up(decoder, frame.offset)?;
+        if !self.is_on {
+            return decoder.feed(frame, &mut EventOut::new(emit, halves, frame.offset));
+        }
+        let emitted = &mut self.emitted;
+        emitted.clear();
+        let mut note = |event: Event<'_>| {
+            emitted.note(&event);
+            emit(event)
+        };
+        decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
+        let Some((delta, text)) = self.emitted.only_text() else { return Ok(()) };
+        let Some(repeatable) = decoder.repeatable() else { return Ok(()) };
+        self.unused += 1;
+        if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
+            self.template = Template::new(&frame, delta, text, repeatable);
+        }
+        Ok(())
+    }
+
+    /// Decodes the last record that was taken, if its counts may matter, and
+    /// forgets the template. What the record emits has been emitted.
+    pub(crate) fn catch_up(&mut self, decoder: &mut dyn Decoder, offset: u64) -> io::Result<()> {
         let Some(template) = self.template.take().filter(|_| !self.late.is_empty()) else {
             return Ok(());
         };
@@ -113,55 +185,119 @@ impl<D: Decoder> Templates<D> {
             headers: &[],
             data: &self.late,
             id: "",
-            offset: out.offset,
+            offset,
         };
-        let mut unheard = |_: crate::event::Event<'_>| Ok(());
+        let mut drop = |_: Event<'_>| Ok(());
         let mut halves = Halves::default();
-        self.inner.feed(frame, &mut EventOut::new(&mut unheard, &mut halves, out.offset))?;
+        decoder.feed(frame, &mut EventOut::new(&mut drop, &mut halves, offset))?;
         self.late.clear();
         Ok(())
     }
 }
 
-impl<D: Decoder> Decoder for Templates<D> {
-    fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_taken = frame.headers.is_empty()
-            && self.take(frame.event_type, frame.data, <[u8]>::is_empty) > 0;
-        if is_taken {
-            return Ok(());
-        }
-        self.settle(out)?;
-        self.catch_up(out)?;
-        self.inner.feed(frame, out)?;
-        if self.is_on
-            && let Spoken::Piece(continued, (address, length)) = out.spoken
-            && let Some(varying) = self.inner.varying()
-            && let Some(start) = address.checked_sub(frame.data.as_ptr().addr())
-        {
-            self.template = Template::new(&frame, continued, start..start + length, varying);
-        }
-        Ok(())
+/// What came of a record.
+#[derive(Default)]
+struct Emitted {
+    /// How many events.
+    count: usize,
+    /// What the first one was, if it was text, and its text.
+    delta: Option<Delta>,
+    text: String,
+}
+
+impl Emitted {
+    fn clear(&mut self) {
+        self.count = 0;
+        self.delta = None;
+        self.text.clear();
     }
 
-    fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.settle(out)?;
-        self.catch_up(out)?;
-        self.inner.finish(out)
+    fn note(&mut self, event: &Event<'_>) {
+        self.count += 1;
+        if self.count > 1 {
+            return;
+        }
+        self.delta = Delta::of(event);
+        if self.delta.is_some() {
+            self.text.push_str(event.kind.text().unwrap_or_default());
+        }
+    }
+
+    /// Returns the piece of text that came of the record, if nothing else did.
+    fn only_text(&self) -> Option<(&Delta, &str)> {
+        let delta = self.delta.as_ref().filter(|_| self.count == 1)?;
+        Some((delta, &self.text))
+    }
+}
+
+/// A piece of text, but for its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Delta {
+    choice: u64,
+    kind: DeltaKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DeltaKind {
+    /// Of the answer, or of a channel beside it.
+    Text(Option<String>),
+    Reasoning,
+    Refusal,
+    /// A fragment of a call's arguments, and nothing else.
+    Call(Key),
+}
+
+impl Delta {
+    fn of(event: &Event<'_>) -> Option<Self> {
+        let kind = match event.kind {
+            Kind::Text(text) => DeltaKind::Text(text.channel.map(str::to_owned)),
+            Kind::Reasoning(Reasoning { signature: None, redacted: None, .. }) => {
+                DeltaKind::Reasoning
+            }
+            Kind::Refusal(_) => DeltaKind::Refusal,
+            Kind::CallPart(part)
+                if matches!(part.arguments, Arguments::Fragment(_))
+                    && part
+                        == (CallPart {
+                            key: part.key,
+                            arguments: part.arguments,
+                            ..CallPart::default()
+                        }) =>
+            {
+                DeltaKind::Call(part.key)
+            }
+            _ => return None,
+        };
+        Some(Delta { choice: event.choice, kind })
+    }
+
+    fn event<'t>(&'t self, text: &'t str) -> Event<'t> {
+        let kind = match &self.kind {
+            DeltaKind::Text(channel) => Kind::Text(Text { text, channel: channel.as_deref() }),
+            DeltaKind::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            DeltaKind::Refusal => Kind::Refusal(text),
+            DeltaKind::Call(key) => Kind::CallPart(CallPart {
+                key: *key,
+                arguments: Arguments::Fragment(text),
+                ..CallPart::default()
+            }),
+        };
+        Event::new(self.choice, kind)
     }
 }
 
 /// A record with holes.
 #[derive(Debug)]
 struct Template {
-    framing: &'static str,
+    framing: &'static Framing,
     event_type: String,
     parts: Vec<Part>,
     tail: Vec<u8>,
-    continued: Continued,
+    delta: Delta,
     has_counts: bool,
 }
 
-/// The bytes before a hole, what may be in it, and what was.
+/// The bytes before a hole, what may be in it, and what was in it.
 #[derive(Debug)]
 struct Part {
     literal: Vec<u8>,
@@ -171,30 +307,26 @@ struct Part {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hole {
-    /// The inside of the string that is passed on.
+    /// The inside of the string that is the record's text.
     Text,
-    /// The inside of a string that nobody reads: ASCII, and no escapes.
+    /// The inside of a string that the decoder does not read: ASCII, without
+    /// escapes.
     Plain,
-    /// A whole number that nobody reads.
+    /// A whole number that the decoder does not read.
     Digits,
-    /// A whole number, of which the last one counts.
+    /// A whole number of which the last one counts.
     Count,
 }
 
 impl Template {
-    /// The template of a record whose piece of text stands here; none if that
-    /// is not the inside of a string of it.
-    fn new(
-        frame: &Frame<'_>,
-        continued: Continued,
-        text: Range<usize>,
-        varying: &Varying,
-    ) -> Option<Self> {
+    /// Returns the template of a record of which this text came; none unless it
+    /// is the value of exactly one string in it.
+    fn new(frame: &Frame<'_>, delta: &Delta, text: &str, repeatable: &Repeatable) -> Option<Self> {
         if !frame.headers.is_empty() || text.is_empty() {
             return None;
         }
         let data = frame.data;
-        let holes = holes(data, &text, varying)?;
+        let holes = holes(data, text, repeatable)?;
         let mut parts = Vec::with_capacity(holes.len());
         let mut from = 0;
         for (range, hole) in &holes {
@@ -202,19 +334,19 @@ impl Template {
             parts.push(Part { literal, hole: *hole, inside: data.get(range.clone())?.to_vec() });
             from = range.end;
         }
-        let is_there = holes.iter().filter(|(_, kind)| *kind == Hole::Text).count() == 1;
-        is_there.then_some(Template {
+        let texts = holes.iter().filter(|(_, hole)| *hole == Hole::Text).count();
+        (texts == 1).then_some(Template {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
             parts,
             tail: data.get(from..)?.to_vec(),
-            continued,
+            delta: delta.clone(),
             has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
         })
     }
 
-    /// The text that a record of this name says, and what is behind the record, if
-    /// these bytes begin with one that looks like this one.
+    /// Returns the text of the record that these bytes begin with, and what
+    /// follows the record, if it has this name and fits.
     fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Inside<'b>, &'b [u8])> {
         let mut rest = bytes;
         let mut text = None;
@@ -241,37 +373,42 @@ impl Template {
     }
 }
 
-/// The length of the digits here, if they are a number that means the same to all
-/// who read it.
+/// Returns the length of the whole number that these bytes begin with. Every
+/// reader understands it alike: no leading zero, and fewer than 16 digits.
 fn count_length(bytes: &[u8]) -> Option<usize> {
     let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_count = matches!(bytes.get(..length)?, [_] | [b'1'..=b'9', ..]) && length < 16;
     is_count.then_some(length)
 }
 
-/// The holes of a record, in order: the string at `text`, and what varies. None
-/// if the record isn't one JSON object, as far as can be seen.
-fn holes(data: &[u8], text: &Range<usize>, varying: &Varying) -> Option<Vec<(Range<usize>, Hole)>> {
+/// Returns the holes of a record, in order: each string whose value is `text`,
+/// and what may differ. None if a string with escapes has this value too, or if
+/// the record is not one JSON object, as far as can be seen.
+fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<usize>, Hole)>> {
     let names = |list: &[&str], key: &[u8]| list.iter().any(|name| name.as_bytes() == key);
     let (mut holes, mut depth, mut at) = (Vec::new(), 0_usize, 0);
-    // Whether the member of the record that we're in is unread, or has counts.
+    // True in a member of the record that is unread, or has counts.
     let (mut is_unread, mut has_counts) = (false, false);
     while let Some(&byte) = data.get(at) {
         let rest = data.get(at..)?;
         let mut end = at + 1;
         match byte {
             b'"' => {
-                let inside = end..end + Inside::new(data, end).length;
+                let string = Inside::new(data, end);
+                let inside = end..end + string.length;
                 end = inside.end + 1;
                 let is_key = data.get(end..)?.trim_ascii_start().starts_with(b":");
                 let value = data.get(inside.clone())?;
                 match depth {
                     1 if is_key => {
-                        is_unread = names(varying.unread, value);
-                        has_counts = names(varying.last, value);
+                        is_unread = names(repeatable.unread, value);
+                        has_counts = names(repeatable.counts, value);
                     }
                     _ if is_key => {}
-                    _ if inside == *text => holes.push((inside, Hole::Text)),
+                    _ if value == text.as_bytes() && !value.contains(&b'\\') => {
+                        holes.push((inside, Hole::Text));
+                    }
+                    _ if string.means(text) => return None,
                     1 if is_unread && plain_length(value) == value.len() => {
                         holes.push((inside, Hole::Plain));
                     }
@@ -301,21 +438,23 @@ fn holes(data: &[u8], text: &Range<usize>, varying: &Varying) -> Option<Vec<(Ran
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::FRAMINGS;
 
-    const VARYING: Varying = Varying { unread: &["pad", "at"], last: &["usage"] };
+    const REPEATABLE: Repeatable = Repeatable { unread: &["pad", "at"], counts: &["usage"] };
 
-    /// What a record says that comes behind another one, whose piece is `text`.
+    /// Checks the text of a record that comes after another one, whose text is
+    /// `text`; none if it does not repeat that one.
     #[track_caller]
     fn check(first: &str, text: &str, second: &str, expected: Option<&str>) {
         fn frame(data: &str) -> Frame<'_> {
             let data = data.as_bytes();
-            Frame { framing: "sse", event_type: "", headers: &[], data, id: "", offset: 0 }
+            let framing = FRAMINGS[0];
+            Frame { framing, event_type: "", headers: &[], data, id: "", offset: 0 }
         }
-        let start = first.find(text).unwrap();
-        let range = start..start + text.len();
-        let template = Template::new(&frame(first), Continued::default(), range, &VARYING);
+        let delta = Delta { choice: 0, kind: DeltaKind::Refusal };
+        let template = Template::new(&frame(first), &delta, text, &REPEATABLE);
         let fit = template.as_ref().and_then(|template| template.fit("", second.as_bytes()));
-        let (mut text, whole) = (Vec::new(), fit.filter(|(_, behind)| behind.is_empty()));
+        let (mut text, whole) = (Vec::new(), fit.filter(|(_, after)| after.is_empty()));
         let got = whole.and_then(|(inside, _)| inside.append_to(&mut text)).map(|()| text);
         assert_eq!(got.as_deref(), expected.map(str::as_bytes));
     }
@@ -353,8 +492,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_string_of_the_record_makes_no_template() {
-        for first in [r#"{"a":"deep sea"}"#, r#"{"sea":1}"#, r#"{"a":"sea"}}"#, r#"["sea"]"#] {
+    fn text_that_is_not_one_string_of_the_record_makes_no_template() {
+        for first in [
+            r#"{"a":"deep sea"}"#,
+            r#"{"sea":1}"#,
+            r#"{"a":"sea"}}"#,
+            r#"["sea"]"#,
+            r#"{"a":"sea","b":"sea"}"#,
+            r#"{"a":"sea","b":["s\u0065a"]}"#,
+        ] {
             check(first, "sea", first, None);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::event::{Code, Event, Failure, Kind, Output, Reasoning, Text};
+use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
 use crate::sink::Sink;
 
 /// What one object costs beside its text.
@@ -61,6 +61,15 @@ impl<S: Sink> Sink for Capped<S> {
             return self.inner.feed(Kind::Error(Failure::new(Code::Limit, &message, None)).into());
         }
         self.inner.feed(event)
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        let kept = self.kept + size(&pieces.event.kind);
+        if self.is_full || (self.max != 0 && kept > self.max) {
+            return pieces.events().try_for_each(|event| self.feed(event));
+        }
+        self.kept = kept;
+        self.inner.feed_pieces(pieces)
     }
 
     fn flush(&mut self) -> io::Result<()> {

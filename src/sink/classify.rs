@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Start};
+use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
 use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
@@ -63,6 +63,10 @@ impl<W: Write> Sink for Classify<W> {
                 Ok(())
             }
         }
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.feed(pieces.event)
     }
 
     fn flush(&mut self) -> io::Result<()> {

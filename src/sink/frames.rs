@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::Code;
-use crate::frame::{EVENT_STREAM, FaultKind, Frame, FrameResult, Header, HeaderValue};
+use crate::frame::{Content, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use crate::json;
 use crate::sink::Label;
 use crate::sink::line::Line;
@@ -54,7 +54,7 @@ impl<W: Write> Frames<W> {
     /// UTF-8 become U+FFFD, as the WHATWG Encoding standard says; where a
     /// payload need not be text, they are kept.
     fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let is_binary = frame.framing == EVENT_STREAM;
+        let is_binary = frame.framing.content == Content::Binary;
         let line = &mut self.line;
         line.open();
         if is_binary {
@@ -115,6 +115,6 @@ pub fn error_code(kind: FaultKind) -> Option<Code> {
         FaultKind::Truncated => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),
         FaultKind::Unrecognised => Some(Code::Unrecognised),
-        FaultKind::Status => Some(Code::Provider),
+        FaultKind::Status(_) => Some(Code::Provider),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::event::{Event, Kind, Reasoning, Text, ToolCallDelta};
+use crate::event::{Event, Kind, Pieces, Reasoning, Text, ToolCallDelta};
 use crate::sink::Sink;
 
 /// Joins neighbouring deltas of the same choice, kind, channel and call, and
@@ -89,6 +89,10 @@ impl<S: Sink> Sink for Join<S> {
             }
             _ => Ok(()),
         }
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.feed(pieces.event)
     }
 
     fn flush(&mut self) -> io::Result<()> {

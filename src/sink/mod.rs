@@ -24,7 +24,7 @@ pub use frames::{Frames, error_code};
 pub use join::Join;
 pub use ndjson::Ndjson;
 
-use crate::event::Event;
+use crate::event::{Event, Pieces};
 
 /// The JSON Schema of the event lines and of the summary.
 pub const SCHEMA: &str = include_str!("schema.json");
@@ -55,6 +55,11 @@ const VERSION: u64 = 1;
 pub trait Sink {
     /// Takes the next event. Returns an error only if writing fails.
     fn feed(&mut self, event: Event<'_>) -> io::Result<()>;
+    /// Takes two or more pieces of one text, as [`Self::feed`] takes each of them.
+    /// A sink that prints or gathers them faster together does so here.
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        pieces.events().try_for_each(|event| self.feed(event))
+    }
     /// Writes out what is complete. Called by whoever reads, before a read that may block; a sink
     /// that buffers nothing has nothing to do.
     fn flush(&mut self) -> io::Result<()> {
@@ -73,6 +78,10 @@ pub trait Sink {
 impl<S: Sink + ?Sized> Sink for Box<S> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         (**self).feed(event)
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        (**self).feed_pieces(pieces)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Pieces};
 use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
@@ -48,18 +48,24 @@ impl<W: Write> Ndjson<W> {
         }
         line.end(event.choice, &self.label);
     }
+
+    fn write_if_much(&mut self) -> io::Result<()> {
+        if self.line.len() < PIECE { Ok(()) } else { self.line.write_to(&mut self.out) }
+    }
 }
 
 impl<W: Write> Sink for Ndjson<W> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
-        if event.cuts.is_empty() {
-            self.line(event);
-        } else {
-            let begin = self.line.len();
-            self.line(Event::new(event.choice, event.kind.with_text("")));
-            self.line.repeat(begin, event.texts(), event.kind.text().unwrap_or_default());
-        }
-        if self.line.len() < PIECE { Ok(()) } else { self.line.write_to(&mut self.out) }
+        self.line(event);
+        self.write_if_much()
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        let Event { choice, kind } = pieces.event;
+        let begin = self.line.len();
+        self.line(Event::new(choice, kind.with_text("")));
+        self.line.repeat(begin, pieces.texts(), kind.text().unwrap_or_default());
+        self.write_if_much()
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -11,6 +11,7 @@ use crate::event::{
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
     ToolResult, Usage, Warning,
 };
+use crate::frame;
 use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use fits::misfit;
 
@@ -321,7 +322,7 @@ fn memory_has_a_limit() {
 #[test]
 fn frames() {
     let frame = Frame {
-        framing: "sse",
+        framing: frame::find("sse").unwrap(),
         event_type: "message",
         headers: &[],
         data: b"a\xE2\x82",
@@ -342,7 +343,13 @@ fn frames() {
         Header { name: name("n"), value: HeaderValue::Number(-1) },
     ];
     check_frame(
-        Ok(Frame { framing: "eventstream", event_type: "e", id: "", headers: &headers, ..frame }),
+        Ok(Frame {
+            framing: frame::find("eventstream").unwrap(),
+            event_type: "e",
+            id: "",
+            headers: &headers,
+            ..frame
+        }),
         concat!(
             r#"{"headers":{":t\n":"\u001b","b":"/w==","u":"30313233-3435-3637-3839-616263646566","f":true,"n":-1},"#,
             r#""data_base64":"YeKC","offset":3}"#,
@@ -350,7 +357,7 @@ fn frames() {
         ),
     );
     check_frame(
-        Ok(Frame { framing: "eventstream", id: "", data: b"{}", ..frame }),
+        Ok(Frame { framing: frame::find("eventstream").unwrap(), id: "", data: b"{}", ..frame }),
         "{\"headers\":{},\"data\":\"{}\",\"offset\":3}\n",
     );
     let fault =

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use toolstream::dialect;
 use toolstream::format;
-use toolstream::frame::{Fault, Frame, Framer, Settings};
+use toolstream::frame::{Fault, Frame, FrameConfig, Framer};
 use toolstream::internals::AutoFramer;
 use toolstream::sink::{Label, Ndjson};
 use toolstream::{Config, Pipeline};
@@ -52,7 +52,7 @@ fn speed(bytes: &[u8], part: impl Fn()) -> f64 {
 }
 
 fn framing(bytes: &[u8]) {
-    let mut framer = AutoFramer::new(None, Settings::default());
+    let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
         let _ = black_box(frame);
         Ok(())

@@ -1,7 +1,7 @@
 //! Law 4, for the framings: every byte of every prefix is in a frame, in a
 //! fault, or belongs to the framing itself.
 
-use toolstream::frame::{Fault, FaultKind, Frame, Settings, find};
+use toolstream::frame::{Fault, FaultKind, Frame, FrameConfig, find};
 
 use crate::case::Case;
 
@@ -19,7 +19,7 @@ struct Account {
 
 fn account(framing: &str, bytes: &[u8]) -> Account {
     let mut account = Account::default();
-    let mut framer = (find(framing).unwrap().framer)(Settings::default());
+    let mut framer = (find(framing).unwrap().framer)(FrameConfig::default());
     let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
             Ok(frame) => account.pieces.push(frame.data.to_vec()),

@@ -26,7 +26,7 @@ mod json;
 mod laws;
 /// Law 4, for plain text.
 mod nothing_lost;
-/// Records that look like the last one.
+/// Records that repeat the last one.
 mod repeat;
 /// One run of the program, in memory.
 mod run;

@@ -16,7 +16,7 @@ use toolstream::event::{
 use toolstream::format;
 use toolstream::format::FORMATS;
 use toolstream::frame;
-use toolstream::frame::{Fault, Frame, Settings};
+use toolstream::frame::{Fault, Frame, FrameConfig};
 use toolstream::internals::Assembler;
 use toolstream::internals::report_on;
 use toolstream::internals::{describe, explain};
@@ -65,10 +65,10 @@ pub fn event_stream(bytes: &[u8]) {
     framing("eventstream", bytes);
 }
 
-/// Frames and faults depend on the bytes alone, whatever the settings.
+/// Frames and faults depend on the bytes alone, whatever the limits.
 fn framing(name: &str, bytes: &[u8]) {
     for (strict, max_event) in [(false, 0), (true, 0), (false, 48)] {
-        let frames = |pieces: &[&[u8]]| frames(name, Settings { strict, max_event }, pieces);
+        let frames = |pieces: &[&[u8]]| frames(name, FrameConfig { strict, max_event }, pieces);
         let whole = frames(&[bytes]);
         for pieces in cuts(bytes) {
             assert_eq!(frames(&pieces), whole, "strict: {strict}, max_event: {max_event}");
@@ -77,9 +77,9 @@ fn framing(name: &str, bytes: &[u8]) {
 }
 
 /// The lines of a framing's frames, with its faults between them.
-fn frames(name: &str, settings: Settings, pieces: &[&[u8]]) -> String {
+fn frames(name: &str, config: FrameConfig, pieces: &[&[u8]]) -> String {
     let Some(row) = frame::find(name) else { panic!("no framing {name}") };
-    let mut framer = (row.framer)(settings);
+    let mut framer = (row.framer)(config);
     let mut printed = Vec::new();
     let mut sink = Frames::new(&mut printed, Label::default());
     let (mut faults, mut last) = (String::new(), 0);
@@ -284,7 +284,7 @@ pub fn pipeline(bytes: &[u8]) {
         },
         ..Config::default()
     };
-    config.settings.strict = flags & 8 != 0;
+    config.frame.strict = flags & 8 != 0;
     whole_and_split(&config, input);
     config.assembly.choice = Some(0);
     let whole = run(&config, Print::Summaries, [input]);
@@ -310,7 +310,7 @@ pub fn output(bytes: &[u8]) {
     check_safe(&said);
     assert_eq!(said.lines().count(), 1, "a message is one line");
     for row in frame::FRAMINGS {
-        let out = frames(row.name, Settings::default(), &[bytes]);
+        let out = frames(row.name, FrameConfig::default(), &[bytes]);
         // Faults stand behind the lines as they are in memory.
         let lines = out.split_inclusive('\n').take_while(|line| !line.starts_with("Fault {"));
         check_lines(&lines.collect::<String>());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::value::RawValue;
 use sse_parse::SseParser;
-use toolstream::frame::{Fault, FaultKind, Frame, HeaderValue, Settings, find};
+use toolstream::frame::{Fault, FaultKind, Frame, FrameConfig, HeaderValue, find};
 use toolstream::internals::{JsonStatus as Status, Scanner};
 
 use crate::case::Case;
@@ -17,12 +17,12 @@ use crate::random::settings;
 /// What a framer gives, each frame as `show` says.
 fn ours(
     framing: &str,
-    settings: Settings,
+    config: FrameConfig,
     bytes: &[u8],
     show: impl Fn(&Frame<'_>) -> String,
 ) -> (Vec<String>, Vec<String>) {
     let (mut frames, mut faults) = (Vec::new(), Vec::new());
-    let mut framer = (find(framing).unwrap().framer)(settings);
+    let mut framer = (find(framing).unwrap().framer)(config);
     let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
             Ok(frame) => frames.push(show(&frame)),
@@ -53,12 +53,12 @@ fn check_sse(bytes: &[u8]) {
     let events = std::iter::from_fn(|| parser.next_event());
     let theirs: Vec<_> =
         events.map(|event| format!("{}|{}|{}", event.event, event.id, event.data)).collect();
-    let settings = Settings { strict: true, max_event: 0 };
+    let config = FrameConfig { strict: true, max_event: 0 };
     let show = |frame: &Frame<'_>| {
         let event = if frame.event_type.is_empty() { "message" } else { frame.event_type };
         format!("{event}|{}|{}", frame.id, String::from_utf8_lossy(frame.data))
     };
-    assert_eq!(ours("sse", settings, bytes, show).0, theirs, "{}", bytes.escape_ascii());
+    assert_eq!(ours("sse", config, bytes, show).0, theirs, "{}", bytes.escape_ascii());
 }
 
 #[test]
@@ -229,8 +229,8 @@ const STRICTER: &[&str] = &["is empty", "comes twice"];
 #[track_caller]
 fn check_message(bytes: &[u8]) {
     let theirs = read_message_from(bytes).map(|message| shown(&message));
-    let settings = Settings { strict: false, max_event: 0 };
-    let (frames, faults) = ours("eventstream", settings, bytes, show);
+    let config = FrameConfig { strict: false, max_event: 0 };
+    let (frames, faults) = ours("eventstream", config, bytes, show);
     match theirs {
         Ok(theirs) if faults.is_empty() => assert_eq!(frames, [theirs]),
         Ok(_) => assert!(
@@ -250,8 +250,8 @@ fn messages_of_the_fixtures() {
         while let Ok(DecodedFrame::Complete(message)) = decoder.decode_frame(&mut buffer) {
             theirs.push(shown(&message));
         }
-        let settings = Settings::default();
-        let (frames, faults) = ours("eventstream", settings, &case.input, show);
+        let config = FrameConfig::default();
+        let (frames, faults) = ours("eventstream", config, &case.input, show);
         let is_stricter =
             |fault: &String| STRICTER.iter().chain(&["more than"]).any(|what| fault.contains(what));
         assert!(frames == theirs || faults.iter().any(is_stricter), "{}: {faults:?}", case.name);

@@ -42,7 +42,7 @@ mod json;
 mod pipes;
 /// The laws of the output, over random input.
 mod random;
-/// Records that look like the last one.
+/// Records that repeat the last one.
 #[path = "../cases/repeat.rs"]
 #[allow(dead_code)]
 mod repeat;
@@ -53,7 +53,7 @@ mod run;
 #[path = "../cases/shape.rs"]
 #[allow(dead_code)]
 mod shape;
-/// Random records that look like the last one.
+/// Random records that repeat the last one.
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 mod tidy;

@@ -1,6 +1,5 @@
-//! The record that looks like the last one says what it would have said if it
-//! had been decoded: random streams, with and without the fast layer. The
-//! fixtures are read both ways in `tests/cases/repeat.rs`.
+//! The output of random streams is the same with and without the layer of
+//! repeats. The fixtures are read both ways in `tests/cases/repeat.rs`.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -77,7 +76,7 @@ const PIECES: &[&str] = &[
 
 const NUMBERS: &[&str] = &["0", "1", "2", "17", "1763700000", "007", "-1", "1.5", "1e3", "null"];
 
-/// Records of one format, most of which look like the last one.
+/// Records of one format, most of which repeat the last one.
 fn stream() -> impl Strategy<Value = String> {
     let record = (any::<prop::sample::Index>(), 1..5_usize);
     (0..STREAMS.len(), prop::collection::vec(record, 1..12), any::<u64>()).prop_map(
@@ -116,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_streams_say_the_same(stream in stream(), size in 1..300_usize) {
+    fn random_streams_are_the_same(stream in stream(), size in 1..300_usize) {
         let mut config = Config::default();
         config.assembly.deltas = true;
         config.assembly.raw = true;
@@ -124,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn broken_streams_say_the_same(
+    fn broken_streams_are_the_same(
         stream in stream(),
         at in any::<prop::sample::Index>(),
         byte in select(b"\"\\{}[],:019aT\n\x00\x80\xff ".to_vec()),

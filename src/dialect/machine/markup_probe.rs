@@ -5,7 +5,7 @@ use crate::dialect::body::calls::Calls;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::markdown_context::Guard;
 use crate::dialect::spec::StartIn;
-use crate::event::{Event, Kind};
+use crate::event::{Kind, Pieces};
 
 /// One text, up to the first call in it.
 pub(crate) struct Watch {
@@ -21,11 +21,11 @@ impl Default for Watch {
 impl Watch {
     /// Takes the next pieces of a text; gives the number of the one that shows
     /// which dialect it is in, and the dialect's name.
-    pub(crate) fn feed(&mut self, event: Event<'_>) -> Option<(usize, &'static str)> {
-        let text = event.kind.text().unwrap_or_default();
+    pub(crate) fn feed(&mut self, pieces: Pieces<'_>) -> Option<(usize, &'static str)> {
+        let text = pieces.event.kind.text().unwrap_or_default();
         // Nothing before `calm` needs to be looked at, in the middle of a line.
         let (mut end, mut calm) = (0, 0);
-        event.texts().enumerate().find_map(|(number, piece)| {
+        pieces.texts().enumerate().find_map(|(number, piece)| {
             let begin = end;
             end += piece.len();
             if end > calm {

@@ -85,7 +85,7 @@ impl Decoder for AiSdkUi {
         if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
             return self.done(out);
         }
-        self.awaits_done = frame.framing == "sse";
+        self.awaits_done = frame.framing.ends_with_done;
         read!(&frame, out, |part: Part| self.part(&frame, &part, out))
     }
 

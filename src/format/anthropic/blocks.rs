@@ -106,7 +106,6 @@ impl Blocks {
             self.open.entry(index).or_insert(Open::Plain);
         }
         let none = Str::default();
-        out.may_repeat();
         match kind {
             "text_delta" => out.text(0, delta.text.as_ref().unwrap_or(&none)),
             "thinking_delta" => out.reasoning(0, delta.thinking.as_ref().unwrap_or(&none)),

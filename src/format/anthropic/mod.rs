@@ -11,7 +11,7 @@ pub(super) mod payload;
 
 use serde_json::value::RawValue;
 
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
@@ -19,7 +19,6 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use crate::repeat::Varying;
 use blocks::{Blocks, Extent};
 use payload::{Block, Ending, Event, Message, object};
 
@@ -30,7 +29,11 @@ pub(super) static FORMAT: Format = Format {
     link: "https://platform.claude.com/docs/en/build-with-claude/streaming",
     sniff,
     decoder: || {
-        Box::new(Anthropic { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
+        Box::new(Anthropic {
+            message: Lifecycle::new(&FORMAT, USAGE),
+            blocks: Blocks::default(),
+            repeats: false,
+        })
     },
 };
 
@@ -62,10 +65,13 @@ pub(super) const USAGE: &[Row] = &[
 struct Anthropic {
     message: Lifecycle,
     blocks: Blocks,
+    /// True if the last record could repeat: see [`Repeatable`].
+    repeats: bool,
 }
 
 impl Decoder for Anthropic {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        self.repeats = false;
         // The format has no such end, but some gateways send one.
         if frame.is_done() {
             return Ok(());
@@ -84,8 +90,8 @@ impl Decoder for Anthropic {
         self.message.finish(out)
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
-        Some(&Varying { unread: &[], last: &[] })
+    fn repeatable(&self) -> Option<&'static Repeatable> {
+        self.repeats.then_some(&Repeatable { unread: &[], counts: &[] })
     }
 }
 
@@ -119,6 +125,7 @@ impl Anthropic {
             }
             "content_block_delta" => {
                 self.begin_late(out)?;
+                self.repeats = true;
                 self.blocks.delta(frame, event, out)
             }
             "content_block_stop" => {

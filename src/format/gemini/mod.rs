@@ -18,15 +18,14 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::{Frame, Holds, Sniff};
 use crate::json;
-use crate::repeat::Varying;
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
 pub(super) use parts::Parts;
@@ -41,7 +40,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);
-        Box::new(Gemini { message, body: Body::default(), framing: "" })
+        Box::new(Gemini { message, body: Body::default(), holds: Holds::Stream, repeats: false })
     },
 };
 
@@ -84,7 +83,9 @@ pub(super) const USAGE: &[Row] = &[
 struct Gemini {
     message: Lifecycle,
     body: Body,
-    framing: &'static str,
+    holds: Holds,
+    /// True if the last record could repeat: see [`Repeatable`].
+    repeats: bool,
 }
 
 /// What has come of one message.
@@ -99,11 +100,12 @@ struct Body {
 
 impl Decoder for Gemini {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        self.repeats = false;
         // The format has no such end, but some gateways send one.
         if frame.is_done() {
             return Ok(());
         }
-        self.framing = frame.framing;
+        self.holds = frame.framing.holds;
         if frame.event_type == "error" {
             return self.fail(&String::from_utf8_lossy(frame.data), out);
         }
@@ -125,8 +127,8 @@ impl Decoder for Gemini {
         self.message.finish(out)
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
-        Some(&Varying { unread: &[], last: &["usageMetadata"] })
+    fn repeatable(&self) -> Option<&'static Repeatable> {
+        self.repeats.then_some(&Repeatable { unread: &[], counts: &["usageMetadata"] })
     }
 }
 
@@ -144,7 +146,7 @@ impl Gemini {
         self.part_from(id, chunk, out)?;
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.body.chunks += 1;
-        out.may_repeat();
+        self.repeats = true;
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
             let state = self.body.candidates.entry(choice).or_insert_with(|| State::new(choice));
@@ -183,7 +185,7 @@ impl Gemini {
         let is_failed = self.message.state == MessageState::Failed;
         let is_other = id.is_some() && open.is_some() && id != open;
         let has_no_ids = id.is_none() && open.is_none();
-        let is_body = self.body.chunks == 1 && matches!(self.framing, "json" | "ndjson");
+        let is_body = self.body.chunks == 1 && self.holds != Holds::Stream;
         let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
         let is_retry = is_failed && chunk.has_content() && (id.is_none() || id != open);
         if !is_other && !is_next_body && !is_retry {

@@ -14,14 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
-use crate::repeat::Varying;
 use content::say;
 use payload::{Choice, Chunk, Delta, Given, Specific};
 use reasoning::Details;
@@ -34,7 +33,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || {
         let (message, said) = (Lifecycle::new(&FORMAT, USAGE), Said::default());
-        Box::new(OpenAiChat { message, said, awaits_done: false, has_ended: false })
+        Box::new(OpenAiChat { message, said, awaits_done: false, has_ended: false, repeats: false })
     },
 };
 
@@ -78,6 +77,8 @@ struct OpenAiChat {
     awaits_done: bool,
     /// True if a message has ended: what follows must begin another one.
     has_ended: bool,
+    /// True if the last record could repeat: see [`Repeatable`].
+    repeats: bool,
 }
 
 /// What has come of one message.
@@ -95,10 +96,11 @@ struct Said {
 
 impl Decoder for OpenAiChat {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        self.repeats = false;
         if frame.is_done() {
             return self.done(out);
         }
-        self.awaits_done = frame.framing == "sse";
+        self.awaits_done = frame.framing.ends_with_done;
         if frame.event_type == "error" {
             return self.error(&String::from_utf8_lossy(frame.data), out);
         }
@@ -124,8 +126,9 @@ impl Decoder for OpenAiChat {
         self.message.finish(out)
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
-        Some(&Varying { unread: &["created", "obfuscation"], last: &["usage"] })
+    fn repeatable(&self) -> Option<&'static Repeatable> {
+        self.repeats
+            .then_some(&Repeatable { unread: &["created", "obfuscation"], counts: &["usage"] })
     }
 }
 
@@ -228,7 +231,8 @@ impl OpenAiChat {
     }
 
     fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
-        out.may_repeat();
+        // Details may be cumulative: what comes of them depends on those before.
+        self.repeats = delta.reasoning_details.iter().flatten().next().is_none();
         say(number, delta, is_whole, self.said.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, out)?;

@@ -51,7 +51,6 @@ impl Details {
     fn detail(&mut self, choice: u64, detail: &Detail, is_said: bool, out: &mut EventOut) -> Done {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_said) {
             out.reasoning(choice, &self.text.new_part(text))?;
-            out.never_repeats();
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
                 out.warn("cumulative_reasoning", "reasoning that is repeated was taken once")?;
             }

@@ -23,13 +23,11 @@ pub(super) fn feed(
         return text(items, frame, (slot, is_end), event, out);
     }
     if let Some((is_free, is_end)) = arguments_of(kind) {
+        items.repeats = !is_end;
         let call = items.call(event.output_index, out)?;
         return match (is_end, &event.delta) {
             (true, _) => call.repeat(&event.whole_arguments().unwrap_or_default(), is_free, out),
-            (false, Some(piece)) => {
-                out.may_repeat();
-                call.piece(piece, is_free, out)
-            }
+            (false, Some(piece)) => call.piece(piece, is_free, out),
             (false, None) => out.unknown(frame, kind),
         };
     }

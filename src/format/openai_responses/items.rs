@@ -31,6 +31,8 @@ pub(super) struct Items {
     warned: bool,
     /// The text of the latest item that the last event continued, if it did.
     continued: Option<(Slot, u64)>,
+    /// True if the last event was a piece of text or of arguments.
+    pub(super) repeats: bool,
 }
 
 impl Items {
@@ -133,17 +135,17 @@ impl Items {
         piece: &Str,
         out: &mut EventOut,
     ) -> Done {
+        self.repeats = true;
         let state = self.at(index, out)?;
-        out.may_repeat();
         state.piece(at, piece, out)?;
         self.continued = Some(at);
         Ok(())
     }
 
-    /// Events like the last one came, with this piece: its text has been said.
-    pub(super) fn again(&mut self, piece: &Str) {
+    /// Events that repeat the last one came, and their text was emitted.
+    pub(super) fn on_repeat(&mut self, text: &Str) {
         if let (Some(at), Some(state)) = (self.continued, self.items.get_mut(&self.latest)) {
-            state.note(at, piece);
+            state.note(at, text);
         }
     }
 

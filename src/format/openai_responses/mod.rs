@@ -15,7 +15,7 @@ mod state;
 use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
-use crate::format::format::{Decoder, Format, Record};
+use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
@@ -23,7 +23,6 @@ use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
-use crate::repeat::Varying;
 use items::Items;
 use payload::Response;
 
@@ -64,6 +63,7 @@ pub(super) struct Responses {
 
 impl Decoder for Responses {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        self.items.repeats = false;
         if frame.is_done() {
             return self.done(out);
         }
@@ -77,12 +77,14 @@ impl Decoder for Responses {
         }
     }
 
-    fn varying(&self) -> Option<&'static Varying> {
-        Some(&Varying { unread: &["sequence_number", "item_id", "obfuscation"], last: &[] })
+    fn repeatable(&self) -> Option<&'static Repeatable> {
+        const UNREAD: &[&str] = &["sequence_number", "item_id", "obfuscation"];
+        self.items.repeats.then_some(&Repeatable { unread: UNREAD, counts: &[] })
     }
 
-    fn again(&mut self, piece: &Str) {
-        self.items.again(piece);
+    // The `done` events repeat each text: it is compared with the pieces.
+    fn on_repeat(&mut self, text: &Str) {
+        self.items.on_repeat(text);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::event::{
     Kind, Output, ProviderEvent, Reasoning, Start, Warning,
 };
 use crate::format::support::finish;
-use crate::format::support::spoken::{Continued, Halves, Slot, Spoken};
+use crate::format::support::halves::{Halves, Slot};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -21,7 +21,6 @@ pub type Done = io::Result<()>;
 pub struct EventOut<'o> {
     emit: &'o mut Emit<'o>,
     halves: &'o mut Halves,
-    pub(crate) spoken: Spoken,
     /// Where the frame begins, in bytes.
     pub offset: u64,
 }
@@ -29,7 +28,7 @@ pub struct EventOut<'o> {
 impl<'o> EventOut<'o> {
     /// An output for the frame at `offset`.
     pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
-        EventOut { emit, halves, spoken: Spoken::Nothing, offset }
+        EventOut { emit, halves, offset }
     }
 
     /// Lets the decoder of a format inside this one speak: `hear` gets each of
@@ -39,49 +38,13 @@ impl<'o> EventOut<'o> {
         mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
         speak: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.spoken = Spoken::More;
-        let EventOut { emit, halves, offset, .. } = self;
+        let EventOut { emit, halves, offset } = self;
         let mut pass = |event: Event<'_>| hear(event, *emit);
         speak(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
     /// Says anything that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
-        self.spoken = Spoken::More;
-        (self.emit)(Event::new(choice, kind))
-    }
-
-    /// Says pieces that continue what an earlier one did.
-    pub(crate) fn go_on(&mut self, with: Continued, text: &str, cuts: &[usize]) -> io::Result<()> {
-        (self.emit)(Event { choice: with.choice, kind: with.slot.kind(text), cuts })
-    }
-
-    /// A record that looks like this one, right behind it, would do what this one
-    /// does from here on: see [`crate::repeat::Templates`].
-    pub(crate) fn may_repeat(&mut self) {
-        if self.spoken == Spoken::Nothing {
-            self.spoken = Spoken::Ready;
-        }
-    }
-
-    /// It wouldn't: what it says depends on what those before it said.
-    pub(crate) fn never_repeats(&mut self) {
-        self.spoken = Spoken::More;
-    }
-
-    /// Says a piece, and notes it if nothing else has been said.
-    fn emit_piece(
-        &mut self,
-        (choice, slot): (u64, Slot),
-        kind: Kind<'_>,
-        text: &str,
-    ) -> io::Result<()> {
-        self.spoken = match self.spoken {
-            Spoken::Ready => {
-                Spoken::Piece(Continued { choice, slot }, (text.as_ptr().addr(), text.len()))
-            }
-            _ => Spoken::More,
-        };
         (self.emit)(Event::new(choice, kind))
     }
 
@@ -129,13 +92,10 @@ impl<'o> EventOut<'o> {
         if text.is_empty() {
             return Ok(());
         }
-        self.emit_piece((choice, slot), slot.kind(text), text)
+        self.emit(choice, slot.kind(text))
     }
 
     fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
-        if piece.low.is_some() || piece.high.is_some() {
-            self.never_repeats();
-        }
         let (text, replaced) = self.halves.join((choice, slot), piece);
         self.check(replaced)?;
         self.say(choice, slot, &text)
@@ -205,12 +165,7 @@ impl<'o> EventOut<'o> {
             true => Arguments::Repaired(&text),
             false => Arguments::Fragment(&text),
         };
-        let kind = Kind::CallPart(CallPart { arguments, ..part });
-        let is_bare = part == CallPart { key: part.key, ..CallPart::default() };
-        if !is_bare || replaced {
-            return self.emit(choice, kind);
-        }
-        self.emit_piece((choice, Slot::Call(part.key)), kind, &text)
+        self.call(choice, CallPart { arguments, ..part })
     }
 
     /// The same for a tool that takes no JSON.

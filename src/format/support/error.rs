@@ -154,11 +154,20 @@ fn is_retryable(code: &str) -> Option<bool> {
         "validation",
         "accessdenied",
     ];
-    match code.parse::<u16>() {
-        Ok(408 | 409 | 429 | 500..=599) => Some(true),
-        Ok(400..=499) => Some(false),
-        _ if later.iter().any(|word| code.contains(word)) => Some(true),
-        _ if never.iter().any(|word| code.contains(word)) => Some(false),
+    match code.parse::<u16>().ok().and_then(is_retryable_status) {
+        Some(is_retryable) => Some(is_retryable),
+        None if later.iter().any(|word| code.contains(word)) => Some(true),
+        None if never.iter().any(|word| code.contains(word)) => Some(false),
+        None => None,
+    }
+}
+
+/// Returns true if a request that failed with this HTTP status may succeed
+/// later; nothing if the status does not tell.
+pub(crate) fn is_retryable_status(status: u16) -> Option<bool> {
+    match status {
+        408 | 409 | 429 | 500..=599 => Some(true),
+        400..=499 => Some(false),
         _ => None,
     }
 }

@@ -6,10 +6,10 @@ pub(crate) mod error;
 pub(crate) mod finish;
 pub(crate) mod function;
 pub(crate) mod growth;
+pub(crate) mod halves;
 pub(crate) mod lifecycle;
 pub(crate) mod many;
 pub(crate) mod payload;
-pub(crate) mod spoken;
 
 pub(crate) mod text_rows;
 pub(crate) mod usage;

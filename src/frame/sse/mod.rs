@@ -6,32 +6,34 @@
 //! that lack the blank line between them; a prefix written twice
 //! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
 
-mod block;
+mod last;
 mod sniff;
 
 use std::io;
 
 use memchr::memchr2;
 
-use crate::frame::{
-    Fault, FaultKind, Frame, FrameOut, Framer, Framing, Next, Settings, without_mark,
+use crate::frame::framer::{
+    Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing,
+    Holds, without_mark,
 };
 use crate::json::{Scanner, Status};
-use block::Block;
+use last::Last;
 use sniff::{FIELDS, sniff};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "sse",
     about: "server-sent events",
+    content: Content::Json,
+    ends_with_done: true,
+    holds: Holds::Stream,
     sniff,
-    framer: |settings| Box::new(Sse { settings, ..Sse::default() }),
+    framer: |config| Box::new(Sse { config, ..Sse::default() }),
 };
-
-pub(super) const DONE: &[u8] = b"[DONE]";
 
 #[derive(Default)]
 struct Sse {
-    settings: Settings,
+    config: FrameConfig,
     /// The beginning of a line whose end hasn't come.
     line: Vec<u8>,
     /// Whether a LF that comes next belongs to the CR before it.
@@ -48,7 +50,7 @@ struct Sse {
     /// Where the event begins, once it has.
     begun: Option<u64>,
     /// What stood around the data of the last event.
-    last: Block,
+    last: Last,
     /// Whether unknown fields have been noted.
     noted: bool,
     /// Where the current line begins.
@@ -89,13 +91,13 @@ impl Sse {
                 set(&mut self.id, value);
                 Ok(())
             }
-            b"error" if !self.settings.strict && value.starts_with(b"{") => {
+            b"error" if !self.config.strict && value.starts_with(b"{") => {
                 self.event_type = "error".into();
                 self.note("error_field", "a field named `error` was read as an error event", out)?;
                 self.take_data(value, pending, out)
             }
             b"" | b"id" | b"retry" => Ok(()),
-            _ if self.settings.strict => Ok(()),
+            _ if self.config.strict => Ok(()),
             _ => self.unknown_line(line, pending.take(), out),
         }
     }
@@ -133,11 +135,11 @@ impl Sse {
         out: &mut FrameOut<'_>,
     ) -> io::Result<()> {
         let before = self.data.len() + pending.map_or(0, |first| first.len() + 1);
-        if self.settings.is_over(before + value.len()) {
+        if self.config.is_over(before + value.len()) {
             return self.stop(out);
         }
         let value =
-            if self.settings.strict { value } else { self.without_second_prefix(value, out)? };
+            if self.config.strict { value } else { self.without_second_prefix(value, out)? };
         if self.data.is_empty() && pending.is_none() {
             *pending = Some(value);
             return Ok(());
@@ -148,7 +150,7 @@ impl Sse {
         // Lines below one name are one event's, as the standard says.
         let may_be_next = self.event_type.is_empty() || self.earlier_type.is_some();
         let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
-        if !self.settings.strict && is_next && self.is_record() {
+        if !self.config.strict && is_next && self.is_record() {
             self.note(
                 "unseparated_events",
                 "records without a blank line between them were told apart",
@@ -211,25 +213,7 @@ impl Sse {
 
     fn note(&self, code: &'static str, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
-        out.frame(Err(Fault {
-            kind: FaultKind::Note,
-            code,
-            message: message.into(),
-            offset,
-            raw: &[],
-        }))
-    }
-
-    /// The length of the event that these bytes begin with, if it looks like the
-    /// last one in all and was taken so; or else 0.
-    fn alike(&self, bytes: &[u8], out: &mut FrameOut<'_>) -> usize {
-        let Block { head, tail, event_type } = &self.last;
-        let behind = self.settings.within(bytes).strip_prefix(head.as_slice());
-        let Some(bytes) = behind.filter(|_| !head.is_empty()) else { return 0 };
-        match out.alike(&Next { event_type, bytes, end: tail }) {
-            0 => 0,
-            length => head.len() + length + tail.len(),
-        }
+        out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
     }
 
     /// The blank line: hands on the event, if it has data.
@@ -238,14 +222,7 @@ impl Sse {
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
             let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out.frame(Ok(Frame {
-                framing: FRAMING.name,
-                event_type,
-                headers: &[],
-                data,
-                id,
-                offset,
-            }))?;
+            out(Ok(Frame { framing: &FRAMING, event_type, headers: &[], data, id, offset }))?;
         }
         self.data.clear();
         self.scanner = None;
@@ -257,7 +234,7 @@ impl Sse {
     /// A line, or an event's data, is larger than allowed.
     fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.stopped = true;
-        out.frame(Err(self.settings.limit_fault(self.begun.unwrap_or(self.offset))))
+        out(Err(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
     }
 
     /// Interprets the line that came in several reads.
@@ -273,63 +250,78 @@ impl Sse {
         Ok(())
     }
 
+    /// Returns what follows the LF that belongs to the CR before it.
+    fn without_lf<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        if !self.skip_lf || bytes.is_empty() {
+            return bytes;
+        }
+        self.skip_lf = false;
+        let Some(rest) = bytes.strip_prefix(b"\n") else { return bytes };
+        self.offset += 1;
+        rest
+    }
+
     fn without_bom<'b>(&self, line: &'b [u8]) -> &'b [u8] {
         if self.offset == 0 { without_mark(line) } else { line }
     }
 }
 
 impl Framer for Sse {
-    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let mut rest = bytes;
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        let mut rest = self.without_lf(bytes);
         let mut pending = None;
-        // The bytes from the beginning of the event on, if that's among them.
-        let mut block = None;
-        while !self.stopped && !rest.is_empty() {
-            if std::mem::take(&mut self.skip_lf)
-                && let Some(tail) = rest.strip_prefix(b"\n")
-            {
-                rest = tail;
-                self.offset += 1;
-                continue;
-            }
-            if self.begun.is_none() && self.line.is_empty() {
-                let taken = self.alike(rest, out);
-                if taken > 0 {
-                    self.offset += taken as u64;
-                    rest = rest.get(taken..).unwrap_or_default();
-                    continue;
-                }
-                block = Some(rest);
-            }
-            let Some(end) = memchr2(b'\n', b'\r', rest) else { break };
+        // The bytes from the beginning of the event on, if they are all here.
+        let event = (self.begun.is_none() && self.line.is_empty()).then_some(rest);
+        while !self.stopped
+            && let Some(end) = memchr2(b'\n', b'\r', rest)
+        {
             let (line, tail) = rest.split_at(end);
             self.skip_lf = tail.first() == Some(&b'\r');
             rest = tail.get(1..).unwrap_or_default();
             let size = self.line.len() + end + 1;
-            if self.settings.is_over(size - 1) {
-                return self.stop(out);
+            if self.config.is_over(size - 1) {
+                self.stop(out)?;
+                break;
+            }
+            let is_end = line.is_empty() && self.line.is_empty();
+            if is_end && let (Some(data), Some(event)) = (pending, event) {
+                let end =
+                    event.len() - rest.len() + usize::from(rest.starts_with(b"\n") && self.skip_lf);
+                self.last.note(event.get(..end).unwrap_or_default(), data, &self.event_type);
             }
             if self.line.is_empty() {
-                if let (true, Some(data), Some(block)) = (line.is_empty(), pending, block) {
-                    let end = block.len() - rest.len()
-                        + usize::from(rest.starts_with(b"\n") && self.skip_lf);
-                    self.last.note(block.get(..end).unwrap_or_default(), data, &self.event_type);
-                }
                 self.line(self.without_bom(line), &mut pending, out)?;
             } else {
                 self.line.extend_from_slice(line);
                 self.held_line(out)?;
             }
             self.offset += size as u64;
+            rest = self.without_lf(rest);
+            if is_end {
+                return Ok(rest);
+            }
+        }
+        if self.stopped {
+            return Ok(&[]);
         }
         if let Some(first) = pending {
             self.keep(first);
         }
-        if self.stopped {
-            return Ok(());
-        }
         self.line.extend_from_slice(rest);
-        if self.settings.is_over(self.line.len()) { self.stop(out) } else { Ok(()) }
+        if self.config.is_over(self.line.len()) {
+            self.stop(out)?;
+        }
+        Ok(&[])
+    }
+
+    fn envelope(&self) -> Option<Envelope<'_>> {
+        let is_between =
+            self.begun.is_none() && self.line.is_empty() && !self.skip_lf && !self.stopped;
+        self.last.envelope().filter(|_| is_between)
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.offset += bytes as u64;
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -338,25 +330,19 @@ impl Framer for Sse {
         }
         let offset = self.begun.unwrap_or(self.offset);
         let line = self.line.clone();
-        if !self.settings.strict && !line.is_empty() {
+        if !self.config.strict && !line.is_empty() {
             self.held_line(out)?;
         }
         if self.data.is_empty() && (line.is_empty() || is_comment_or_field(&line)) {
             return Ok(());
         }
-        if !self.settings.strict && self.is_record() {
+        if !self.config.strict && self.is_record() {
             self.note("unterminated_event", "the last event lacks its blank line", out)?;
             return self.dispatch(None, out);
         }
         let raw = if self.data.is_empty() { line.as_slice() } else { self.data.as_slice() };
         let message = "the input ended inside an event".into();
-        out.frame(Err(Fault {
-            kind: FaultKind::Truncated,
-            code: "truncated",
-            message,
-            offset,
-            raw,
-        }))
+        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw }))
     }
 }
 
@@ -378,16 +364,16 @@ fn is_comment_or_field(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{FrameResult, Sniff};
+    use crate::frame::framer::{FrameResult, Sniff};
 
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
-        crate::frame::tests::check(&FRAMING, true, input.as_bytes(), expected);
+        crate::frame::framer::tests::check(&FRAMING, true, input.as_bytes(), expected);
     }
 
     #[track_caller]
     fn check_lenient(input: &str, expected: &[&str]) {
-        crate::frame::tests::check(&FRAMING, false, input.as_bytes(), expected);
+        crate::frame::framer::tests::check(&FRAMING, false, input.as_bytes(), expected);
     }
 
     #[track_caller]
@@ -444,7 +430,7 @@ mod tests {
     #[test]
     fn the_data_of_an_event_counts_with_its_line_ends() {
         for (max_event, expected) in [(17, "|abcdefgh\nijklmnop"), (16, "!Limit 0")] {
-            let mut framer = (FRAMING.framer)(Settings { max_event, ..Settings::default() });
+            let mut framer = (FRAMING.framer)(FrameConfig { max_event, ..FrameConfig::default() });
             let mut got = String::new();
             let mut out = |frame: FrameResult<'_>| {
                 got = match frame {

@@ -2,8 +2,7 @@
 
 use memchr::memchr2;
 
-use crate::frame::sse::DONE;
-use crate::frame::{BYTE_ORDER_MARK, Sniff, is_begun_mark};
+use crate::frame::framer::{BYTE_ORDER_MARK, DONE, Sniff, is_begun_mark};
 
 pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 

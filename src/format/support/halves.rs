@@ -1,4 +1,4 @@
-//! What a record has said, and text that waits for its other half.
+//! Halves of characters that a provider cut over two events.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -57,25 +57,4 @@ impl Halves {
         }
         (Cow::Owned(text), replaced)
     }
-}
-
-/// What a record has said so far, as far as another one that looks like it may
-/// say the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spoken {
-    /// Nothing yet.
-    Nothing,
-    /// Nothing yet, but what comes would be said again.
-    Ready,
-    /// One piece of text, which stands at this address and is so long.
-    Piece(Continued, (usize, usize)),
-    /// Something else, or more.
-    More,
-}
-
-/// What a piece of text continues, and whose it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Continued {
-    pub(crate) choice: u64,
-    pub(crate) slot: Slot,
 }

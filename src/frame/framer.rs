@@ -1,0 +1,276 @@
+//! The trait of all framers, what they give out, and their rows.
+
+use std::io;
+
+use crate::frame::header;
+use crate::frame::header::Header;
+
+/// The payload that ends a stream by convention.
+pub(super) const DONE: &[u8] = b"[DONE]";
+
+/// One record of the stream. It lives for one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// The framing that it came in.
+    pub framing: &'static Framing,
+    /// Its name, if the framing has names; empty otherwise.
+    pub event_type: &'a str,
+    /// What it says beside its payload; only an AWS event stream has such.
+    pub headers: &'a [Header<'a>],
+    /// Its payload.
+    pub data: &'a [u8],
+    /// The last event id of an event stream; empty otherwise.
+    pub id: &'a str,
+    /// Where it begins in the input, in bytes.
+    pub offset: u64,
+}
+
+impl<'a> Frame<'a> {
+    /// The header of this name, if there is one and it is text.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        header::text(self.headers, name)
+    }
+
+    /// Whether it is `[DONE]`: some end a stream with it, and some gateways do so
+    /// behind every format.
+    pub fn is_done(&self) -> bool {
+        self.data.trim_ascii() == DONE
+    }
+
+    /// Whether it is no event: its framing says that the service failed.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.header(":message-type"), Some("exception" | "error"))
+    }
+}
+
+/// What is wrong with the bytes themselves.
+#[derive(Clone, Debug)]
+pub struct Fault<'a> {
+    /// How bad it is.
+    pub kind: FaultKind,
+    /// A word for scripts, where the fault is only noted.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub message: String,
+    /// Where, in bytes.
+    pub offset: u64,
+    /// The bytes that are in no frame.
+    pub raw: &'a [u8],
+}
+
+/// How bad a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Something was inferred or passed over, and nothing is lost.
+    Note,
+    /// Some bytes are no frame; reading goes on behind them.
+    Malformed,
+    /// Some bytes are no frame, and where the next one begins can't be told:
+    /// what follows is counted, and not read.
+    Broken,
+    /// The input ended inside a frame.
+    Truncated,
+    /// A frame is larger than allowed; nothing more is read.
+    Limit,
+    /// The input is of no kind that can be read; nothing more is read.
+    Unrecognised,
+    /// An HTTP head before the input has this status, which is a failure.
+    Status(u16),
+}
+
+/// What a framer gives out.
+pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
+
+/// Where a framer hands on what it has completed. Fails only if writing does.
+pub type FrameOut<'o> = dyn FnMut(FrameResult<'_>) -> io::Result<()> + 'o;
+
+/// Turns bytes into frames.
+pub trait Framer {
+    /// Takes bytes up to the end of the next frame, or all of them, and returns
+    /// the rest. Fails only if `out` does.
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]>;
+    /// The input has ended: emits what was held back, or a fault that says what
+    /// is missing.
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()>;
+    /// Takes all of these bytes. Fails only if `out` does.
+    fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            rest = self.step(rest, out)?;
+        }
+        Ok(())
+    }
+    /// Returns what surrounded the data of the last frame, if the next byte
+    /// begins a frame and the last one was one line of data.
+    fn envelope(&self) -> Option<Envelope<'_>> {
+        None
+    }
+    /// Counts bytes that are not framed: a frame with the envelope of the last
+    /// one, and the envelope with it.
+    fn skip(&mut self, _bytes: usize) {}
+}
+
+/// What surrounds the data of a frame, and names it.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// The bytes before the data.
+    pub head: &'a [u8],
+    /// The name that these bytes give the frame; empty if they give none.
+    pub event_type: &'a str,
+    /// The bytes after the data. The data holds none of them.
+    pub tail: &'static [u8],
+}
+
+/// What all framers are told.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameConfig {
+    /// Follow the specification to the letter: no repair, and what the end of
+    /// the input cut is dropped.
+    pub strict: bool,
+    /// The largest frame, in bytes; 0 is no limit.
+    pub max_event: usize,
+}
+
+impl Default for FrameConfig {
+    fn default() -> Self {
+        FrameConfig { strict: false, max_event: 256 << 20 }
+    }
+}
+
+impl FrameConfig {
+    /// Whether a frame of this size is too large.
+    pub(super) fn is_over(&self, size: usize) -> bool {
+        self.max_event != 0 && size > self.max_event
+    }
+
+    /// The bytes that a frame may take of these.
+    pub(crate) fn within<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        match self.max_event {
+            0 => bytes,
+            max => bytes.get(..max).unwrap_or(bytes),
+        }
+    }
+
+    pub(super) fn limit_fault(&self, offset: u64) -> Fault<'static> {
+        let message = format!("one event is larger than --max-event {}", self.max_event);
+        Fault { kind: FaultKind::Limit, code: "max_event", message, offset, raw: &[] }
+    }
+}
+
+/// What a layer that chooses its own row knows so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sniff {
+    /// It's not this one.
+    No,
+    /// It can be this one, with more bytes to tell; if none come, it isn't.
+    More,
+    /// It's this one as far as it goes; if no more bytes come, it is.
+    Likely,
+    /// It is this one.
+    Yes,
+}
+
+impl From<bool> for Sniff {
+    fn from(is_it: bool) -> Self {
+        if is_it { Sniff::Yes } else { Sniff::No }
+    }
+}
+
+/// A row of the table of framings.
+#[derive(Debug)]
+pub struct Framing {
+    /// Its name on the command line and in the output.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What a frame of it is.
+    pub content: Content,
+    /// True if formats that end with `[DONE]` do so in this framing.
+    pub ends_with_done: bool,
+    /// What an input in it is.
+    pub holds: Holds,
+    /// Tells whether an input that begins like this is framed so.
+    pub sniff: fn(&[u8]) -> Sniff,
+    /// Returns a new framer.
+    pub framer: fn(FrameConfig) -> Box<dyn Framer>,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A whole body, or several one after another.
+    Body,
+    /// A stream: a frame is a part of a message.
+    Stream,
+    /// A body that is one line, or a stream of lines.
+    Either,
+}
+
+/// What the frames of a framing are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// One JSON value each, or a word such as `[DONE]`.
+    Json,
+    /// One JSON value each, and a code before it that is the frame's name.
+    CodedJson,
+    /// Bytes that need not be text, with headers.
+    Binary,
+    /// Text, cut anywhere.
+    Text,
+}
+
+impl Framing {
+    /// True if the input is plain text.
+    pub fn is_text(&self) -> bool {
+        self.content == Content::Text
+    }
+
+    /// True if each frame has a code for its name.
+    pub fn is_coded(&self) -> bool {
+        self.content == Content::CodedJson
+    }
+}
+
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The bytes without a byte order mark at their beginning.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// Whether these bytes are a byte order mark that isn't whole.
+pub(crate) fn is_begun_mark(bytes: &[u8]) -> bool {
+    matches!(bytes.len(), 1 | 2) && BYTE_ORDER_MARK.starts_with(bytes)
+}
+
+/// The first bytes that matter: without a byte order mark and white space.
+pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
+    without_mark(head).trim_ascii_start()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Frames as `event|data` lines and faults as `!kind`, for whole input and
+    /// for every piece size: all must agree.
+    #[track_caller]
+    pub(crate) fn check(framing: &Framing, strict: bool, input: &[u8], expected: &[&str]) {
+        for size in (1..=4).chain([input.len().max(1)]) {
+            let mut framer = (framing.framer)(FrameConfig { strict, ..FrameConfig::default() });
+            let mut got = Vec::new();
+            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
+                got.push(match frame {
+                    Ok(f) => format!("{}|{}", f.event_type, String::from_utf8_lossy(f.data)),
+                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                });
+                Ok(())
+            };
+            for piece in input.chunks(size) {
+                framer.feed(piece, &mut out).unwrap();
+            }
+            framer.finish(&mut out).unwrap();
+            assert_eq!(got, expected, "in pieces of {size}");
+        }
+    }
+}

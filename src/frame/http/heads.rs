@@ -1,0 +1,111 @@
+//! The heads that `curl -i` prints before a body (RFC 9112 §2.1).
+
+/// What a head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its length in bytes, with all heads before it.
+    pub len: usize,
+    /// The status code of the last one.
+    pub status: u16,
+    /// Whether the body may still be chunked.
+    pub is_chunked: bool,
+}
+
+/// Whether the input begins with a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// No.
+    No,
+    /// More bytes are needed to tell.
+    More,
+    /// Yes: one, or several behind each other (100 Continue, redirects, a
+    /// proxy's answer).
+    Yes(Head),
+}
+
+/// Looks for a head at the start of the input.
+pub fn find_head(bytes: &[u8]) -> Found {
+    let mut at = 0;
+    let mut last = None;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        if !begins_head(rest) {
+            return last.map_or(Found::No, Found::Yes);
+        }
+        let Some(len) = head_len(rest) else { return Found::More };
+        let Some((head, is_final)) = read_head(rest.get(..len).unwrap_or_default()) else {
+            return last.map_or(Found::No, Found::Yes);
+        };
+        at += len;
+        last = Some(Head { len: at, ..head });
+        if is_final {
+            return last.map_or(Found::No, Found::Yes);
+        }
+    }
+}
+
+/// Whether these bytes are, or can become, `HTTP/`, a version and a status of
+/// three digits.
+fn begins_head(bytes: &[u8]) -> bool {
+    let known = bytes.len().min(5);
+    let version = bytes.get(5..).unwrap_or_default();
+    let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let status = version.get(size..).unwrap_or_default();
+    bytes.get(..known) == b"HTTP/".get(..known)
+        && (size > 0 || version.is_empty())
+        && status.iter().take(4).enumerate().all(|(at, byte)| match at {
+            0 => *byte == b' ',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The length of the head with its blank line.
+fn head_len(bytes: &[u8]) -> Option<usize> {
+    let mut line_start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        let line = bytes.get(line_start..end).unwrap_or_default();
+        if line.is_empty() || line == b"\r" {
+            return Some(end + 1);
+        }
+        line_start = end + 1;
+    }
+    None
+}
+
+/// A head, and whether it is the last one: behind an interim answer, a
+/// redirect, a request for credentials or a proxy's own answer, another head
+/// may follow.
+fn read_head(head: &[u8]) -> Option<(Head, bool)> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines();
+    let first = lines.next()?;
+    let status = first.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let is_proxy = first.to_ascii_lowercase().ends_with("connection established");
+    let is_final = !matches!(status, 100..=199 | 300..=399 | 401 | 407) && !is_proxy;
+    let is_chunked = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
+        name.eq_ignore_ascii_case("transfer-encoding")
+            && value.to_ascii_lowercase().contains("chunked")
+    });
+    Some((Head { len: 0, status, is_chunked }, is_final))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_found_one_behind_the_other() {
+        let input = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
+        assert_eq!(find_head(input), Found::Yes(Head { len: 46, status: 200, is_chunked: false }));
+        for cut in 0..25 {
+            assert_eq!(find_head(input.get(..cut).unwrap()), Found::More, "{cut}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_none() {
+        assert_eq!(find_head(b"HTTPS is a protocol"), Found::No);
+        assert_eq!(find_head(b"HTTP/ 200 OK\n\n"), Found::No);
+        assert_eq!(find_head(b"{}"), Found::No);
+    }
+}

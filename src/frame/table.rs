@@ -1,0 +1,21 @@
+//! The table of framings.
+
+use crate::frame::framer::Framing;
+use crate::frame::{event_stream, json, ndjson, sse, text};
+
+/// Every framing. Detection takes the first row that says yes while no row
+/// above it may still do so.
+pub static FRAMINGS: &[&Framing] = &[
+    &event_stream::FRAMING,
+    &sse::FRAMING,
+    &ndjson::FRAMING,
+    &ndjson::CODED,
+    &json::ARRAY,
+    &json::FRAMING,
+    &text::FRAMING,
+];
+
+/// The framing of this name.
+pub fn find(name: &str) -> Option<&'static Framing> {
+    FRAMINGS.iter().copied().find(|framing| framing.name == name)
+}
