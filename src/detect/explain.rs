@@ -57,14 +57,14 @@ impl Verdict {
         let found: Vec<&Format> = candidates(&record).collect();
         let Some((first, others)) = found.split_first() else { return };
         self.format = first.name.into();
-        self.evidence.extend(what_tells(&record));
+        self.evidence.extend(evidence(first, &record));
         self.alternatives.extend(others.iter().map(|row| row.name.to_owned()));
         debug_assert_eq!((first.sniff)(&record), Sniff::Yes);
     }
 }
 
-/// The members of a record that tell formats apart.
-fn what_tells(record: &Record<'_>) -> Vec<String> {
+/// Returns what tells that a record is of this format, in sentences.
+fn evidence(format: &Format, record: &Record<'_>) -> Vec<String> {
     let mut seen = Vec::new();
     if !record.event_type.is_empty() {
         seen.push(format!("the first event is named {}", json::quote(record.event_type)));
@@ -74,12 +74,14 @@ fn what_tells(record: &Record<'_>) -> Vec<String> {
             seen.push(format!("the first record has {key} {}", json::quote(&value)));
         }
     }
-    let keys: Vec<_> = ["choices", "candidates", "message", "error"]
-        .into_iter()
-        .filter(|key| record.has(key))
-        .collect();
-    if !keys.is_empty() {
-        seen.push(format!("the first record has {}", keys.join(", ")));
+    let paths = format
+        .evidence
+        .iter()
+        .copied()
+        .filter(|path| record.at(path).or(record.get(path)).is_some());
+    let paths: Vec<_> = paths.collect();
+    if !paths.is_empty() {
+        seen.push(format!("the first record has {}", paths.join(", ")));
     }
     seen
 }

@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["agui"],
     about: "AG-UI, events of an agent's run",
     link: "https://docs.ag-ui.com/concepts/events",
+    evidence: &["threadId", "runId", "messageId", "delta"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() }),
 };

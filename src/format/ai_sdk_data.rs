@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["ai-sdk-data-v1", "ai-sdk-v4"],
     about: "Vercel AI SDK, data stream (versions 3 and 4)",
     link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
+    evidence: &[],
     sniff: |record| record.framing.is_coded().into(),
     decoder: || {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })

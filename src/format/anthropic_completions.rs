@@ -11,6 +11,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["anthropic-complete"],
     about: "Anthropic Text Completions, the API before Messages, stream and body",
     link: "https://platform.claude.com/docs/en/api/completions/create",
+    evidence: &["completion", "stop_reason"],
     sniff: |record| {
         let is_typed = record.text("type").as_deref() == Some("completion");
         (record.has("completion") && (is_typed || record.get("stop_reason").is_some())).into()

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-agents", "invoke-agent"],
     about: "Agents for Amazon Bedrock, InvokeAgent's stream",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
+    evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
     decoder: || Box::new(Agent::default()),
 };

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-invoke-model", "invoke-model"],
     about: "Amazon Bedrock InvokeModelWithResponseStream, around any model's format",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html",
+    evidence: &["bytes", "p"],
     sniff,
     decoder: || Box::new(Invoke::default()),
 };

@@ -11,6 +11,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     about: "Mistral text completion on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-text-completion.html",
+    evidence: &["outputs.0.text"],
     sniff: |record| record.at("outputs.0.text").is_some().into(),
     decoder: || {
         Simple::boxed(Shape {

@@ -12,6 +12,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     about: "Amazon Titan Text on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-text.html",
+    evidence: &["outputText", "results.0.outputText"],
     sniff: |record| {
         (record.get("outputText").is_some() || record.at("results.0.outputText").is_some()).into()
     },

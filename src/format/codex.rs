@@ -23,6 +23,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["codex-exec", "codex-cli"],
     about: "Codex CLI, codex exec --json",
     link: "https://developers.openai.com/codex/noninteractive",
+    evidence: &["thread_id", "item"],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
     decoder: || Box::new(Codex::default()),
 };

@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["qwen", "model-studio"],
     about: "Alibaba DashScope's own format, stream and body",
     link: "https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope",
+    evidence: &["output.choices", "output.text", "request_id"],
     sniff: |record| {
         let is_answer =
             ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());

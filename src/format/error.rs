@@ -13,6 +13,7 @@ pub(crate) static FORMAT: Format = Format {
     aliases: &["error-body"],
     about: "an error body of any provider",
     link: "https://platform.openai.com/docs/guides/error-codes",
+    evidence: &["error", "errors", "detail", "message", "Message", "title"],
     sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
     decoder: || Box::new(ErrorBody { started: false }),
 };

@@ -54,6 +54,9 @@ pub struct Format {
     pub about: &'static str,
     /// Where it is documented.
     pub link: &'static str,
+    /// What tells it from other formats: members of its first record, by their
+    /// paths (see [`Record::at`]). `detect` names those that are there.
+    pub evidence: &'static [&'static str],
     /// Whether a stream whose first record is this one is in this format.
     pub sniff: fn(&Record<'_>) -> Sniff,
     /// A new decoder.
@@ -65,7 +68,8 @@ impl Format {
     /// this crate fills in the rest by `..Format::new(NAME, DECODER)`, and is asked for by
     /// the `format` of a configuration.
     pub const fn new(name: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
-        Format { name, aliases: &[], about: "", link: "", sniff: |_| Sniff::No, decoder }
+        let (aliases, about, link, evidence) = (&[], "", "", &[]);
+        Format { name, aliases, about, link, evidence, sniff: |_| Sniff::No, decoder }
     }
 }
 

@@ -24,6 +24,17 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["gemini-cli-stream-json", "qwen-code"],
     about: "Gemini CLI, --output-format stream-json or json",
     link: "https://geminicli.com/docs/cli/headless/",
+    evidence: &[
+        "session_id",
+        "timestamp",
+        "role",
+        "tool_name",
+        "tool_id",
+        "severity",
+        "status",
+        "stats",
+        "response",
+    ],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(GeminiCli::default()),
 };

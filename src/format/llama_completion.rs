@@ -12,6 +12,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["llama-cpp", "lm-studio"],
     about: "llama.cpp's /completion, which LM Studio has too, stream and body",
     link: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
+    evidence: &["content", "stop", "stop_type"],
     sniff: |record| {
         let is_flag = matches!(record.get("stop"), Some("true" | "false"));
         ((is_flag || record.has("stop_type")) && record.text("content").is_some()).into()

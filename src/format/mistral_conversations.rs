@@ -23,6 +23,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["mistral-agents"],
     about: "Mistral Conversations, stream and body",
     link: "https://docs.mistral.ai/api/endpoint/beta/conversations",
+    evidence: &["response_id", "conversation_id", "outputs"],
     sniff,
     decoder: || Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) }),
 };

@@ -24,6 +24,7 @@ pub(super) static CHAT: Format = Format {
     aliases: &["ollama"],
     about: "Ollama's /api/chat, stream and body",
     link: "https://docs.ollama.com/api/chat",
+    evidence: &["message", "done"],
     sniff: |record| sniff(record, "message", '{'),
     decoder: || Box::new(Ollama::new(&CHAT)),
 };
@@ -33,6 +34,7 @@ pub(super) static GENERATE: Format = Format {
     aliases: &[],
     about: "Ollama's /api/generate, stream and body",
     link: "https://docs.ollama.com/api/generate",
+    evidence: &["response", "done"],
     sniff: |record| sniff(record, "response", '"'),
     decoder: || Box::new(Ollama::new(&GENERATE)),
 };

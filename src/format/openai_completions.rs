@@ -22,6 +22,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["completions", "text-completion"],
     about: "OpenAI's legacy Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/completions",
+    evidence: &["choices", "choices.0.text"],
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);

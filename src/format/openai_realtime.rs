@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["realtime", "voice-live"],
     about: "OpenAI Realtime: a dump of a session's server events",
     link: "https://platform.openai.com/docs/api-reference/realtime-server-events",
+    evidence: &["event_id", "session", "response"],
     sniff,
     decoder: || Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None }),
 };

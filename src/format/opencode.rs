@@ -21,6 +21,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["opencode-run"],
     about: "opencode, opencode run --format json",
     link: "https://opencode.ai/docs/cli/",
+    evidence: &["sessionID", "part"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(OpenCode::default()),
 };

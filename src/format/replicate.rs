@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     about: "Replicate, stream of plain text and prediction body",
     link: "https://replicate.com/docs/topics/predictions/streaming",
+    evidence: &["urls", "version", "status", "output"],
     sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
     decoder: || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }),
 };

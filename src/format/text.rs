@@ -13,6 +13,7 @@ pub(crate) static FORMAT: Format = Format {
     aliases: &["plain", "plain-text"],
     about: "plain text, as a model's process prints it",
     link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
+    evidence: &[],
     sniff: |record: &Record<'_>| record.framing.is_text().into(),
     decoder: || Box::new(Plain::default()),
 };

@@ -12,6 +12,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["hugging-face", "text-generation-inference"],
     about: "Hugging Face Text Generation Inference, /generate, stream and body",
     link: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
+    evidence: &["generated_text", "token.text"],
     sniff: |record| record.get("generated_text").is_some().into(),
     decoder: || {
         Simple::boxed(Shape {

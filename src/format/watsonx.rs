@@ -11,6 +11,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &[],
     about: "IBM watsonx.ai text generation, stream and body",
     link: "https://cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream",
+    evidence: &["results.0.generated_text"],
     sniff: |record| record.at("results.0.generated_text").is_some().into(),
     decoder: || {
         Simple::boxed(Shape {

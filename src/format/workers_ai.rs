@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["cloudflare"],
     about: "Cloudflare Workers AI's own format, stream and REST body",
     link: "https://developers.cloudflare.com/workers-ai/",
+    evidence: &["response", "tool_calls", "success", "result"],
     sniff: |record| (is_record(record) || is_wrapper(record)).into(),
     decoder: || Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 }),
 };

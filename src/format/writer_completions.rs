@@ -10,6 +10,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["writer"],
     about: "Writer's text generation, stream",
     link: "https://dev.writer.com/api-reference/completion-api/text-generation",
+    evidence: &["value"],
     sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
     decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&FORMAT) }),
 };

@@ -28,6 +28,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["ai-sdk", "ai-sdk-ui-message-stream", "vercel-ai"],
     about: "Vercel AI SDK, UI message stream (version 5 and later)",
     link: "https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol",
+    evidence: &["id", "toolCallId", "errorText", "url", "data"],
     sniff: |record| is_ours(record).into(),
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);

@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["anthropic-messages", "claude", "messages"],
     about: "Anthropic Messages, stream and body",
     link: "https://platform.claude.com/docs/en/build-with-claude/streaming",
+    evidence: &["message", "delta", "content_block", "role", "content", "stop_reason"],
     sniff,
     decoder: || {
         Box::new(Anthropic {

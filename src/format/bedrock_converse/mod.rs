@@ -28,6 +28,16 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-converse-stream", "converse", "nova"],
     about: "Amazon Bedrock Converse, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html",
+    evidence: &[
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+        "output",
+        "stopReason",
+    ],
     sniff,
     decoder: || {
         Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })

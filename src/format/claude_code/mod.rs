@@ -36,6 +36,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["claude-code-transcript", "claude-agent-sdk", "amp"],
     about: "Claude Code, stream-json, json and session transcripts",
     link: "https://code.claude.com/docs/en/headless",
+    evidence: &["session_id", "sessionId", "uuid", "message"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(ClaudeCode::default()),
 };

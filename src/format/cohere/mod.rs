@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["cohere-v2"],
     about: "Cohere Chat, version 2, stream and body",
     link: "https://docs.cohere.com/v2/reference/chat-stream",
+    evidence: &["delta", "message", "finish_reason"],
     sniff,
     decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
 };

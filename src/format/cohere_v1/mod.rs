@@ -25,6 +25,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["cohere-generate"],
     about: "Cohere Chat, version 1, and Generate, stream and body",
     link: "https://docs.cohere.com/v1/reference/chat-stream",
+    evidence: &["is_finished", "generation_id", "response_id", "generations", "text"],
     sniff,
     decoder: || {
         Box::new(CohereV1 { message: Lifecycle::new(&FORMAT, USAGE), told: Told::default() })

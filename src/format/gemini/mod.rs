@@ -37,6 +37,14 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["google", "google-gemini", "vertex"],
     about: "Google Gemini generateContent, stream and body",
     link: "https://ai.google.dev/api/generate-content",
+    evidence: &[
+        "candidates",
+        "usageMetadata",
+        "promptFeedback",
+        "response",
+        "modelVersion",
+        "responseId",
+    ],
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["google-interactions", "interactions"],
     about: "Gemini Interactions, stream and body",
     link: "https://ai.google.dev/api/interactions-api",
+    evidence: &["interaction", "step", "content"],
     sniff,
     decoder: || {
         Box::new(GeminiInteractions {

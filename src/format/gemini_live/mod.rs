@@ -22,6 +22,19 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["google-live"],
     about: "Gemini Live, a dump of its events",
     link: "https://ai.google.dev/api/live",
+    evidence: &[
+        "setupComplete",
+        "setup_complete",
+        "serverContent",
+        "server_content",
+        "clientContent",
+        "client_content",
+        "realtimeInput",
+        "realtime_input",
+        "toolCall",
+        "tool_call",
+        "setup",
+    ],
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);

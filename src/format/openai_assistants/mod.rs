@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["assistants"],
     about: "OpenAI Assistants: the stream of a run, and runs as they are polled",
     link: "https://platform.openai.com/docs/api-reference/assistants-streaming/events",
+    evidence: &["id", "thread_id"],
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);

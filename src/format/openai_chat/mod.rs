@@ -30,6 +30,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
     about: "OpenAI Chat Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/chat/streaming",
+    evidence: &["choices"],
     sniff,
     decoder: || {
         let (message, said) = (Lifecycle::new(&FORMAT, USAGE), Said::default());

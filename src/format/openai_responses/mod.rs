@@ -34,6 +34,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["responses", "codex-responses"],
     about: "OpenAI Responses and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/responses-streaming",
+    evidence: &["response", "item", "output"],
     sniff,
     decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
 };

@@ -28,6 +28,7 @@ pub(super) static FORMAT: Format = Format {
     aliases: &["pi-print"],
     about: "pi coding agent, --mode json",
     link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
+    evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Pi::default()),
 };
