@@ -1,4 +1,4 @@
-//! The layers joined.
+//! All layers joined: bytes in, events out.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The decoder that finds out which format its frames are in.
+//! The decoder that detects which format its frames are in.
 
 use std::io;
 
@@ -24,12 +24,12 @@ pub(crate) struct AutoDecoder {
 enum State {
     Open,
     Chosen(Box<dyn Decoder>),
-    /// An error body came first. What is behind it may tell a format yet.
+    /// An error body came first. A record after it may still show a format.
     Errors(Box<dyn Decoder>),
     Failed,
 }
 
-/// A frame that came before the format was known.
+/// A buffered frame that came before the format was known.
 struct Held {
     framing: &'static Framing,
     event_type: String,
@@ -63,20 +63,20 @@ impl Held {
     }
 }
 
-/// The formats that say yes to a record.
+/// Returns the formats whose `sniff` says yes to a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
 }
 
 impl AutoDecoder {
-    /// A decoder that finds out, or takes the format that is wanted.
+    /// Returns a decoder that detects the format, or takes the one that is wanted.
     pub(crate) fn new(wanted: Option<&'static Format>) -> Self {
         AutoDecoder { wanted, held: Vec::new(), size: 0, state: State::Open }
     }
 
-    /// The row for a stream that begins with this frame: nothing if the frame
-    /// doesn't tell, or what the input looks like instead of what is wanted. An
-    /// error is one in any format.
+    /// Returns the row of a stream that begins with this frame: nothing if the
+    /// frame does not show it, and a message if the input looks like another
+    /// format than the one that is wanted. An error is one in any format.
     fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Format>, String> {
         let record = Record::new(frame);
         let found = candidates(&record).next();
@@ -99,7 +99,7 @@ impl AutoDecoder {
         out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, message, Some(offset))))
     }
 
-    /// Nothing in the window was of a known format.
+    /// Fails: no frame in the window is in a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let is_told = |held: &&Held| !held.frame().is_done() && !held.data.trim_ascii().is_empty();
         let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };

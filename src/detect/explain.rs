@@ -1,4 +1,4 @@
-//! What the `detect` command says: the verdict and its evidence.
+//! The verdict of the `detect` command, and its evidence.
 
 use crate::detect::AutoFramer;
 use crate::detect::decoder::candidates;
@@ -6,20 +6,21 @@ use crate::format::format::{Format, Record};
 use crate::frame::{Fault, Frame, FrameConfig, Sniff};
 use crate::json;
 
-/// What an input is.
+/// The framing and the format of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The framing's name, or `unknown`.
     pub framing: String,
     /// The format's name, or `unknown`.
     pub format: String,
-    /// What was seen, in sentences.
+    /// What was found in it, in sentences.
     pub evidence: Vec<String>,
-    /// Other formats that it could have been.
+    /// Other formats that its first record could be in.
     pub alternatives: Vec<String>,
 }
 
-/// Looks at the head of an input, all of it if `ended`.
+/// Returns what an input is that begins with `head`, and is no longer if
+/// `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
     let mut verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };

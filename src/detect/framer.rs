@@ -1,4 +1,4 @@
-//! The framer that finds out how its input is framed, after the heads that
+//! The framer that detects how its input is framed, after the heads that
 //! `curl -i` prints.
 
 use std::borrow::Cow;
@@ -16,12 +16,12 @@ use crate::frame::{
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
     config: FrameConfig,
-    /// The input so far, while nothing is decided.
+    /// The buffered input, while its framing is not known.
     head: Vec<u8>,
     state: State,
-    /// The bytes of the heads before the body.
+    /// The length of the heads before the body, in bytes.
     base: u64,
-    /// Whether the body may be chunked: the last head said so.
+    /// True if the body may be chunked: the last head says so.
     maybe_chunked: bool,
     dechunker: Option<Dechunker>,
 }
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl AutoFramer {
-    /// A framer that finds out, or takes the framing that is wanted.
+    /// Returns a framer that detects the framing, or takes the one that is wanted.
     pub fn new(wanted: Option<&'static Framing>, config: FrameConfig) -> Self {
         let state = match wanted {
             Some(framing) if framing.is_text() => State::Chosen((framing.framer)(config)),
@@ -54,7 +54,7 @@ impl AutoFramer {
     }
 
     /// Decides what can be decided. At the end of the input, or of the window,
-    /// what could have become something else hasn't.
+    /// nothing more is waited for.
     fn decide(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<()> {
         let ended = ended || self.head.len() >= WINDOW;
         if matches!(self.state, State::Head) && !self.pass_heads(ended, out)? {
@@ -82,8 +82,8 @@ impl AutoFramer {
         Ok(())
     }
 
-    /// The framing that is wanted, unless the input can only be another one, or
-    /// the one that it can only be.
+    /// Returns the framing that is wanted, or the one that was detected; a
+    /// message if the input can only be in another one than is wanted.
     fn choose(&self, ended: bool) -> Result<Option<&'static Framing>, String> {
         let found = choose(&self.head, ended);
         let Some(wanted) = self.wanted else { return Ok(found) };
@@ -97,7 +97,7 @@ impl AutoFramer {
         }
     }
 
-    /// Takes heads off the input; tells whether the body has begun.
+    /// Removes heads from the input; true if the body has begun.
     fn pass_heads(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<bool> {
         match http::find_head(&self.head) {
             Found::More if !ended => return Ok(false),
@@ -251,7 +251,7 @@ fn shifted(frame: FrameResult<'_>, base: u64) -> FrameResult<'_> {
     }
 }
 
-/// The first row that says yes while no row above it may still do so.
+/// Returns the first row that says yes, once all rows above it say no.
 fn choose(head: &[u8], ended: bool) -> Option<&'static Framing> {
     for framing in FRAMINGS {
         match (framing.sniff)(head) {

@@ -1,7 +1,7 @@
 //! Layers that choose their own row: [`AutoFramer`] is a framer and
-//! [`AutoDecoder`] a decoder. Each keeps the head of its input until one row
-//! says yes, replays it, and is a pass-through from then on. Nobody else knows
-//! that detection exists.
+//! [`AutoDecoder`] a decoder. Each buffers the head of its input until one row
+//! says yes, feeds it the buffer, and passes everything on from then on. No
+//! other layer knows that detection exists.
 
 mod decoder;
 mod explain;
@@ -12,5 +12,5 @@ pub(crate) use decoder::AutoDecoder;
 pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;
 
-/// How much of the input detection may hold back, in bytes.
+/// The most bytes of the input that detection buffers.
 pub(crate) const WINDOW: usize = 64 << 10;

@@ -1,12 +1,12 @@
-//! Inputs that hold no stream, recognised so that the error can say what they
-//! are and what to do.
+//! Recognises inputs that hold no stream, so that the error says what they are
+//! and what to do.
 
 use crate::event::mask;
 use crate::frame::{FRAMINGS, Sniff, skip_blank};
 
-/// What the input is, if it can't be read: `Err` while that's being found out.
-/// Each verdict is reached at the first byte that tells, whatever comes with it
-/// in the same read.
+/// Returns what the input is, if it holds no stream: `Err` while more bytes may
+/// show that it is something else. Each verdict is reached at the first byte
+/// that shows it, whatever comes in the same read.
 pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     for (magic, what) in MAGIC {
         let known = head.len().min(magic.len());
@@ -29,7 +29,7 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     }
 }
 
-/// Formats that their first bytes give away.
+/// Kinds of files by their first bytes.
 const MAGIC: &[(&[u8], &str)] = &[
     (&[0x1F, 0x8B], GZIP),
     (&[0x28, 0xB5, 0x2F, 0xFD], ZSTD),
@@ -56,18 +56,18 @@ fn binary(head: &[u8]) -> String {
     format!("the input is binary and no stream of a known kind; it begins with{bytes}")
 }
 
-/// Whether no text begins with this byte: control characters, and what begins
-/// no character in UTF-8.
+/// True if no text begins with this byte: a control character, or one that
+/// begins no character in UTF-8.
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F..=0xC1 | 0xF5..=0xFF)
 }
 
-/// Whether a framing that isn't just text knows, or may come to know, the input.
+/// True if a framing other than plain text says yes to the input, or may yet.
 fn may_be_framed(head: &[u8]) -> bool {
     FRAMINGS.iter().any(|row| !row.is_text() && (row.sniff)(head) != Sniff::No)
 }
 
-/// Whether this is HTML or XML; nothing while it can still become so.
+/// True if this is HTML or XML; nothing while it may still become so.
 fn is_html(head: &[u8]) -> Option<bool> {
     let start = skip_blank(head).get(..).unwrap_or_default();
     for tag in ["<!doctype", "<html", "<?xml"] {
@@ -85,7 +85,7 @@ fn is_html(head: &[u8]) -> Option<bool> {
     Some(false)
 }
 
-/// The title tells what the page is; it's waited for.
+/// Returns the message for an HTML page, once its title has come.
 fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     let text = String::from_utf8_lossy(head);
     let lower = text.to_ascii_lowercase();
@@ -103,8 +103,8 @@ fn html(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     }
 }
 
-/// Whether this is a size line in front of JSON or of a field of an event
-/// stream; nothing while it can still become so.
+/// True if this is a size line before JSON or before a field of an event stream;
+/// nothing while it may still become so.
 fn is_chunked(head: &[u8]) -> Option<bool> {
     let digits = head.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     if !(1..=8).contains(&digits) {

@@ -1,4 +1,4 @@
-//! The trait of all framers, what they give out, and their rows.
+//! The framers' trait, what they emit, and the row of a framing.
 
 use std::io;
 
@@ -8,36 +8,36 @@ use crate::frame::header::Header;
 /// The payload that ends a stream by convention.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
-/// One record of the stream. It lives for one call.
+/// One record of the stream. It is borrowed for one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// The framing that it came in.
     pub framing: &'static Framing,
-    /// Its name, if the framing has names; empty otherwise.
+    /// Its name, in a framing that has names; empty otherwise.
     pub event_type: &'a str,
-    /// What it says beside its payload; only an AWS event stream has such.
+    /// Its headers; only an AWS event stream has them.
     pub headers: &'a [Header<'a>],
     /// Its payload.
     pub data: &'a [u8],
     /// The last event id of an event stream; empty otherwise.
     pub id: &'a str,
-    /// Where it begins in the input, in bytes.
+    /// The offset of its first byte in the input.
     pub offset: u64,
 }
 
 impl<'a> Frame<'a> {
-    /// The header of this name, if there is one and it is text.
+    /// Returns the header of this name, if there is one and it is text.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         header::text(self.headers, name)
     }
 
-    /// Whether it is `[DONE]`: some end a stream with it, and some gateways do so
-    /// behind every format.
+    /// True if it is `[DONE]`: some formats end a stream with it, and some
+    /// gateways send it after every format.
     pub fn is_done(&self) -> bool {
         self.data.trim_ascii() == DONE
     }
 
-    /// Whether it is no event: its framing says that the service failed.
+    /// True if its headers say that the service failed: it is no event then.
     pub fn is_failure(&self) -> bool {
         matches!(self.header(":message-type"), Some("exception" | "error"))
     }
@@ -46,42 +46,42 @@ impl<'a> Frame<'a> {
 /// What is wrong with the bytes themselves.
 #[derive(Clone, Debug)]
 pub struct Fault<'a> {
-    /// How bad it is.
+    /// How bad it is, and what happens next.
     pub kind: FaultKind,
-    /// A word for scripts, where the fault is only noted.
+    /// The code of the warning, for a fault that is only noted.
     pub code: &'static str,
     /// A sentence for people.
     pub message: String,
-    /// Where, in bytes.
+    /// Its offset in the input, in bytes.
     pub offset: u64,
-    /// The bytes that are in no frame.
+    /// The bytes that are in no frame; empty if they are not known.
     pub raw: &'a [u8],
 }
 
 /// How bad a fault is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Something was inferred or passed over, and nothing is lost.
+    /// Something was inferred or skipped, and nothing is lost.
     Note,
-    /// Some bytes are no frame; reading goes on behind them.
+    /// Some bytes are no frame; framing goes on after them.
     Malformed,
-    /// Some bytes are no frame, and where the next one begins can't be told:
-    /// what follows is counted, and not read.
+    /// Some bytes are no frame, and it is not known where the next one begins:
+    /// what follows is counted and not framed.
     Broken,
     /// The input ended inside a frame.
     Truncated,
-    /// A frame is larger than allowed; nothing more is read.
+    /// A frame is larger than the limit; nothing more is framed.
     Limit,
-    /// The input is of no kind that can be read; nothing more is read.
+    /// The input is in no known framing; nothing more is framed.
     Unrecognised,
     /// An HTTP head before the input has this status, which is a failure.
     Status(u16),
 }
 
-/// What a framer gives out.
+/// What a framer emits.
 pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
 
-/// Where a framer hands on what it has completed. Fails only if writing does.
+/// Takes what a framer emits. Fails only if writing does.
 pub type FrameOut<'o> = dyn FnMut(FrameResult<'_>) -> io::Result<()> + 'o;
 
 /// Turns bytes into frames.
@@ -121,11 +121,11 @@ pub struct Envelope<'a> {
     pub tail: &'static [u8],
 }
 
-/// What all framers are told.
+/// The options of every framer.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameConfig {
-    /// Follow the specification to the letter: no repair, and what the end of
-    /// the input cut is dropped.
+    /// Follow the specification to the letter: repair nothing, and drop a frame
+    /// that the end of the input cut.
     pub strict: bool,
     /// The largest frame, in bytes; 0 is no limit.
     pub max_event: usize,
@@ -138,12 +138,12 @@ impl Default for FrameConfig {
 }
 
 impl FrameConfig {
-    /// Whether a frame of this size is too large.
+    /// True if a frame of `size` bytes is over the limit.
     pub(super) fn is_over(&self, size: usize) -> bool {
         self.max_event != 0 && size > self.max_event
     }
 
-    /// The bytes that a frame may take of these.
+    /// Returns as many of these bytes as one frame may have.
     pub(crate) fn within<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         match self.max_event {
             0 => bytes,
@@ -157,16 +157,17 @@ impl FrameConfig {
     }
 }
 
-/// What a layer that chooses its own row knows so far.
+/// Whether an input is in a framing, or a record in a format, as far as is
+/// known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {
-    /// It's not this one.
+    /// It is not.
     No,
-    /// It can be this one, with more bytes to tell; if none come, it isn't.
+    /// More bytes may show that it is; if none come, it is not.
     More,
-    /// It's this one as far as it goes; if no more bytes come, it is.
+    /// More bytes may show that it is not; if none come, it is.
     Likely,
-    /// It is this one.
+    /// It is.
     Yes,
 }
 
@@ -183,13 +184,13 @@ pub struct Framing {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// What a frame of it is.
+    /// What each frame holds.
     pub content: Content,
     /// True if formats that end with `[DONE]` do so in this framing.
     pub ends_with_done: bool,
-    /// What an input in it is.
+    /// What the whole input may be.
     pub holds: Holds,
-    /// Tells whether an input that begins like this is framed so.
+    /// Tells whether an input that begins with these bytes is in it.
     pub sniff: fn(&[u8]) -> Sniff,
     /// Returns a new framer.
     pub framer: fn(FrameConfig) -> Box<dyn Framer>,
@@ -233,17 +234,17 @@ impl Framing {
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The bytes without a byte order mark at their beginning.
+/// Returns the bytes after a byte order mark, or all of them.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
 }
 
-/// Whether these bytes are a byte order mark that isn't whole.
+/// True if these bytes are the beginning of a byte order mark, and no more.
 pub(crate) fn is_begun_mark(bytes: &[u8]) -> bool {
     matches!(bytes.len(), 1 | 2) && BYTE_ORDER_MARK.starts_with(bytes)
 }
 
-/// The first bytes that matter: without a byte order mark and white space.
+/// Returns the bytes after a byte order mark and white space.
 pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
     without_mark(head).trim_ascii_start()
 }
@@ -252,8 +253,8 @@ pub(crate) fn skip_blank(head: &[u8]) -> &[u8] {
 pub(crate) mod tests {
     use super::*;
 
-    /// Frames as `event|data` lines and faults as `!kind`, for whole input and
-    /// for every piece size: all must agree.
+    /// Checks the frames, as `event|data`, and the faults, as `!kind offset`, of
+    /// an input fed whole and in pieces of several sizes.
     #[track_caller]
     pub(crate) fn check(framing: &Framing, strict: bool, input: &[u8], expected: &[&str]) {
         for size in (1..=4).chain([input.len().max(1)]) {

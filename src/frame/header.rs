@@ -12,11 +12,11 @@ use crate::json;
 pub struct Header<'a> {
     /// Its name, which comes once in a message.
     pub name: Cow<'a, str>,
-    /// What it says.
+    /// Its value.
     pub value: HeaderValue<'a>,
 }
 
-/// What a header says.
+/// The value of a header, by its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeaderValue<'a> {
     /// Types 0 and 1.
@@ -34,7 +34,7 @@ pub enum HeaderValue<'a> {
 }
 
 impl Header<'_> {
-    /// The same, for longer than its message lives.
+    /// Returns a copy that outlives the message.
     pub fn owned(&self) -> Header<'static> {
         let value = match &self.value {
             HeaderValue::Flag(flag) => HeaderValue::Flag(*flag),
@@ -48,7 +48,7 @@ impl Header<'_> {
     }
 }
 
-/// The header of this name, if there is one and it is text.
+/// Returns the header of this name, if there is one and it is text.
 pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str> {
     match &headers.iter().find(|header| header.name == name)?.value {
         HeaderValue::Text(text) => Some(text),
@@ -59,12 +59,12 @@ pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str>
 /// The most headers of one message.
 const MAX_HEADERS: usize = 1024;
 
-/// What is wrong with a block of headers.
+/// Why a block of headers is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Defect {
-    /// It isn't what the specification says.
+    /// It breaks the specification.
     Malformed(String),
-    /// There is too much of it.
+    /// It is over a limit.
     TooMany(String),
 }
 
@@ -89,7 +89,7 @@ pub(super) fn read(block: &[u8]) -> Result<Vec<Header<'_>>, Defect> {
     }
 }
 
-/// What is left of a block.
+/// The part of a block that has not been read.
 struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -120,8 +120,8 @@ impl<'a> Reader<'a> {
         Ok(Header { name: Cow::Borrowed(name), value })
     }
 
-    /// Reads a value: nothing if there is too little of it, an error if it's
-    /// text and no UTF-8.
+    /// Reads a value. Returns nothing if it is cut, an error if it is text and
+    /// not UTF-8.
     fn value(&mut self, kind: u8) -> Option<Result<HeaderValue<'a>, ()>> {
         Some(Ok(match kind {
             0 => HeaderValue::Flag(true),
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Bytes with their length in front.
+    /// Reads bytes that come after their length.
     fn sized(&mut self) -> Option<&'a [u8]> {
         let length = u16::from_be_bytes(self.array()?);
         self.take(length.into())

@@ -1,5 +1,5 @@
 //! JSON values one after another: a whole body, pretty-printed or not, several
-//! of them back to back, or the elements of one array, each handed on when its
+//! of them back to back, or the elements of one array. Each is emitted when its
 //! last byte has come.
 
 use std::io;
@@ -24,8 +24,8 @@ pub(super) static FRAMING: Framing = Framing {
     framer: |config| Box::new(Values::new(&FRAMING, false, config)),
 };
 
-/// How much of a value has to be JSON before it's taken for such, in bytes.
-/// Prose that begins with a brace gives itself away sooner.
+/// How many bytes of a value are parsed before it counts as JSON. Prose that
+/// begins with a brace is not JSON long before.
 const ENOUGH: usize = 256;
 
 fn sniff_value(value: &[u8]) -> Sniff {
@@ -66,11 +66,11 @@ enum State {
     Between,
     /// Inside one.
     Inside,
-    /// Behind something that isn't JSON, until the line ends.
+    /// In something that is not JSON, up to the end of its line.
     Lost,
-    /// The same, behind the array's closing bracket.
+    /// In something that is not JSON, after the array's closing bracket.
     LostAfter,
-    /// Behind the array's closing bracket.
+    /// After the array's closing bracket.
     Closed,
     Stopped,
 }
@@ -81,13 +81,14 @@ struct Values {
     config: FrameConfig,
     state: State,
     scanner: Scanner,
-    /// The beginning of a value whose end hasn't come, or of what is lost.
+    /// The buffered beginning of a value whose end has not come, or of what is
+    /// not JSON.
     held: Vec<u8>,
-    /// Where the value begins.
+    /// The offset of the value.
     begun: u64,
     offset: u64,
-    /// Whether a comma has to come before the next element, or an element
-    /// behind the last comma.
+    /// The comma that must come before the next element, or the one after which
+    /// an element must come.
     comma: Comma,
 }
 
@@ -115,7 +116,7 @@ impl Values {
         }
     }
 
-    /// What a byte between two values means; whether it belongs there.
+    /// Takes a byte between two values; false if it does not belong there.
     fn between(&mut self, byte: u8) -> bool {
         self.offset += 1;
         let (is_array, comma) = (self.is_array, self.comma);
@@ -143,7 +144,7 @@ impl Values {
         true
     }
 
-    /// The byte that was just counted begins something.
+    /// Begins a value, or what is lost, at the byte that was just counted.
     fn begin(&mut self, state: State) {
         self.offset -= 1;
         self.begun = self.offset;
@@ -151,7 +152,7 @@ impl Values {
         self.state = state;
     }
 
-    /// Whether the value, or what is lost, is larger than allowed.
+    /// True if the value, or what is lost, is over the limit.
     fn is_over(&self) -> bool {
         let is_something = matches!(self.state, State::Inside | State::Lost | State::LostAfter);
         is_something && self.config.is_over((self.offset - self.begun) as usize)
@@ -185,7 +186,8 @@ impl Values {
         out(Err(Fault { kind, code, message, offset, raw: &[] }))
     }
 
-    /// Takes what belongs to the value, and hands it on if that completes it.
+    /// Takes the bytes that belong to the value, and emits it if it is whole.
+    /// Returns how many they are.
     fn inside(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         let taken = self.scanner.push(rest);
         let part = rest.get(..taken).unwrap_or_default();
@@ -214,7 +216,8 @@ impl Values {
         Ok(taken)
     }
 
-    /// Passes over what can't be read, to the end of the line.
+    /// Skips what is not JSON, up to the end of the line. Returns how many bytes
+    /// that is.
     fn lost(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         let end = memchr::memchr(b'\n', rest);
         let part = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! NDJSON: one JSON value a line. Blank lines, CRLF and a missing last line
 //! end are accepted; a line that is plainly not JSON (a banner on standard
-//! output) is passed over with a note. The AI SDK's data streams are the same
-//! with a code in front of each value, which is the frame's name: `0:"Hello"`.
+//! output) is skipped with a note. The AI SDK's data streams have a code
+//! before each value, which is the frame's name: `0:"Hello"`.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(super) static CODED: Framing = Framing {
     framer: |config| Box::new(Lines::new(&CODED, coded, config)),
 };
 
-/// Yes, once the first line is one whole JSON object.
+/// Says yes once the first line is a whole JSON object.
 fn sniff(head: &[u8]) -> Sniff {
     let start = skip_blank(head);
     match (start.first(), memchr(b'\n', start)) {
@@ -47,7 +47,7 @@ fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
-/// Yes, once a whole string, array or object stands behind a code and a colon.
+/// Says yes once a whole string, array or object follows a code and a colon.
 fn sniff_coded(head: &[u8]) -> Sniff {
     let start = skip_blank(head);
     match start {
@@ -68,7 +68,8 @@ fn sniff_coded(head: &[u8]) -> Sniff {
     }
 }
 
-/// The frame's name in a line, and its payload.
+/// Splits a line into the frame's name and its payload; `None` if the line is
+/// no frame.
 type Split = fn(&[u8]) -> Option<(&str, &[u8])>;
 
 fn plain(line: &[u8]) -> Option<(&str, &[u8])> {
@@ -84,9 +85,9 @@ struct Lines {
     framing: &'static Framing,
     split: Split,
     config: FrameConfig,
-    /// The beginning of a line whose end hasn't come.
+    /// The buffered beginning of a line whose end has not come.
     held: Vec<u8>,
-    /// Where in the input the current line begins.
+    /// The offset of the current line.
     offset: u64,
     stopped: bool,
 }
@@ -96,7 +97,7 @@ impl Lines {
         Lines { framing, split, config, held: Vec::new(), offset: 0, stopped: false }
     }
 
-    /// Hands on one line, and moves the offset behind it.
+    /// Emits the frame of one line of `size` bytes, and counts it.
     fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         if self.config.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {

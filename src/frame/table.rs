@@ -3,8 +3,8 @@
 use crate::frame::framer::Framing;
 use crate::frame::{event_stream, json, ndjson, sse, text};
 
-/// Every framing. Detection takes the first row that says yes while no row
-/// above it may still do so.
+/// Every framing. Detection takes the first row whose `sniff` says yes, once
+/// all rows above it say no.
 pub static FRAMINGS: &[&Framing] = &[
     &event_stream::FRAMING,
     &sse::FRAMING,
@@ -15,7 +15,7 @@ pub static FRAMINGS: &[&Framing] = &[
     &text::FRAMING,
 ];
 
-/// The framing of this name.
+/// Returns the framing of this name.
 pub fn find(name: &str) -> Option<&'static Framing> {
     FRAMINGS.iter().copied().find(|framing| framing.name == name)
 }

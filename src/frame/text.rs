@@ -1,4 +1,4 @@
-//! Plain text: what was read is a frame.
+//! Plain text: each read is a frame.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! JSON objects built member by member, in a buffer that is kept from line to
-//! line: the common path allocates nothing.
+//! JSON objects built member by member, in one buffer for all lines: the common
+//! path allocates nothing.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -8,26 +8,26 @@ use crate::event::Output;
 use crate::json::{Minifier, escape_into, find_escape, make_safe, quote_into};
 use crate::sink::Label;
 
-/// JSON text that grows, one line or several. Keys are words of the schema and
+/// A buffer of JSON text, one line or several. Keys are words of the schema and
 /// need no escapes.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     text: String,
-    /// The type of the last line, and what it began with: the next one is mostly
-    /// of the same type.
+    /// The type of the last line, and its beginning: the next one is mostly of the
+    /// same type.
     kind: &'static str,
     head: String,
-    /// Where JSON loses its white space.
+    /// A buffer for JSON without its white space.
     scratch: String,
 }
 
 impl Line {
-    /// Forgets the text and keeps its buffer.
+    /// Clears the text, and keeps its buffer.
     pub(super) fn clear(&mut self) {
         self.text.clear();
     }
 
-    /// Writes out the text.
+    /// Writes out the text, and clears it.
     pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let written = out.write_all(self.text.as_bytes());
         self.clear();
@@ -43,8 +43,8 @@ impl Line {
         self.text.push_str(&self.head);
     }
 
-    /// Ends the line with what every line of the input has. The choice is named
-    /// unless it is the first one.
+    /// Ends the line with the members that every line of the input has. The choice
+    /// is one of them unless it is 0.
     pub(super) fn end(&mut self, choice: u64, label: &Label) {
         if choice != 0 {
             self.number("choice", choice);
@@ -55,8 +55,8 @@ impl Line {
         self.text.push('\n');
     }
 
-    /// Repeats the line that begins here, with each of these pieces of a text in
-    /// its first string, which is empty.
+    /// Replaces the line that begins at `begin`, whose first empty string is that
+    /// of its text, by one line for each of these pieces of a text.
     pub(super) fn repeat<'t>(
         &mut self,
         begin: usize,
@@ -87,7 +87,7 @@ impl Line {
         }
     }
 
-    /// Opens an object that stands alone or in a list.
+    /// Opens an object, alone or in a list.
     pub(super) fn open(&mut self) {
         if self.text.ends_with('}') {
             self.text.push(',');
@@ -100,13 +100,13 @@ impl Line {
         self.text.push('}');
     }
 
-    /// A member that is an object, up to its first member.
+    /// Opens a member that is an object.
     pub(super) fn open_member(&mut self, key: &str) {
         self.key(key);
         self.text.push('{');
     }
 
-    /// A member that is a list of the objects in another line.
+    /// Adds a member that is the list of the objects in another line.
     pub(super) fn list(&mut self, key: &str, items: &Line) {
         self.key(key);
         self.text.push('[');
@@ -114,26 +114,26 @@ impl Line {
         self.text.push(']');
     }
 
-    /// A member that is the object in another line.
+    /// Adds a member that is the object in another line.
     pub(super) fn object(&mut self, key: &str, object: &Line) {
         self.key(key);
         self.text.push_str(&object.text);
     }
 
-    /// A member that is any text.
+    /// Adds a member that is a string.
     pub(super) fn text(&mut self, key: &str, text: &str) {
         self.key(key);
         quote_into(text, &mut self.text);
     }
 
-    /// A member that is text, if there is any.
+    /// Adds a member that is a string, if there is one.
     pub(super) fn maybe_text(&mut self, key: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.text(key, text);
         }
     }
 
-    /// A member that is a word of the schema, which needs no escapes.
+    /// Adds a member that is a word of the schema, which needs no escapes.
     pub(super) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
         self.text.push('"');
@@ -141,40 +141,40 @@ impl Line {
         self.text.push('"');
     }
 
-    /// A member that is a number.
+    /// Adds a member that is a number.
     pub(super) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
         // Writing to a string can't fail.
         let _ = write!(self.text, "{number}");
     }
 
-    /// A member that is a number, if there is one.
+    /// Adds a member that is a number, if there is one.
     pub(super) fn maybe_number(&mut self, key: &str, number: Option<u64>) {
         if let Some(number) = number {
             self.number(key, number);
         }
     }
 
-    /// A member that is true or false.
+    /// Adds a member that is true or false.
     pub(super) fn flag(&mut self, key: &str, flag: bool) {
         self.key(key);
         self.text.push_str(if flag { "true" } else { "false" });
     }
 
-    /// A member that is true or false, if that is known.
+    /// Adds a member that is true or false, if that is known.
     pub(super) fn maybe_flag(&mut self, key: &str, flag: Option<bool>) {
         if let Some(flag) = flag {
             self.flag(key, flag);
         }
     }
 
-    /// A member that is JSON text without white space between its tokens.
+    /// Adds a member that is JSON without white space between its tokens.
     pub(super) fn minified(&mut self, key: &str, json: &str) {
         self.key(key);
         make_safe(json, &mut self.text);
     }
 
-    /// A member that is JSON text.
+    /// Adds a member that is JSON, without its white space.
     pub(super) fn json(&mut self, key: &str, json: &str) {
         self.key(key);
         self.scratch.clear();
@@ -182,7 +182,7 @@ impl Line {
         make_safe(&self.scratch, &mut self.text);
     }
 
-    /// A member that is either.
+    /// Adds a member that is a string or JSON.
     pub(super) fn output(&mut self, key: &str, output: Output<'_>) {
         match output {
             Output::Text(text) => self.text(key, text),
@@ -190,7 +190,7 @@ impl Line {
         }
     }
 
-    /// A member of any name, and its JSON text.
+    /// Adds a member of any name that is JSON.
     pub(super) fn named(&mut self, name: &str, json: &str) {
         if !self.text.ends_with('{') {
             self.text.push(',');
@@ -208,7 +208,7 @@ impl Line {
         self.text.len()
     }
 
-    /// A comma unless the object has just been opened, and the key.
+    /// Adds the key, and a comma before it unless the object has just been opened.
     fn key(&mut self, key: &str) {
         if self.text.as_bytes().last() != Some(&b'{') {
             self.text.push(',');

@@ -1,4 +1,4 @@
-//! `parse`: every event as one line of JSON.
+//! `parse`: prints every event as one line of JSON.
 
 use std::io::{self, Write};
 
@@ -6,10 +6,10 @@ use crate::event::{Event, Kind, Pieces};
 use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
-/// How many bytes of lines are written at once, unless there are fewer.
+/// How many bytes of lines are buffered before they are written.
 const PIECE: usize = 32 << 10;
 
-/// Prints events as they come. What decoders alone speak is not printed.
+/// Prints events as they come. Those that only decoders emit are not printed.
 pub struct Ndjson<W> {
     out: W,
     label: Label,
@@ -17,7 +17,7 @@ pub struct Ndjson<W> {
 }
 
 impl<W: Write> Ndjson<W> {
-    /// Prints to `out`, and adds `label` to every line.
+    /// Returns a sink that prints to `out`, and adds `label` to every line.
     pub fn new(out: W, label: Label) -> Self {
         Ndjson { out, label, line: Line::default() }
     }
@@ -78,7 +78,7 @@ impl<W: Write> Sink for Ndjson<W> {
     }
 }
 
-/// The line's type; none for what only decoders speak.
+/// Returns the line's type; none for an event that only decoders emit.
 fn name(kind: &Kind<'_>) -> Option<&'static str> {
     Some(match kind {
         Kind::Start(_) => "start",

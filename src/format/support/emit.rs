@@ -1,6 +1,5 @@
-//! What decoders speak through: events with the position of their frame, text
-//! whose characters are never cut in half, and payloads of which one wrong
-//! field costs no more than itself.
+//! The output of decoders: events with the offset of their frame, and text whose
+//! characters are never cut in half.
 
 use std::io;
 
@@ -17,22 +16,22 @@ use crate::json::Str;
 /// What emitting returns. Fails only if writing does.
 pub type Done = io::Result<()>;
 
-/// Where a decoder says what it found.
+/// Emits the events of a decoder.
 pub struct EventOut<'o> {
     emit: &'o mut Emit<'o>,
     halves: &'o mut Halves,
-    /// Where the frame begins, in bytes.
+    /// The offset of the frame in the input, in bytes.
     pub offset: u64,
 }
 
 impl<'o> EventOut<'o> {
-    /// An output for the frame at `offset`.
+    /// Returns an output for the frame at `offset`.
     pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
         EventOut { emit, halves, offset }
     }
 
-    /// Lets the decoder of a format inside this one speak: `hear` gets each of
-    /// its events, and where to pass it on.
+    /// Runs the decoder of a format inside this one: `hear` gets each of its
+    /// events, and the closure to pass it on to.
     pub(crate) fn overhear(
         &mut self,
         mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
@@ -43,36 +42,36 @@ impl<'o> EventOut<'o> {
         speak(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
-    /// Says anything that has no method of its own.
+    /// Emits an event that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
         (self.emit)(Event::new(choice, kind))
     }
 
-    /// A message begins.
+    /// Emits the start of a message.
     pub fn start(&mut self, format: &str, id: Option<&str>, model: Option<&str>) -> io::Result<()> {
         self.emit(0, Kind::Start(Start { format, id, model, ..Start::default() }))
     }
 
-    /// The message's own end was seen.
+    /// Emits the end of a message.
     pub fn end(&mut self) -> io::Result<()> {
         self.flush()?;
         self.emit(0, Kind::End)
     }
 
-    /// The next message begins, but this one has not come to its end.
+    /// Ends a message that was not complete when the next one began.
     pub fn cut(&mut self) -> io::Result<()> {
         self.overlap()?;
         self.end()
     }
 
-    /// Says that the next message begins in this one.
+    /// Emits the error that the next message began in this one.
     pub fn overlap(&mut self) -> io::Result<()> {
         let message = "a second message began before the first had ended";
         let failure = Failure::new(Code::Malformed, message, Some(self.offset));
         self.emit(0, Kind::Error(failure))
     }
 
-    /// Gives up on halves whose other half never came.
+    /// Replaces the halves of characters whose other half never came.
     pub fn flush(&mut self) -> io::Result<()> {
         while let Some((&(choice, slot), _)) = self.halves.0.iter().next() {
             self.flush_slot(choice, slot)?;
@@ -85,10 +84,10 @@ impl<'o> EventOut<'o> {
             return Ok(());
         }
         self.warn("invalid_text", "half of a character was replaced")?;
-        self.say(choice, slot, "\u{FFFD}")
+        self.emit_text(choice, slot, "\u{FFFD}")
     }
 
-    fn say(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
+    fn emit_text(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -97,20 +96,20 @@ impl<'o> EventOut<'o> {
 
     fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
         let (text, replaced) = self.halves.join((choice, slot), piece);
-        self.check(replaced)?;
-        self.say(choice, slot, &text)
+        self.warn_if(replaced)?;
+        self.emit_text(choice, slot, &text)
     }
 
-    fn check(&mut self, replaced: bool) -> io::Result<()> {
+    fn warn_if(&mut self, replaced: bool) -> io::Result<()> {
         if replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
     }
 
-    /// A piece of the answer.
+    /// Emits a piece of the answer.
     pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
         self.text_on(choice, None, piece)
     }
 
-    /// A piece of what the model says on a channel.
+    /// Emits a piece of the answer on a channel.
     pub fn text_on(
         &mut self,
         choice: u64,
@@ -120,17 +119,17 @@ impl<'o> EventOut<'o> {
         self.piece(choice, Slot::Text(channel), piece)
     }
 
-    /// A piece of thinking.
+    /// Emits a piece of reasoning.
     pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
         self.piece(choice, Slot::Reasoning, piece)
     }
 
-    /// A piece of a refusal.
+    /// Emits a piece of a refusal.
     pub fn refusal(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
         self.piece(choice, Slot::Refusal, piece)
     }
 
-    /// The signature of the thinking so far.
+    /// Emits the signature of the reasoning so far, unless it is empty.
     pub fn signature(&mut self, choice: u64, signature: &str) -> io::Result<()> {
         let signature = Some(signature).filter(|signature| !signature.is_empty());
         if signature.is_none() {
@@ -139,7 +138,7 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Reasoning(Reasoning { signature, ..Reasoning::default() }))
     }
 
-    /// Thinking that the provider has encrypted.
+    /// Emits reasoning that the provider has encrypted.
     pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
         self.emit(
             choice,
@@ -147,12 +146,12 @@ impl<'o> EventOut<'o> {
         )
     }
 
-    /// A fragment of a call whose arguments, if any, are not a string.
+    /// Emits a fragment of a call, with arguments as they are in `part`.
     pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> io::Result<()> {
         self.emit(choice, Kind::CallPart(part))
     }
 
-    /// A fragment of a call that continues its arguments.
+    /// Emits a fragment of a call that continues its arguments.
     pub fn call_fragment(
         &mut self,
         choice: u64,
@@ -160,7 +159,7 @@ impl<'o> EventOut<'o> {
         arguments: &Str<'_>,
     ) -> io::Result<()> {
         let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
-        self.check(replaced)?;
+        self.warn_if(replaced)?;
         let arguments = match replaced {
             true => Arguments::Repaired(&text),
             false => Arguments::Fragment(&text),
@@ -168,7 +167,7 @@ impl<'o> EventOut<'o> {
         self.call(choice, CallPart { arguments, ..part })
     }
 
-    /// The same for a tool that takes no JSON.
+    /// Emits a fragment of the input of a tool that takes no JSON.
     pub fn call_free(
         &mut self,
         choice: u64,
@@ -176,11 +175,11 @@ impl<'o> EventOut<'o> {
         arguments: &Str<'_>,
     ) -> io::Result<()> {
         let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
-        self.check(replaced)?;
+        self.warn_if(replaced)?;
         self.call(choice, CallPart { arguments: Arguments::Free(&text), ..part })
     }
 
-    /// A call's arguments, repeated whole at their end.
+    /// Emits a call's whole arguments, which the provider repeats at their end.
     pub fn call_done(
         &mut self,
         choice: u64,
@@ -191,7 +190,7 @@ impl<'o> EventOut<'o> {
         self.halves.0.remove(&at);
         let (text, mut replaced) = self.halves.join(at, arguments);
         replaced |= self.halves.0.remove(&at).is_some();
-        self.check(replaced)?;
+        self.warn_if(replaced)?;
         self.call(choice, CallPart { arguments: Arguments::Done(&text), ..part })?;
         if !replaced {
             return Ok(());
@@ -202,25 +201,25 @@ impl<'o> EventOut<'o> {
         )
     }
 
-    /// The provider closed a call, or with [`Key::None`] all calls of a choice.
+    /// Emits the end of a call, or with [`Key::None`] of all calls of a choice.
     pub fn call_end(&mut self, choice: u64, key: Key) -> io::Result<()> {
         self.flush_slot(choice, Slot::Call(key))?;
         self.emit(choice, Kind::CallEnd(CallEnd { key, fault: None }))
     }
 
-    /// A citation, an annotation, generated media: a JSON value as it is.
+    /// Emits a citation, an annotation, generated media: a JSON value.
     pub fn block(&mut self, choice: u64, name: &str, json: &str) -> io::Result<()> {
         let text = &json::minify(json);
         self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
 
-    /// An inference or a repair.
+    /// Emits a warning of an inference or a repair.
     pub fn warn(&mut self, code: &str, message: &str) -> io::Result<()> {
         let offset = Some(self.offset);
         self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
     }
 
-    /// Why the model stopped, in the provider's word.
+    /// Emits why the model stopped, in the provider's word.
     pub fn finish(
         &mut self,
         choice: u64,
@@ -230,7 +229,7 @@ impl<'o> EventOut<'o> {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
-    /// Why the model stopped, if the record says it; tells whether it does.
+    /// Emits why the model stopped, and returns true, if the record says it.
     pub fn finish_if(&mut self, choice: u64, raw: Option<&Str<'_>>) -> io::Result<bool> {
         match raw.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
             Some(raw) => self.finish(choice, raw, None).map(|()| true),
@@ -238,7 +237,7 @@ impl<'o> EventOut<'o> {
         }
     }
 
-    /// Why the model stopped, where the provider's word doesn't tell it all.
+    /// Emits why the model stopped, as more than the provider's word shows.
     pub fn finish_as(
         &mut self,
         choice: u64,
@@ -251,8 +250,8 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
-    /// Why the model stopped, where its format doesn't say, or doesn't say that
-    /// this is the end. At the end of the input it is one, if nothing was cut.
+    /// Emits why the model stopped, where its format does not say so, or does not
+    /// say that this is the end. At the end of the input it is, if nothing was cut.
     pub fn infer_finish(
         &mut self,
         choice: u64,
@@ -264,8 +263,8 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
-    /// An event that has no meaning here. If it has no name of its own, its
-    /// frame's may tell.
+    /// Emits a provider's event that has no meaning here, and a warning. `name` is
+    /// its type; if that is empty, the frame's name is.
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
         let text = String::from_utf8_lossy(frame.data);
@@ -278,7 +277,7 @@ impl<'o> EventOut<'o> {
         self.warn("unknown_event", &message)
     }
 
-    /// A frame whose payload can't be read.
+    /// Emits the error that a frame's payload cannot be parsed.
     pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
         let text = String::from_utf8_lossy(frame.data);
         let raw = Some(Output::Text(&text));
@@ -287,6 +286,7 @@ impl<'o> EventOut<'o> {
     }
 }
 
+/// True if this is one JSON value.
 pub(crate) fn is_json(text: &str) -> bool {
     let mut scanner = json::Scanner::new(0);
     scanner.push_all(text.as_bytes());

@@ -1,4 +1,4 @@
-//! Halves of characters that a provider cut over two events.
+//! Joins the halves of characters that a provider cut over two events.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use crate::event::{Arguments, CallPart, Key, Kind, Reasoning, Text};
 use crate::json::Str;
 
-/// Halves of characters that wait for their other half.
+/// Buffered halves of characters, each waiting for its other half.
 #[derive(Debug, Default)]
 pub struct Halves(pub(crate) BTreeMap<(u64, Slot), u16>);
 
-/// What a piece of text continues.
+/// The text that a piece continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Slot {
     /// Of the answer, or of a channel beside it.
@@ -22,7 +22,7 @@ pub(crate) enum Slot {
 }
 
 impl Slot {
-    /// A piece of it.
+    /// Returns the event of a piece of it.
     pub(crate) fn kind<'t>(self, text: &'t str) -> Kind<'t> {
         match self {
             Slot::Text(channel) => Kind::Text(Text { text, channel }),
@@ -38,8 +38,8 @@ impl Slot {
 }
 
 impl Halves {
-    /// The text with the half before it made whole, if both are there, and
-    /// whether anything had to be replaced.
+    /// Returns the text with the buffered half before it, and true if anything had
+    /// to be replaced. Buffers the half at its end.
     pub(crate) fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
         if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
             return (Cow::Borrowed(piece.as_str()), piece.replaced);

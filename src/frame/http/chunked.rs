@@ -1,6 +1,6 @@
 //! The chunked coding that `curl --raw` leaves in a body (RFC 9112 §7.1).
 
-/// The most digits of a chunk's size: no one has more bytes.
+/// The most digits of a chunk's size: a `u64` has no more.
 const MAX_DIGITS: usize = 16;
 
 /// Returns true if a body begins with the size line of a chunk, and nothing
@@ -16,20 +16,20 @@ pub fn is_chunk_size(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-/// Takes the chunked coding off a body.
+/// Decodes a chunked body.
 #[derive(Debug, Default)]
 pub struct Dechunker {
-    /// The size line so far.
+    /// The buffered beginning of a size line.
     line: Vec<u8>,
-    /// Bytes of the chunk that are still to come.
+    /// How many bytes of the chunk are still to come.
     left: u64,
-    /// The last chunk has been seen.
+    /// True after the last chunk.
     ended: bool,
 }
 
 impl Dechunker {
-    /// The body's bytes in what was read. The line end behind a chunk is an
-    /// empty size line and is passed over.
+    /// Returns the body's bytes in these. The line end after a chunk is an empty
+    /// size line, and is skipped.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(bytes.len());
         let mut rest = bytes;

@@ -1,29 +1,29 @@
 //! The heads that `curl -i` prints before a body (RFC 9112 §2.1).
 
-/// What a head says.
+/// What is known of one head, or of several, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Its length in bytes, with all heads before it.
+    /// The length of them all, in bytes.
     pub len: usize,
     /// The status code of the last one.
     pub status: u16,
-    /// Whether the body may still be chunked.
+    /// True if the body may still be chunked: the last one says so.
     pub is_chunked: bool,
 }
 
-/// Whether the input begins with a head.
+/// Whether an input begins with a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// No.
     No,
     /// More bytes are needed to tell.
     More,
-    /// Yes: one, or several behind each other (100 Continue, redirects, a
-    /// proxy's answer).
+    /// Yes: one, or several one after another (100 Continue, redirects, a proxy's
+    /// answer).
     Yes(Head),
 }
 
-/// Looks for a head at the start of the input.
+/// Finds the heads at the start of an input.
 pub fn find_head(bytes: &[u8]) -> Found {
     let mut at = 0;
     let mut last = None;
@@ -44,7 +44,7 @@ pub fn find_head(bytes: &[u8]) -> Found {
     }
 }
 
-/// Whether these bytes are, or can become, `HTTP/`, a version and a status of
+/// True if these bytes are, or can become, `HTTP/`, a version and a status of
 /// three digits.
 fn begins_head(bytes: &[u8]) -> bool {
     let known = bytes.len().min(5);
@@ -59,7 +59,8 @@ fn begins_head(bytes: &[u8]) -> bool {
         })
 }
 
-/// The length of the head with its blank line.
+/// Returns the length of a head with its blank line; `None` if that has not
+/// come.
 fn head_len(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
@@ -72,9 +73,9 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// A head, and whether it is the last one: behind an interim answer, a
-/// redirect, a request for credentials or a proxy's own answer, another head
-/// may follow.
+/// Parses a head, and returns true with it if it is the last one: after an
+/// interim answer, a redirect, a request for credentials or a proxy's own answer,
+/// another head may follow.
 fn read_head(head: &[u8]) -> Option<(Head, bool)> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();

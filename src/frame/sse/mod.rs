@@ -2,7 +2,7 @@
 //! as providers really send them.
 //!
 //! Without `strict`, four things that the standard drops are kept, each with a
-//! note: an event that the end of the input cut behind its last byte; records
+//! note: an event that the end of the input cut after its last byte; records
 //! that lack the blank line between them; a prefix written twice
 //! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
 
@@ -34,26 +34,26 @@ pub(super) static FRAMING: Framing = Framing {
 #[derive(Default)]
 struct Sse {
     config: FrameConfig,
-    /// The beginning of a line whose end hasn't come.
+    /// The buffered beginning of a line whose end has not come.
     line: Vec<u8>,
-    /// Whether a LF that comes next belongs to the CR before it.
+    /// True after a CR: a LF that comes next belongs to it.
     skip_lf: bool,
     /// The data of the event so far, each line with its LF.
     data: Vec<u8>,
     event_type: String,
-    /// The name that its data had when another one came behind it.
+    /// The name that the data had before another name came after the data.
     earlier_type: Option<String>,
     /// The id of the event so far, and of the last event.
     id: String,
-    /// Follows the data once it has several lines.
+    /// Parses the data, once it has several lines.
     scanner: Option<Scanner>,
-    /// Where the event begins, once it has.
+    /// The offset of the event, once it has begun.
     begun: Option<u64>,
-    /// What stood around the data of the last event.
+    /// What surrounded the data of the last event.
     last: Last,
-    /// Whether unknown fields have been noted.
+    /// True once unknown fields have been noted.
     noted: bool,
-    /// Where the current line begins.
+    /// The offset of the current line.
     offset: u64,
     stopped: bool,
 }
@@ -102,8 +102,8 @@ impl Sse {
         }
     }
 
-    /// A line that is no field: a record without its `data:`, as a proxy may
-    /// put it behind a stream, or something that is passed over.
+    /// Takes a line that is no field: a record without its `data:`, as a proxy
+    /// may append it to a stream, or something that is skipped.
     fn unknown_line(
         &mut self,
         line: &[u8],
@@ -171,7 +171,7 @@ impl Sse {
         Ok(())
     }
 
-    /// Copies a line of data, for its event isn't complete.
+    /// Buffers a line of data: its event is not complete.
     fn keep(&mut self, value: &[u8]) {
         self.data.extend_from_slice(value);
         self.data.push(b'\n');
@@ -181,7 +181,7 @@ impl Sse {
         }
     }
 
-    /// Whether the data so far is a record of its own.
+    /// True if the data so far is a record of its own.
     fn is_record(&mut self) -> bool {
         if self.data.trim_ascii() == DONE {
             return true;
@@ -216,7 +216,7 @@ impl Sse {
         out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
     }
 
-    /// The blank line: hands on the event, if it has data.
+    /// Takes the blank line: emits the event, if it has data.
     fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.begun.take().unwrap_or(self.offset);
         if pending.is_some() || !self.data.is_empty() {
@@ -231,7 +231,7 @@ impl Sse {
         Ok(())
     }
 
-    /// A line, or an event's data, is larger than allowed.
+    /// Stops: a line, or an event's data, is over the limit.
     fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.stopped = true;
         out(Err(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
@@ -346,7 +346,7 @@ impl Framer for Sse {
     }
 }
 
-/// Sets a text, in the memory that it has.
+/// Overwrites a text, and keeps its buffer.
 fn set(text: &mut String, value: &[u8]) {
     text.clear();
     match std::str::from_utf8(value) {
@@ -355,7 +355,7 @@ fn set(text: &mut String, value: &[u8]) {
     }
 }
 
-/// Whether a last line without its end holds no data that could be lost.
+/// True if a last line without its end holds no data that could be lost.
 fn is_comment_or_field(line: &[u8]) -> bool {
     line.starts_with(b":")
         || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")

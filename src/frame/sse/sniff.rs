@@ -1,4 +1,4 @@
-//! Whether an input is an event stream.
+//! Detects an event stream.
 
 use memchr::memchr2;
 
@@ -6,8 +6,8 @@ use crate::frame::framer::{BYTE_ORDER_MARK, DONE, Sniff, is_begun_mark};
 
 pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 
-/// Yes, once a line can be nothing but a field of an event stream. Prose may
-/// begin with `data` or a colon: then the line behind it decides. A second byte
+/// Says yes once a line can be nothing but a field of an event stream. Prose may
+/// begin with `data` or a colon: then the next line decides. A second byte
 /// order mark spoils the name of the first field, not the stream.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
     let mut rest = head;
@@ -21,7 +21,7 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
     while let Some(end) = memchr2(b'\n', b'\r', rest) {
         let line = rest.get(..end).unwrap_or_default();
         match sniff_line(line, true) {
-            // The blank line behind a field ends an event.
+            // A blank line after a field ends an event.
             Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
             Sniff::More => fields += usize::from(!line.is_empty()),
             verdict => return verdict,
