@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, FinishReason, Kind, Pieces, Reason};
-use crate::io::report_on;
+use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason};
+use crate::io::report_error;
 use crate::sink::Sink;
 
 /// What a run can come to, beside success.
@@ -132,7 +132,8 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         self.status.see(&event.kind);
         if let Kind::Error(failure) = &event.kind {
-            report_on(&mut self.stderr, self.name, failure.message, failure.offset);
+            let Failure { code, message, offset, .. } = *failure;
+            report_error(&mut self.stderr, self.name, code, message, offset);
         }
         self.inner.feed(event)
     }
@@ -157,7 +158,7 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Failure, Finish, FinishReason, Start, Warning};
+    use crate::event::{Finish, Start, Warning};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {

@@ -7,18 +7,20 @@ mod value;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-pub(crate) use value::{Auto, ChoiceFilter, Size};
+pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::dialect::Selection;
 use crate::format::Format;
 use crate::frame::Framing;
 
-/// Reads the stream of a language model, of whatever provider and format, and
-/// writes NDJSON events, or one summary.
+/// Read the stream of a language model, write NDJSON events or a summary
+///
+/// Reads the stream of a language model, of whatever provider and format, and writes NDJSON events,
+/// or one summary.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 100)]
+#[command(version, arg_required_else_help = true, after_long_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -41,7 +43,7 @@ Exit status:
    3  malformed, or not recognised      8  reading or writing failed
    4  truncated, or empty              10  tool calls (classify --exit-code)";
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Stream in, NDJSON events out
@@ -52,10 +54,12 @@ pub enum Command {
     Frames(Frames),
     /// What format this is, and why
     Detect(Detect),
-    /// Every framing, wire format and dialect
+    /// Every framing, wire format and dialect, or all of one
     Formats(Formats),
     /// JSON Schema of the event lines and of the summary
     Schema,
+    /// The manual page, as roff: `toolstream man | man -l -` shows it
+    Man,
     /// Completions for a shell
     Completions {
         /// Which shell
@@ -65,7 +69,7 @@ pub enum Command {
 
 /// `toolstream parse`
 #[derive(Args, Debug)]
-#[command(after_help = PARSE_EXAMPLES)]
+#[command(after_long_help = PARSE_EXAMPLES)]
 pub struct Parse {
     /// How to read.
     #[command(flatten)]
@@ -85,7 +89,7 @@ Examples:
 
 /// `toolstream classify`
 #[derive(Args, Debug)]
-#[command(after_help = CLASSIFY_EXAMPLES)]
+#[command(after_long_help = CLASSIFY_EXAMPLES)]
 pub struct Classify {
     /// How to read.
     #[command(flatten)]
@@ -95,7 +99,9 @@ pub struct Classify {
     #[arg(long)]
     pub exit_code: bool,
 
-    /// How many FILEs to read at once; the summaries come in the order of the FILEs
+    /// How many FILEs to read at once
+    ///
+    /// The summaries come in the order of the FILEs.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
 
@@ -115,14 +121,15 @@ Examples:
 
 /// `toolstream frames`
 #[derive(Args, Debug)]
-#[command(after_help = FRAMES_EXAMPLES)]
+#[command(after_long_help = FRAMES_EXAMPLES)]
 pub struct Frames {
     /// How records are separated
     #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing())]
     pub framing: Auto<Framing>,
 
-    /// Follow the framing's specification to the letter: repair nothing, and drop what the end of
-    /// the input cut
+    /// Follow the framing's specification to the letter
+    ///
+    /// Nothing is repaired, and what the end of the input cut is dropped.
     #[arg(long)]
     pub strict: bool,
 
@@ -158,6 +165,10 @@ pub struct Formats {
     /// Print an object instead of a table
     #[arg(long)]
     pub json: bool,
+
+    /// The framing, format or dialect to print all of, by any of its names
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
 }
 
 /// Where the text of a model begins.
@@ -185,7 +196,10 @@ const LIMITS: &str = "Limits";
 /// The options of `parse` and `classify`.
 #[derive(Args, Debug)]
 pub struct Reading {
-    /// The wire format: `toolstream formats` lists them, `text` is plain text
+    /// The wire format: `toolstream formats` lists them
+    ///
+    /// `text` is plain text. By default the format is found out; `toolstream detect` says which it
+    /// is, and why.
     #[arg(short, long, value_name = "NAME", default_value = "auto", value_parser = value::format(), hide_possible_values = true)]
     pub format: Auto<Format>,
 
@@ -193,14 +207,18 @@ pub struct Reading {
     #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing())]
     pub framing: Auto<Framing>,
 
-    /// How tool calls and reasoning are written inside text: `auto`, `none`, a name that
-    /// `toolstream formats` lists, or a FILE: a dialect of your own in TOML, or in JSON the
-    /// response_template of a tokenizer [default: auto for plain text, none for provider formats]
+    /// How tool calls and reasoning are written inside text: `toolstream formats` lists them
+    ///
+    /// `auto` finds it out, `none` reads text as text. A FILE is a dialect of your own in TOML, or
+    /// in JSON the response_template of a tokenizer. [default: auto for plain text, none for
+    /// provider formats]
     #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
     pub dialect: Option<Selection>,
 
-    /// Tool definitions (OpenAI, Anthropic, Gemini, MCP, or a map of names to JSON Schemas): types
-    /// for untyped arguments, and names to trust [default: none]
+    /// Tool definitions: types for untyped arguments, and names to trust
+    ///
+    /// OpenAI's, Anthropic's, Gemini's, the answer to MCP's tools/list, a map of names to JSON
+    /// Schemas, or the whole request that has them. [default: none]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub tools: Option<String>,
 
@@ -208,35 +226,39 @@ pub struct Reading {
     #[arg(long, value_name = "WHERE", value_enum)]
     pub start_in: Option<StartIn>,
 
-    /// What becomes of a call inside text that can't be read. With --deltas, one whose start has
-    /// been printed is invalid in any case
+    /// What becomes of a call inside text that can't be read
+    ///
+    /// With --deltas, one whose start has been printed is invalid in any case.
     #[arg(long, value_name = "WHAT", default_value = "invalid")]
     pub on_malformed: OnMalformed,
 
-    /// Also print tool_call_start and tool_call_delta [default: off]
+    /// Also print tool_call_start and tool_call_delta
     #[arg(long)]
     pub deltas: bool,
 
-    /// Make one line of neighbouring deltas: the output then depends on the bytes alone [default:
-    /// off]
+    /// Join neighbouring deltas into one line
+    ///
+    /// The output then depends on the bytes alone, as a golden file needs.
     #[arg(long)]
     pub join: bool,
 
-    /// Which choice to follow when there are several: a number, or `all` [default: all for parse, 0
-    /// for classify]
+    /// Which choice to follow when there are several
+    ///
+    /// [default: all for parse, 0 for classify]
     #[arg(long, value_name = "N|all")]
     pub choice: Option<ChoiceFilter>,
 
-    /// Also print each provider event that is unrecognised or can't be read, as provider_event
-    /// [default: off]
+    /// Also print provider events that are unrecognised or can't be read
+    ///
+    /// Each is a provider_event.
     #[arg(long)]
     pub raw: bool,
 
-    /// Add t_ms, milliseconds since the first byte, to every line [default: off]
+    /// Add t_ms, milliseconds since the first byte, to every line
     #[arg(long)]
     pub timing: bool,
 
-    /// Make errors of warnings [default: off]
+    /// Make errors of warnings
     #[arg(long)]
     pub strict: bool,
 
@@ -252,7 +274,9 @@ pub struct Reading {
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
     pub max_calls: usize,
 
-    /// How deeply JSON may be nested; 0 is no limit. Calls inside text go no deeper than 128
+    /// How deeply JSON may be nested; 0 is no limit
+    ///
+    /// Calls inside text go no deeper than 128.
     #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
     pub max_depth: usize,
 

@@ -4,15 +4,16 @@ use std::io::{self, Write};
 
 use crate::cli::Detect;
 use crate::commands::explain::describe;
-use crate::commands::{Inputs, Lost, settle, shown};
+use crate::commands::{Inputs, Lost, conclude, shown};
 use crate::detect;
 use crate::detect::Verdict;
-use crate::io::{Ended, Input, Output, Read, die};
+use crate::event::Code;
+use crate::io::{Ended, Input, Output, Read, die, report_error, report_on};
 use crate::status::{Outcome, Status};
 
 pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
-    let mut out = Output::open().map_err(Lost)?;
+    let mut out = Output::standard();
     let mut status = Status::default();
     let mut separator = "";
     for name in &inputs.names {
@@ -20,14 +21,25 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
         let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
         let mut look = Look::default();
         let ended = look.read(&mut input);
-        if let Some(signal) = settle(&ended, name, stderr, &mut status) {
+        if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
             die(signal);
         }
         if let Ended::Unreadable(_) = ended {
             continue;
         }
-        if let Some(outcome) = look.outcome() {
-            status.note(outcome);
+        match look.outcome() {
+            Some(Outcome::Truncated) => {
+                status.note(Outcome::Truncated);
+                let message = "the input is empty";
+                report_error(stderr, shown(name), Code::Truncated, message, Some(0));
+            }
+            Some(outcome) => {
+                status.note(outcome);
+                let message = "the format is not recognised; `toolstream parse -f NAME` reads it \
+                               as one that `toolstream formats` lists";
+                report_on(stderr, shown(name), message, None);
+            }
+            None => {}
         }
         let file = if args.json { *name } else { shown(name) };
         let file = Some(file).filter(|_| inputs.names.len() > 1);
@@ -40,7 +52,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     Ok(status.code(false))
 }
 
-/// The head of an input, and what it tells.
+/// The head of an input, and the verdict on it.
 #[derive(Default)]
 struct Look {
     head: Vec<u8>,
@@ -48,8 +60,8 @@ struct Look {
 }
 
 impl Look {
-    /// Reads until the format is known, and no further than detection does.
-    /// Looks again when there is twice as much to look at.
+    /// Reads until the format is known, and at most as much as detection does. Examines the head
+    /// again each time that it has doubled, so that the time is linear.
     fn read(&mut self, input: &mut Input<'_>) -> Ended {
         let mut buffer = vec![0; detect::WINDOW];
         let mut enough = 0;

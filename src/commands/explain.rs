@@ -1,4 +1,4 @@
-//! What `detect` prints.
+//! The output of `detect`.
 
 use serde::Serialize;
 
@@ -16,14 +16,13 @@ struct Row<'a> {
     alternatives: &'a [String],
 }
 
-/// A verdict as text, or as a line of JSON. The file is named if there are
-/// several.
+/// Returns a verdict as text, or as a line of JSON.
 pub fn describe(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String {
     let mut out = String::new();
     if as_json {
         let Verdict { framing, format, evidence, alternatives } = verdict;
         let row = Row { file, framing, format, evidence, alternatives };
-        // Text and lists of text can always be written.
+        // Serialising text and lists of text never fails.
         json::make_safe(&serde_json::to_string(&row).unwrap_or_default(), &mut out);
         out.push('\n');
         return out;

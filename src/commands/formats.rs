@@ -1,112 +1,196 @@
-//! What `formats` prints: every framing, wire format and dialect.
+//! `formats`: every framing, wire format and dialect in columns, or all of one row.
 
+use anyhow::bail;
+use rustix::stdio::stdout;
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
-use crate::cli::Formats;
+use crate::cli::{Formats, nearest};
 use crate::commands::print;
-use crate::dialect::table::DIALECTS;
-use crate::format::table::FORMATS;
+use crate::dialect::DIALECTS;
+use crate::format::FORMATS;
 use crate::frame::FRAMINGS;
 use crate::json;
 
+/// How many columns the names take.
+const NAME_WIDTH: usize = 23;
+
+/// The fewest columns that the text beside a name takes; a narrower terminal wraps it by itself.
+const MIN_WIDTH: usize = 24;
+
 pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
-    print(&if args.json { listing_as_json() } else { listing() })
-}
-
-/// The tables, their columns aligned.
-fn listing() -> String {
-    let mut out = String::new();
-    let framings = FRAMINGS
-        .iter()
-        .map(|row| [row.name.into(), row.about.into(), String::new(), String::new()]);
-    let formats = FORMATS
-        .iter()
-        .map(|row| [row.name.into(), row.about.into(), row.aliases.join(", "), row.link.into()]);
-    let dialects = DIALECTS.iter().map(|row| {
-        let markers: Vec<_> = row.markers().collect();
-        [row.name.into(), row.models.join(", "), row.aliases.join(", "), markers.join(" ")]
-    });
-    table(["FRAMING", "ABOUT", "", ""], framings, &mut out);
-    out.push('\n');
-    table(["FORMAT", "ABOUT", "ALSO CALLED", "SEE"], formats, &mut out);
-    out.push('\n');
-    table(["DIALECT", "MODELS", "ALSO CALLED", "MARKERS"], dialects, &mut out);
-    out
-}
-
-/// Adds a table. The columns are as wide as their widest cell.
-fn table(head: [&str; 4], rows: impl Iterator<Item = [String; 4]>, out: &mut String) {
-    let rows: Vec<[String; 4]> = [head.map(str::to_owned)].into_iter().chain(rows).collect();
-    let mut widths = [0; 4];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+    let mut listing = Listing::new();
+    if let Some(name) = &args.name {
+        let names = listing.names();
+        listing.retain(name);
+        if listing.rows().next().is_none() {
+            let near = nearest(name, &names).join(", ");
+            match near.is_empty() {
+                true => bail!("no framing, format or dialect is named {name}"),
+                false => bail!("no framing, format or dialect is named {name}; similar: {near}"),
+            }
         }
     }
-    for row in &rows {
-        let mut line = String::new();
-        for (width, cell) in widths.into_iter().zip(row) {
-            line.push_str(&format!("{cell:<width$}  "));
-        }
-        json::make_safe(line.trim_end(), out);
-        out.push('\n');
-    }
+    let width = tcgetwinsize(stdout()).map_or(usize::MAX, |size| size.ws_col.into());
+    print(&match (args.json, &args.name) {
+        (true, _) => listing.json(),
+        (false, None) => listing.table(width),
+        (false, Some(_)) => listing.rows().map(|row| row.page()).collect::<Vec<_>>().join("\n"),
+    })
 }
 
+/// The three tables.
 #[derive(Serialize)]
 struct Listing {
-    framings: Vec<FramingRow>,
-    formats: Vec<FormatRow>,
-    dialects: Vec<DialectRow>,
+    framings: Vec<Row>,
+    formats: Vec<Row>,
+    dialects: Vec<Row>,
 }
 
-#[derive(Serialize)]
-struct FramingRow {
+/// A row of any of them; what a table does not have is absent.
+#[derive(Default, Serialize)]
+struct Row {
+    #[serde(skip)]
+    kind: &'static str,
     name: &'static str,
-    about: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aliases: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    about: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    markers: Option<Vec<String>>,
 }
 
-#[derive(Serialize)]
-struct FormatRow {
-    name: &'static str,
-    aliases: &'static [&'static str],
-    about: &'static str,
-    link: &'static str,
+impl Listing {
+    fn new() -> Self {
+        let framings = FRAMINGS.iter().map(|row| Row {
+            kind: "framing",
+            name: row.name,
+            about: Some(row.about),
+            ..Row::default()
+        });
+        let formats = FORMATS.iter().map(|row| Row {
+            kind: "format",
+            name: row.name,
+            aliases: Some(row.aliases),
+            about: Some(row.about),
+            link: Some(row.link),
+            ..Row::default()
+        });
+        let dialects = DIALECTS.iter().map(|row| Row {
+            kind: "dialect",
+            name: row.name,
+            aliases: Some(row.aliases),
+            models: Some(row.models),
+            markers: Some(row.markers().collect()),
+            ..Row::default()
+        });
+        Listing {
+            framings: framings.collect(),
+            formats: formats.collect(),
+            dialects: dialects.collect(),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.framings.iter().chain(&self.formats).chain(&self.dialects)
+    }
+
+    /// Returns every name and alias.
+    fn names(&self) -> Vec<&'static str> {
+        self.rows().flat_map(Row::names).collect()
+    }
+
+    /// Keeps the rows of this name or alias; `-` and `_` are the same.
+    fn retain(&mut self, name: &str) {
+        let name = name.replace('_', "-");
+        for rows in [&mut self.framings, &mut self.formats, &mut self.dialects] {
+            rows.retain(|row| row.names().any(|known| known.replace('_', "-") == name));
+        }
+    }
+
+    /// Returns two columns that fit into `width`.
+    fn table(&self, width: usize) -> String {
+        let mut out = String::new();
+        let tables = [
+            ("FRAMING", "ABOUT", &self.framings),
+            ("FORMAT", "ABOUT", &self.formats),
+            ("DIALECT", "MODELS", &self.dialects),
+        ];
+        for (name, about, rows) in tables {
+            line(name, about, width, &mut out);
+            for row in rows {
+                line(row.name, &row.about(), width, &mut out);
+            }
+            out.push('\n');
+        }
+        out.push_str("`toolstream formats NAME` prints all of one, `--json` all of all.\n");
+        out
+    }
+
+    /// Returns the tables as one object, on a line.
+    fn json(&self) -> String {
+        let mut out = String::new();
+        // Serialising text and lists of text never fails.
+        json::make_safe(&serde_json::to_string(self).unwrap_or_default(), &mut out);
+        out.push('\n');
+        out
+    }
 }
 
-#[derive(Serialize)]
-struct DialectRow {
-    name: &'static str,
-    aliases: &'static [&'static str],
-    models: &'static [&'static str],
-    markers: Vec<String>,
+impl Row {
+    fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [self.name].into_iter().chain(self.aliases.unwrap_or_default().iter().copied())
+    }
+
+    fn about(&self) -> String {
+        self.about.map_or_else(|| self.models.unwrap_or_default().join(", "), str::to_owned)
+    }
+
+    /// Returns all of the row, a line for each part.
+    fn page(&self) -> String {
+        let mut out = String::new();
+        let mut part = |name: &str, text: &str| {
+            if !text.is_empty() {
+                out.push_str(&format!("{name:<12} "));
+                json::make_safe(text, &mut out);
+                out.push('\n');
+            }
+        };
+        part(self.kind, self.name);
+        part("also called", &self.aliases.unwrap_or_default().join(", "));
+        part("about", self.about.unwrap_or_default());
+        part("models", &self.models.unwrap_or_default().join(", "));
+        for (at, marker) in self.markers.iter().flatten().enumerate() {
+            part(if at == 0 { "markers" } else { "" }, marker);
+        }
+        part("see", self.link.unwrap_or_default());
+        out
+    }
 }
 
-/// The tables as one object, on a line.
-fn listing_as_json() -> String {
-    let framings = FRAMINGS.iter().map(|row| FramingRow { name: row.name, about: row.about });
-    let formats = FORMATS.iter().map(|row| FormatRow {
-        name: row.name,
-        aliases: row.aliases,
-        about: row.about,
-        link: row.link,
-    });
-    let dialects = DIALECTS.iter().map(|row| DialectRow {
-        name: row.name,
-        aliases: row.aliases,
-        models: row.models,
-        markers: row.markers().collect(),
-    });
-    let listing = Listing {
-        framings: framings.collect(),
-        formats: formats.collect(),
-        dialects: dialects.collect(),
-    };
-    let mut out = String::new();
-    // Text and lists of text can always be written.
-    json::make_safe(&serde_json::to_string(&listing).unwrap_or_default(), &mut out);
+/// Adds a name and the text beside it, whose lines break at words.
+fn line(name: &str, about: &str, width: usize, out: &mut String) {
+    let room = width.saturating_sub(NAME_WIDTH).max(MIN_WIDTH);
+    out.push_str(&format!("{name:<NAME_WIDTH$}"));
+    let mut used = 0;
+    for word in about.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && used + 1 + length > room {
+            out.push_str(&format!("\n{:<NAME_WIDTH$}", ""));
+            used = 0;
+        } else if used > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        json::make_safe(word, out);
+        used += length;
+    }
     out.push('\n');
-    out
 }
 
 #[cfg(test)]
@@ -114,24 +198,38 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(rows: &[[&str; 4]], expected: &str) {
+    fn check(name: &str, about: &str, width: usize, expected: &[&str]) {
         let mut out = String::new();
-        let rows = rows.iter().map(|row| row.map(str::to_owned));
-        table(["NAME", "ABOUT", "", ""], rows, &mut out);
-        assert_eq!(out, expected);
+        line(name, about, width, &mut out);
+        assert_eq!(out.lines().collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn columns_are_aligned() {
-        check(&[["a", "b", "", ""]], "NAME  ABOUT\na     b\n");
-        check(&[["longer", "b", "c", ""]], "NAME    ABOUT\nlonger  b      c\n");
+    fn text_breaks_at_words() {
+        check("a", "b c", usize::MAX, &["a                      b c"]);
+        check(
+            "sse",
+            "one two three four five six",
+            48,
+            &["sse                    one two three four five", "                       six"],
+        );
+        check(
+            "a",
+            "x".repeat(30).as_str(),
+            0,
+            &[&format!("a{}{}", " ".repeat(22), "x".repeat(30))],
+        );
     }
 
     #[test]
     fn every_row_is_listed() {
-        let (text, object) = (listing(), listing_as_json());
-        for name in FORMATS.iter().map(|row| row.name).chain(DIALECTS.iter().map(|row| row.name)) {
-            assert!(text.contains(name) && object.contains(name), "{name}");
+        let listing = Listing::new();
+        let (text, object) = (listing.table(80), listing.json());
+        for row in listing.rows() {
+            let is_line = |line: &str| line.split(' ').next() == Some(row.name);
+            assert!(text.lines().any(is_line), "{}", row.name);
+            assert!(object.contains(row.name) && row.name.len() < NAME_WIDTH, "{}", row.name);
         }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 }

@@ -6,22 +6,22 @@ use crate::cli::Frames;
 use crate::detect::AutoFramer;
 use crate::event::Code;
 use crate::frame::{FaultKind, FrameConfig, FrameResult};
-use crate::io::{Output, Progress, Task, die, pump, report_on};
+use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
 use crate::sink;
 use crate::sink::error_code;
 use crate::status::Status;
 
-use crate::commands::{Inputs, Lost, settle, shown};
+use crate::commands::{Inputs, Lost, conclude, shown};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
-    let mut out = Output::open().map_err(Lost)?;
+    let mut out = Output::standard();
     let mut status = Status::new(args.strict);
     let config = FrameConfig { strict: args.strict, max_event: args.max_event.0 };
     for name in &inputs.names {
         let stderr = &mut io::stderr();
         let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
-        let progress = Progress::new(input.size());
+        let progress = Progress::new(shown(name), input.size());
         let mut task = Printer {
             framer: AutoFramer::new(args.framing, config),
             voice: Voice {
@@ -34,7 +34,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
             offset: 0,
         };
         let ended = pump(&mut input, &mut task, &progress).map_err(Lost)?;
-        if let Some(signal) = settle(&ended, name, stderr, &mut status) {
+        if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
             die(signal);
         }
     }
@@ -45,11 +45,11 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
 struct Printer<'a> {
     framer: AutoFramer,
     voice: Voice<'a>,
-    /// How many bytes have come.
+    /// How many bytes have been fed.
     offset: u64,
 }
 
-/// What hears frames: standard output and standard error.
+/// Writes frames and faults to standard output, faults to standard error as well.
 struct Voice<'a> {
     sink: sink::Frames<&'a mut Output>,
     status: &'a mut Status,
@@ -70,9 +70,9 @@ impl Voice<'_> {
         self.sink.feed(frame)
     }
 
-    /// An error that no framer tells of.
+    /// Emits an error that no framer reports.
     fn error(&mut self, code: Code, message: &str, offset: u64) -> io::Result<()> {
-        report_on(self.stderr, self.name, message, Some(offset));
+        report_error(self.stderr, self.name, code, message, Some(offset));
         self.status.note_error(code);
         self.sink.error(code, message, offset)
     }

@@ -1,4 +1,4 @@
-//! `parse` and `classify`: what a stream means.
+//! `parse` and `classify`: the events of a stream, or one summary a message.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
 use crate::status::{Status, Witness};
 
 use crate::commands::parallel::parallel;
-use crate::commands::{Inputs, Lost, settle, shown};
+use crate::commands::{Inputs, Lost, conclude, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let job = Job::new(&args.reading, Print::Events { join: args.reading.join })?;
@@ -30,13 +30,13 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     Ok(status.code(args.exit_code))
 }
 
-/// What is printed of a message.
+/// What a command prints of a message.
 enum Print {
     Events { join: bool },
     Summary { choice: u64, max_memory: usize },
 }
 
-/// What was asked for, with its files read: the same for all inputs.
+/// A command with its options resolved and their files read; shared by all inputs.
 pub(super) struct Job<'a> {
     pub(super) inputs: Inputs<'a>,
     reading: &'a Reading,
@@ -44,11 +44,11 @@ pub(super) struct Job<'a> {
     config: Config,
 }
 
-/// What came of one input.
+/// The result of one input.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) status: Status,
-    /// The signal to die by.
+    /// The signal that ended it.
     pub(super) signal: Option<i32>,
 }
 
@@ -63,13 +63,13 @@ impl<'a> Job<'a> {
 
     /// Reads one input after the other.
     fn run(&self) -> anyhow::Result<Status> {
-        let mut out = Output::open().map_err(Lost)?;
+        let mut out = Output::standard();
         let mut status = Status::default();
         for name in &self.inputs.names {
             let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
                 continue;
             };
-            let progress = Progress::new(input.size());
+            let progress = Progress::new(shown(name), input.size());
             let report = self
                 .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
                 .map_err(Lost)?;
@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
         };
         let mut reader = Reader { pipeline, sink: Capped::new(witness, max_memory), clock };
         let ended = pump(input, &mut reader, progress)?;
-        let signal = settle(&ended, name, stderr, &mut status);
+        let signal = conclude(&ended, name, stderr, &mut status);
         Ok(Report { status, signal })
     }
 
@@ -114,7 +114,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// One input's way from bytes to lines.
+/// The layers of one input, from bytes to lines.
 struct Reader<S> {
     pipeline: Pipeline,
     sink: S,

@@ -1,5 +1,5 @@
-//! The commands, one a file, and what they share: how inputs are named, opened
-//! and ended, and what becomes of output that can't be written.
+//! The commands, one a file, and what they share: naming, opening and ending inputs, and the error
+//! of output that cannot be written.
 
 mod detect;
 mod explain;
@@ -8,11 +8,14 @@ mod frames;
 mod messages;
 mod parallel;
 
-use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::{env, fmt};
 
 use anyhow::bail;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
@@ -22,11 +25,14 @@ use crate::status::{Outcome, Status};
 
 pub use explain::describe;
 
+/// The manual page; a test compares it with the command line.
+const MAN: &str = include_str!("../../man/toolstream.1");
+
 /// Runs the program: reads the arguments of the process and returns its exit status.
 pub fn main() -> ExitCode {
     let ran = match Cli::try_parse() {
         Ok(cli) => run(&cli.command),
-        Err(error) => answer(&error),
+        Err(error) => answer(error),
     };
     ExitCode::from(ran.unwrap_or_else(|error| {
         report(&mut io::stderr(), &format!("{error:#}"));
@@ -43,6 +49,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Detect(args) => detect::detect(args),
         Command::Formats(args) => formats::formats(args),
         Command::Schema => print(SCHEMA),
+        Command::Man => print(MAN),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "toolstream", &mut script);
@@ -52,10 +59,19 @@ fn run(command: &Command) -> anyhow::Result<u8> {
 }
 
 /// Prints what `--help` or `--version` asked for, or reports what is wrong with the arguments.
-fn answer(error: &clap::Error) -> anyhow::Result<u8> {
+fn answer(error: clap::Error) -> anyhow::Result<u8> {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        && env::args_os().len() < 2
+        && !io::stdin().is_terminal()
+    {
+        bail!(
+            "no command: `toolstream parse` reads what comes through a pipe, and \
+             `toolstream --help` lists the commands"
+        );
+    }
     if error.use_stderr() {
         // It repeats arguments, which may have come from anywhere.
-        report_lines(&mut io::stderr(), &error.render().to_string());
+        report_lines(&mut io::stderr(), &with_way_out(error).render().to_string());
         return Ok(Outcome::Usage as u8);
     }
     if io::stdout().is_terminal() {
@@ -66,14 +82,52 @@ fn answer(error: &clap::Error) -> anyhow::Result<u8> {
     print(&error.render().to_string())
 }
 
+/// Adds what the user may have meant: `toolstream parse FILE` where a FILE stands in place of a
+/// command, and the commands that an option belongs to.
+fn with_way_out(mut error: clap::Error) -> clap::Error {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let word = context(ContextKind::InvalidSubcommand);
+    let option = context(ContextKind::InvalidArg);
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand if word == "-" || Path::new(&word).exists() => {
+            format!("to read it: `toolstream parse {word}`")
+        }
+        ErrorKind::UnknownArgument => match owners(&option).as_slice() {
+            [] => return error,
+            owners => format!(
+                "'{option}' is an option of `toolstream {}`",
+                owners.join("`, `toolstream ")
+            ),
+        },
+        _ => return error,
+    };
+    let tip = StyledStr::from(tip);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    error
+}
+
+/// Returns the names of the commands that have this option.
+fn owners(option: &str) -> Vec<String> {
+    let is_it = |arg: &clap::Arg| {
+        arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
+            || arg.get_short().is_some_and(|short| option == format!("-{short}"))
+    };
+    let commands = Cli::command();
+    let has_it = |command: &&clap::Command| command.get_arguments().any(is_it);
+    commands.get_subcommands().filter(has_it).map(|command| command.get_name().to_owned()).collect()
+}
+
 /// Prints a text that is known as a whole.
 fn print(text: &str) -> anyhow::Result<u8> {
-    let mut out = Output::open().map_err(Lost)?;
+    let mut out = Output::standard();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Lost)?;
     Ok(0)
 }
 
-/// Output that couldn't be written.
+/// The error of output that cannot be written.
 #[derive(Debug)]
 struct Lost(io::Error);
 
@@ -92,7 +146,7 @@ struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Standard input if no file is named, unless someone would have to type.
+    /// Takes standard input if no file is named, unless it is a terminal.
     fn new(files: &'a [String]) -> anyhow::Result<Self> {
         if files.is_empty() && io::stdin().is_terminal() {
             bail!(
@@ -104,7 +158,7 @@ impl<'a> Inputs<'a> {
         Ok(Inputs { names, signals: Signals::listen()? })
     }
 
-    /// Opens an input, or says why it can't be read; the others still are.
+    /// Opens an input, or reports why it cannot be read; the others are still read.
     fn open(&self, name: &str, stderr: &mut dyn Write, status: &mut Status) -> Option<Input<'_>> {
         let opened = Input::open(name, &self.signals);
         opened
@@ -115,21 +169,20 @@ impl<'a> Inputs<'a> {
             .ok()
     }
 
-    /// What every line of an input gets.
+    /// Returns the members that are added to every line of an input.
     fn label(&self, name: &str, timing: bool) -> Label {
         let file = Some(name.to_owned()).filter(|_| self.names.len() > 1);
         Label { file, clock: timing.then(Clock::default) }
     }
 }
 
-/// How an input is called in messages.
+/// Returns the name of an input in messages.
 fn shown(name: &str) -> &str {
     if name == "-" { STANDARD_INPUT } else { name }
 }
 
-/// Settles what the end of an input means: the signal to die by, if there is
-/// one.
-fn settle(ended: &Ended, name: &str, stderr: &mut dyn Write, status: &mut Status) -> Option<i32> {
+/// Reports an input that could not be read to its end. Returns the signal to die by, if one came.
+fn conclude(ended: &Ended, name: &str, stderr: &mut dyn Write, status: &mut Status) -> Option<i32> {
     match ended {
         Ended::Well => None,
         Ended::BySignal(signal) => Some(*signal),

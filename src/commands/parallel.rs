@@ -12,18 +12,18 @@ use crate::status::{Outcome, Status};
 use crate::commands::Lost;
 use crate::commands::messages::{Job, Report};
 
-/// What came of one input, with all that is to be written.
+/// The result of one input, with its output.
 #[derive(Default)]
-struct Result {
+struct Finished {
     report: Report,
     out: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-/// Reads all inputs of a job, so many at once. After a signal, those that are
-/// being read are finished, and no other is begun.
+/// Reads all inputs of a job, `threads` at once. After a signal, those that are being read are
+/// finished, and no other is begun.
 pub(super) fn parallel(job: &Job<'_>, threads: usize) -> anyhow::Result<Status> {
-    let mut out = Output::open().map_err(Lost)?;
+    let mut out = Output::standard();
     let next = AtomicUsize::new(0);
     let (sender, results) = channel();
     thread::scope(|scope| {
@@ -41,8 +41,8 @@ pub(super) fn parallel(job: &Job<'_>, threads: usize) -> anyhow::Result<Status> 
     })
 }
 
-/// Reads the next input that nobody has begun, while there is one.
-fn work(job: &Job<'_>, next: &AtomicUsize, results: &Sender<(usize, Result)>) {
+/// Reads the next input that no thread has begun, while there is one.
+fn work(job: &Job<'_>, next: &AtomicUsize, results: &Sender<(usize, Finished)>) {
     while job.inputs.signals.caught().is_none() {
         let at = next.fetch_add(1, Ordering::Relaxed);
         let Some(name) = job.inputs.names.get(at) else { return };
@@ -52,13 +52,13 @@ fn work(job: &Job<'_>, next: &AtomicUsize, results: &Sender<(usize, Result)>) {
     }
 }
 
-fn read(job: &Job<'_>, name: &str) -> Result {
-    let mut result = Result::default();
-    let Result { report, out, stderr } = &mut result;
+fn read(job: &Job<'_>, name: &str) -> Finished {
+    let mut result = Finished::default();
+    let Finished { report, out, stderr } = &mut result;
     if let Some(mut input) = job.inputs.open(name, stderr, &mut report.status) {
         match job.read(name, &mut input, out, stderr, &Progress::none()) {
             Ok(read) => *report = read,
-            // Memory takes everything that is written to it.
+            // Writing to memory does not fail.
             Err(_) => report.status.note(Outcome::Io),
         }
     }
@@ -66,7 +66,7 @@ fn read(job: &Job<'_>, name: &str) -> Result {
 }
 
 /// Writes the results in order, each as soon as those before it are written.
-fn collect(results: Receiver<(usize, Result)>, out: &mut Output) -> anyhow::Result<Status> {
+fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Result<Status> {
     let mut status = Status::default();
     let mut waiting = BTreeMap::new();
     let mut due = 0;

@@ -1,4 +1,4 @@
-//! Standard input, or a file: reads that wait for a signal as well.
+//! Standard input or a file. A read returns when bytes, the end, or a signal come.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -10,15 +10,15 @@ use rustix::io::Errno;
 
 use crate::io::Signals;
 
-/// How standard input is called in messages.
+/// The name of standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// One input.
 pub struct Input<'s> {
     source: Source<'s>,
     signals: &'s Signals,
-    /// Whether the system can't wait for this input: reads just block.
-    is_deaf: bool,
+    /// False if poll(2) fails on this descriptor; reads then block until bytes come.
+    can_poll: bool,
 }
 
 enum Source<'s> {
@@ -27,23 +27,22 @@ enum Source<'s> {
     Reader(Box<dyn io::Read + 's>),
 }
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// So many bytes, and at least one.
+    /// The number of bytes read, at least 1.
     Bytes(usize),
     /// The end of the input.
     End,
-    /// Nothing, for this signal came.
+    /// No bytes: this signal came.
     Signal(i32),
 }
 
 impl<'s> Input<'s> {
-    /// Opens a file, or standard input if its name is `-`. Fails with a
-    /// sentence if there is nothing that can be read.
+    /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
         let source = if name == "-" { Source::Standard } else { Source::File(File::open(name)?) };
-        let input = Input { source, signals, is_deaf: false };
+        let input = Input { source, signals, can_poll: true };
         let mode = input.descriptor().map(fstat).transpose()?.map_or(0, |stat| stat.st_mode);
         if FileType::from_raw_mode(mode) == FileType::Directory {
             return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
@@ -51,13 +50,12 @@ impl<'s> Input<'s> {
         Ok(input)
     }
 
-    /// What isn't a descriptor, and so can't be waited for.
+    /// Returns an input that reads from `reader`, which has no descriptor to poll.
     pub fn new(reader: impl io::Read + 's, signals: &'s Signals) -> Self {
-        Input { source: Source::Reader(Box::new(reader)), signals, is_deaf: false }
+        Input { source: Source::Reader(Box::new(reader)), signals, can_poll: true }
     }
 
-    /// Reads what there is, and waits until there is something. Descriptors
-    /// that don't block are waited for like those that do.
+    /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Read> {
         loop {
             if let Some(signal) = self.wait()? {
@@ -67,7 +65,7 @@ impl<'s> Input<'s> {
                 Ok(0) => return Ok(Read::End),
                 Ok(count) => return Ok(Read::Bytes(count)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock && !self.is_deaf => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && self.can_poll => {}
                 Err(error) => return Err(error),
             }
         }
@@ -81,15 +79,15 @@ impl<'s> Input<'s> {
         }
     }
 
-    /// The size of a file; nothing for a pipe or a device.
+    /// Returns the size of a regular file in bytes, `None` for a pipe or a device.
     pub fn size(&self) -> Option<u64> {
         let Source::File(file) = &self.source else { return None };
         file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
     }
 
-    /// Waits until a read won't block; gives the signal that came instead.
+    /// Blocks until a read would not. Returns the signal that came, if one did.
     fn wait(&mut self) -> io::Result<Option<i32>> {
-        let Some(descriptor) = self.descriptor().filter(|_| !self.is_deaf) else {
+        let Some(descriptor) = self.descriptor().filter(|_| self.can_poll) else {
             return Ok(self.signals.caught());
         };
         let mut ready = [
@@ -98,11 +96,11 @@ impl<'s> Input<'s> {
         ];
         let polled = poll(&mut ready, None);
         // Some systems can't poll some devices.
-        let is_deaf = ready.iter().any(|fd| fd.revents().contains(PollFlags::NVAL));
+        let is_invalid = ready.iter().any(|fd| fd.revents().contains(PollFlags::NVAL));
         match polled {
-            Ok(_) => self.is_deaf = is_deaf,
+            Ok(_) => self.can_poll = !is_invalid,
             Err(Errno::INTR) => return self.wait(),
-            Err(_) => self.is_deaf = true,
+            Err(_) => self.can_poll = false,
         }
         Ok(self.signals.caught())
     }

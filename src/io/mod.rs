@@ -1,11 +1,10 @@
 //! Reading and writing: descriptors, signals, standard error. Knows nothing of
 //! what is read or written.
 //!
-//! What a filter must get right and `std` doesn't: reads that a signal leaves
-//! at once ([`Signals`], [`Input`]); descriptors that don't block; output that
-//! is lost in silence, because standard output was full, or closed before the
-//! program began ([`Output`]); a reader that left; words on standard error that
-//! could harm a terminal or hold a key ([`report()`]).
+//! What a filter must get right and `std` does not: reads that end at once when a signal comes
+//! ([`Signals`], [`Input`]); descriptors that do not block; output that a full disk or a reader that
+//! left would lose ([`Output`]); text on standard error that could harm a terminal or reveal a
+//! credential ([`report()`]).
 
 mod input;
 mod output;
@@ -20,9 +19,9 @@ pub use output::Output;
 pub use progress::Progress;
 pub use pump::{Ended, Task, pump};
 pub use report::report_on;
-pub(crate) use report::{report, report_lines};
+pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
 pub(crate) use signals::die;
 
-/// How much is read, or written, at once: what a pipe holds.
+/// The size of one read or write, in bytes: the capacity of a pipe.
 const BLOCK: usize = 64 << 10;

@@ -1,31 +1,28 @@
-//! Standard output, such that no byte is lost in silence.
+//! Standard output, buffered: every byte is written, or the error is returned.
 
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, major, minor};
 use rustix::io::Errno;
-use rustix::stdio::{stderr, stdout};
+use rustix::stdio::stdout;
 use signal_hook::consts::SIGPIPE;
 
 use crate::io::{BLOCK, die};
 
-/// Buffers a block, and writes all of it or fails. A reader that has left ends
-/// the program by SIGPIPE.
+/// Buffers up to 64 KiB, and writes all of it or fails.
 pub struct Output<W = Standard> {
     target: W,
     buffer: Vec<u8>,
 }
 
-/// Standard output as the system has it: nothing is kept back.
+/// Standard output without a buffer. Ends the process by SIGPIPE if the reader has left.
 pub struct Standard;
 
 impl Write for Standard {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::write(stdout(), bytes) {
             Err(Errno::PIPE) => die(SIGPIPE),
-            // Whoever tries again waits until there is room.
+            // The caller tries again once there is room.
             Err(Errno::AGAIN) => wait().and(Err(ErrorKind::WouldBlock.into())),
             written => Ok(written?),
         }
@@ -37,21 +34,18 @@ impl Write for Standard {
 }
 
 impl Output {
-    /// Fails if standard output was closed before the program began.
-    pub fn open() -> io::Result<Self> {
-        if was_closed() {
-            return Err(io::Error::new(
-                ErrorKind::BrokenPipe,
-                "was closed before the program began; a /dev/null that is open for reading as \
-                 well looks the same: open it for writing only",
-            ));
-        }
-        Ok(Output::new(Standard))
+    /// Returns a buffer before standard output.
+    ///
+    /// Rust's start-up opens /dev/null in place of a standard descriptor that is closed, for
+    /// reading and writing, as Python's `subprocess.DEVNULL` and Node's `ignore` do. Nothing tells
+    /// these apart, so output to a closed descriptor is dropped like output to /dev/null.
+    pub(crate) fn standard() -> Self {
+        Output::new(Standard)
     }
 }
 
 impl<W: Write> Output<W> {
-    /// Writes to something else.
+    /// Returns a buffer before any other writer.
     pub fn new(target: W) -> Self {
         Output { target, buffer: Vec::with_capacity(BLOCK) }
     }
@@ -77,8 +71,7 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// Writes everything, in as many pieces as the system wants, and tries again
-/// where a descriptor doesn't wait.
+/// Writes all bytes. Tries again after an interrupted write, and after one that would block.
 fn write_all(target: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -93,27 +86,10 @@ fn write_all(target: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Blocks until standard output takes more bytes.
 fn wait() -> io::Result<()> {
     match poll(&mut [PollFd::new(&stdout(), PollFlags::OUT)], None) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Rust's start-up opens /dev/null in place of a standard descriptor that is
-/// closed, and everything written would be lost in silence. A shell's
-/// `>/dev/null` is for writing only. Programs that start others may open it
-/// for both (as Python's and Node's libraries do), then mostly for standard error
-/// as well; nothing tells the two apart, so the message says what to do.
-fn was_closed() -> bool {
-    is_null_for_both(stdout()) && !is_null_for_both(stderr())
-}
-
-/// Whether a descriptor is Linux's /dev/null, open for reading and writing.
-fn is_null_for_both(descriptor: BorrowedFd<'_>) -> bool {
-    let is_null = fstat(descriptor).is_ok_and(|stat| {
-        let is_device = FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice;
-        is_device && (major(stat.st_rdev), minor(stat.st_rdev)) == (1, 3)
-    });
-    is_null && fcntl_getfl(descriptor).is_ok_and(|flags| flags.contains(OFlags::RDWR))
 }

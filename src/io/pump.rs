@@ -1,36 +1,36 @@
-//! The read loop: what was read is used up and written before the next read,
-//! which may block. There are no timers, and no difference for terminals.
+//! The read loop: what was read is parsed and written before the next read, which may block.
+//! There are no timers, and terminals are treated like pipes.
 
 use std::io;
 
 use crate::io::{BLOCK, Input, Progress, Read};
 
-/// What bytes are fed to. Its methods fail only if writing does.
+/// A consumer of bytes. Its methods return an error only if writing fails.
 pub trait Task {
     /// Takes the next bytes.
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Writes out what is complete.
     fn flush(&mut self) -> io::Result<()>;
-    /// The input has ended.
+    /// Ends: the input has ended.
     fn finish(&mut self) -> io::Result<()>;
-    /// A signal stops the program.
+    /// Ends: a signal stops the program.
     fn interrupt(&mut self) -> io::Result<()>;
-    /// Whether nothing more needs to be read.
+    /// True if nothing more needs to be read.
     fn is_stopped(&self) -> bool;
 }
 
-/// Why nothing more is read.
+/// Why reading ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// The input ended, or what it was fed to had enough.
+    /// The input ended, or the task was stopped.
     Well,
-    /// This signal came.
+    /// A signal came: its number.
     BySignal(i32),
     /// Reading failed.
     Unreadable(io::Error),
 }
 
-/// Feeds an input to a task until it ends. Fails only if writing does.
+/// Feeds an input to a task until it ends. Returns an error only if writing fails.
 pub fn pump(input: &mut Input<'_>, task: &mut dyn Task, progress: &Progress) -> io::Result<Ended> {
     let mut buffer = vec![0; BLOCK];
     let ended = loop {

@@ -1,13 +1,14 @@
-//! Lines on standard error. Parts of them come from outside: keys are masked,
-//! and characters that could harm a terminal are escaped. That a line can't be
-//! written is no failure: there is nowhere left to say so.
+//! Lines on standard error. Parts of them come from outside: credentials are masked, and
+//! characters that could harm a terminal are escaped. An error of writing them is ignored: there
+//! is no other place to report it.
 
 use std::io::Write;
 
-use crate::event::redact;
+use crate::event::{Code, redact};
+use crate::io::STANDARD_INPUT;
 use crate::json;
 
-/// Says something, as `toolstream: MESSAGE`.
+/// Writes `toolstream: MESSAGE`.
 pub(crate) fn report(stderr: &mut dyn Write, message: &str) {
     let mut line = String::new();
     json::make_safe(&format!("toolstream: {}", redact::mask(message)), &mut line);
@@ -15,7 +16,7 @@ pub(crate) fn report(stderr: &mut dyn Write, message: &str) {
     let _ = stderr.write_all(line.as_bytes());
 }
 
-/// Says a text of several lines as it is, but harmless.
+/// Writes a text of several lines, masked and escaped.
 pub(crate) fn report_lines(stderr: &mut dyn Write, text: &str) {
     let mut lines = String::new();
     for line in text.lines() {
@@ -25,12 +26,27 @@ pub(crate) fn report_lines(stderr: &mut dyn Write, text: &str) {
     let _ = stderr.write_all(lines.as_bytes());
 }
 
-/// Says something about an input, as `toolstream: NAME: MESSAGE (offset N)`.
+/// Writes a message about an input: `toolstream: NAME: MESSAGE (offset N)`.
 pub fn report_on(stderr: &mut dyn Write, name: &str, message: &str, offset: Option<u64>) {
     match offset {
         Some(offset) => report(stderr, &format!("{name}: {message} (offset {offset})")),
         None => report(stderr, &format!("{name}: {message}")),
     }
+}
+
+/// Writes an error of a message. If nothing came through a pipe, says where to look for the cause.
+pub(crate) fn report_error(
+    stderr: &mut dyn Write,
+    name: &str,
+    code: Code,
+    message: &str,
+    offset: Option<u64>,
+) {
+    if (name, code, offset) == (STANDARD_INPUT, Code::Truncated, Some(0)) {
+        let why = "the program before the pipe may have failed (`curl -sS` shows why)";
+        return report_on(stderr, name, &format!("{message}: {why}"), None);
+    }
+    report_on(stderr, name, message, offset);
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The signals that end the program: noticed, and died by in the end, so that
-//! a shell sees what happened.
+//! The signals that end the program. They are caught, the output is completed, and then the
+//! process dies by the signal, so that a shell sees the cause.
 
 use std::fs;
 use std::io;
@@ -15,17 +15,15 @@ use signal_hook::{flag, low_level};
 
 /// Listens for SIGINT, SIGTERM and SIGHUP.
 pub struct Signals {
-    /// The last one that came; 0 if none has.
+    /// The number of the last signal that came; 0 if none has.
     caught: Arc<AtomicUsize>,
-    /// Readable from the first signal on, and never read: whoever waits for
-    /// input wakes up.
+    /// A pipe that is readable from the first signal on, and never read: it wakes up `poll`.
     wakeup: SignalDelivery<UnixStream, SignalOnly>,
 }
 
 impl Signals {
-    /// Begins to listen. The first signal is only noted; a second one kills at
-    /// once. A signal that was ignored when the program began stays ignored,
-    /// as `nohup` wants it.
+    /// Installs the handlers. The first signal is only recorded; a second one kills at once. A
+    /// signal that was ignored when the program began stays ignored, as `nohup` requires.
     pub fn listen() -> io::Result<Self> {
         let caught = Arc::new(AtomicUsize::new(0));
         let is_second = Arc::new(AtomicBool::new(false));
@@ -33,8 +31,8 @@ impl Signals {
         let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
         let signals: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard).collect();
         for &signal in &signals {
-            // In this order: the signal that sets the flag isn't the second,
-            // and whoever is woken up finds out by which one.
+            // In this order: the signal that sets the flag does not count as the second, and its
+            // number is stored before the pipe wakes anyone up.
             flag::register_conditional_default(signal, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
             flag::register_usize(
@@ -48,7 +46,7 @@ impl Signals {
         Ok(Signals { caught, wakeup })
     }
 
-    /// The signal that came, if one has.
+    /// Returns the signal that came, if one has.
     pub fn caught(&self) -> Option<i32> {
         let signal = self.caught.load(Ordering::SeqCst);
         i32::try_from(signal).ok().filter(|&signal| signal != 0)
@@ -59,16 +57,16 @@ impl Signals {
     }
 }
 
-/// Dies by a signal, as if it had never been caught.
+/// Ends the process by the default action of a signal.
 pub(crate) fn die(signal: i32) -> ! {
-    // It fails only for signals that don't exist, and returns only if the
-    // signal doesn't kill: then the shells' own number for it has to do.
+    // It fails only for signals that do not exist, and returns only if the default action does not
+    // kill: then the process exits with the status that shells use for the signal.
     let _ = low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal)
 }
 
-/// The signals that were ignored when the program began, as a set of bits;
-/// none where the system doesn't tell.
+/// Returns the signals that were ignored when the program began, as a set of bits; empty where
+/// there is no /proc.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -261,7 +261,9 @@ fn check_usage(args: &[&str], parts: &[&str]) {
 
 #[test]
 fn mistakes_are_told_with_the_way_out() {
-    check_usage(&[], &["Usage: toolstream", "Examples:", "Exit status:"]);
+    check_usage(&[], &["no command", "`toolstream parse`", "`toolstream --help`"]);
+    check_usage(&["no.json"], &["'no.json'", "`toolstream parse no.json`"]);
+    check_usage(&["-"], &["`toolstream parse -`"]);
     check_usage(&["pars"], &["'pars'", "'parse'"]);
     check_usage(&["parse", "--dialct", "auto"], &["'--dialct'", "'--dialect'"]);
     check_usage(&["parse", "-f", "nosuch"], &["'nosuch'", "`toolstream formats`"]);
@@ -278,7 +280,14 @@ fn mistakes_are_told_with_the_way_out() {
     check_usage(&["parse", "--max-args", "12X"], &["'12X'", "64K"]);
     check_usage(&["parse", "--choice", "one"], &["'one'", "`all`"]);
     check_usage(&["parse", "--start-in", "there"], &["'there'", "reasoning"]);
-    check_usage(&["parse", "--exit-code"], &["'--exit-code'"]);
+    check_usage(&["parse", "--exit-code"], &["'--exit-code'", "option of `toolstream classify`"]);
+    check_usage(
+        &["schema", "-F", "sse"],
+        &["'-F'", "`toolstream parse`, `toolstream classify`, `toolstream frames`"],
+    );
+    check_usage(&["parse", "--nonsense"], &["'--nonsense'"]);
+    check_usage(&["formats", "antropic"], &["antropic", "similar: anthropic"]);
+    check_usage(&["formats", "zzz"], &["no framing, format or dialect is named zzz"]);
     check_usage(&["classify", "--choice", "all"], &["--choice", "number"]);
     check_usage(&["classify", "-j", "0"], &["'0'", "--jobs"]);
     check_usage(&["completions", "tcsh"], &["'tcsh'", "bash"]);
@@ -527,6 +536,55 @@ fn formats_name_every_row() {
 }
 
 #[test]
+fn formats_of_a_name_are_all_of_it() {
+    assert_snapshot!(run(&["formats", "google_gemini"], "").out, @"
+    format       gemini
+    also called  google, google-gemini, vertex
+    about        Google Gemini generateContent, stream and body
+    see          https://ai.google.dev/api/generate-content
+    ");
+    assert_snapshot!(run(&["formats", "text"], "").out, @"
+    framing      text
+    about        plain text, as it comes
+
+    format       text
+    also called  plain, plain-text
+    about        plain text, as a model's process prints it
+    see          https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703
+    ");
+    let json: Value = serde_json::from_str(&run(&["formats", "--json", "hermes"], "").out).unwrap();
+    assert_eq!(json["dialects"][0]["name"], "hermes");
+    assert_eq!(
+        (&json["formats"], &json["framings"]),
+        (&Value::Array(vec![]), &Value::Array(vec![]))
+    );
+}
+
+#[test]
+fn the_manual_is_the_manual() {
+    let man = run(&["man"], "");
+    assert!(man.code == 0 && man.out.contains(".TH TOOLSTREAM 1"), "{}", man.out);
+}
+
+#[test]
+fn an_empty_pipe_says_where_to_look() {
+    for command in ["parse", "classify", "frames", "detect"] {
+        let run = run(&[command], "");
+        assert_eq!(
+            run.err,
+            "toolstream: standard input: the input is empty: the program before the pipe may have \
+             failed (`curl -sS` shows why)\n",
+            "{command}"
+        );
+        let folder = folder(&[("a", "")]);
+        let file = run_in(folder.path(), &[command, "a"], "");
+        assert!(file.code == 4 && !file.err.contains("curl"), "{command}: {}", file.err);
+    }
+    let unknown = run(&["detect"], streams().unknown).err;
+    assert!(unknown.contains("not recognised") && unknown.contains("-f NAME"), "{unknown}");
+}
+
+#[test]
 fn the_schema_is_a_schema() {
     let run = run(&["schema"], "");
     let schema: Value = serde_json::from_str(&run.out).unwrap();
@@ -545,6 +603,14 @@ fn every_shell_has_completions() {
 
 #[test]
 fn help_teaches() {
+    let short = run(&["-h"], "").out;
+    assert!(short.contains("classify") && !short.contains("Examples:"), "{short}");
+    for command in ["parse", "classify", "frames"] {
+        let short = run(&[command, "-h"], "").out;
+        let long = run(&[command, "--help"], "").out;
+        assert!(short.contains("ai-data") && long.contains("- ai-data: "), "{command}: {short}");
+        assert!(short.lines().count() * 3 < long.lines().count() * 2, "{command}: {short}");
+    }
     let help = run(&["--help"], "");
     for part in ["Examples:", "Exit status:", "parse", "classify", "detect", "curl -sN"] {
         assert!(help.out.contains(part), "{part}: {}", help.out);
@@ -554,7 +620,7 @@ fn help_teaches() {
         let help = run(&[command, "--help"], "").out;
         assert!(help.contains("Examples:") && help.contains("--max-event"), "{command}: {help}");
     }
-    for command in ["detect", "formats", "schema", "completions"] {
+    for command in ["detect", "formats", "schema", "man", "completions"] {
         assert_eq!(run(&[command, "--help"], "").code, 0, "{command}");
     }
     assert_eq!(

@@ -158,7 +158,7 @@ fn came(
     let sink: Box<dyn Sink> = if *join { Box::new(Join::new(events)) } else { Box::new(events) };
     let mut task = Parse { pipeline: Pipeline::new(config), sink };
     let mut input = Input::new(Shim::new(input, reads), &SIGNALS);
-    let ended = pump(&mut input, &mut task, &Progress::new(None));
+    let ended = pump(&mut input, &mut task, &Progress::new("input", None));
     drop(task);
     drop(out);
     let out = String::from_utf8(written.borrow().clone()).unwrap();

@@ -76,7 +76,7 @@ fn description(readme: &str) -> String {
 fn section(command: &Command) -> String {
     let name = command.get_name().to_owned();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let examples = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
     let mut out = Vec::new();
     // What all commands have says nothing of this one.
     let bare = command
