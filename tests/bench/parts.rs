@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use toolstream::dialect;
 use toolstream::format;
-use toolstream::frame::{Fault, Frame, FrameConfig, Framer};
+use toolstream::frame::{Fault, Frame, FrameConfig};
 use toolstream::internals::AutoFramer;
 use toolstream::sink::{Label, Ndjson};
 use toolstream::{Config, Pipeline};
