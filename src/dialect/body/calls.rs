@@ -17,7 +17,7 @@ use crate::dialect::body::values::Value;
 const MAX_MARKUP: usize = 64 << 10;
 
 /// Where the machine says what it found.
-pub(crate) type Say<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
+pub(crate) type Emit<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
 
 /// The calls of one text.
 #[derive(Default)]
@@ -105,15 +105,15 @@ impl Calls {
     }
 
     /// A call begins, if none is open.
-    pub(crate) fn begin(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.open.is_some() {
             return Ok(());
         }
         let key = Key::Text(self.count);
         self.count += 1;
-        self.single_out(say)?;
+        self.single_out(emit)?;
         let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
-        say(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
+        emit(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
         let name = self.name.clone();
         self.open = Some(OpenCall { key, name, ..OpenCall::default() });
         Ok(())
@@ -121,7 +121,7 @@ impl Calls {
 
     /// A name that is written twice with a dot, as its own namespace, means the
     /// tool, where `--tools` defines only that.
-    fn single_out(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    fn single_out(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
         let half = name.get(..name.len() / 2).unwrap_or_default();
         let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
@@ -130,7 +130,7 @@ impl Calls {
         }
         let message = format!("{} was read as {}", json::quote(name), json::quote(half));
         self.name = Some(half.to_owned());
-        warn("doubled_name", &message, say)
+        warn("doubled_name", &message, emit)
     }
 
     /// How many have been begun.
@@ -144,35 +144,35 @@ impl Calls {
     }
 
     /// The body has the name, or the id.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         name: Option<&str>,
         id: Option<&str>,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         let Some(call) = &mut self.open else { return Ok(()) };
         if let Some(name) = name {
             call.name = Some(name.to_owned());
         }
-        say(Kind::CallPart(CallPart { key: call.key, name, id, ..CallPart::default() }))
+        emit(Kind::CallPart(CallPart { key: call.key, name, id, ..CallPart::default() }))
     }
 
-    pub(crate) fn arguments(&self, arguments: Arguments<'_>, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn arguments(&self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         match &self.open {
             Some(call) => {
-                say(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
+                emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
             }
             None => Ok(()),
         }
     }
 
-    pub(crate) fn fragment(&self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.arguments(Arguments::Fragment(text), say)
+    pub(crate) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.arguments(Arguments::Fragment(text), emit)
     }
 
     /// The open call can't be run.
-    pub(crate) fn fault(&mut self, reason: Reason, say: &mut Say<'_>) -> io::Result<()> {
-        self.begin(say)?;
+    pub(crate) fn fault(&mut self, reason: Reason, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.begin(emit)?;
         if let Some(call) = &mut self.open {
             call.fault.get_or_insert(reason);
         }
@@ -180,36 +180,36 @@ impl Calls {
     }
 
     /// The open call is closed, if there is one.
-    pub(crate) fn close(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn close(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         while self.has_value() {
-            self.close_value(say)?;
+            self.close_value(emit)?;
         }
         let Some(call) = &self.open else { return Ok(()) };
         if call.fault.is_none() && !call.keys.is_empty() {
-            self.fragment("}", say)?;
+            self.fragment("}", emit)?;
         }
         if !call.elements.is_empty() {
-            self.arguments(Arguments::Value(&call.elements.object()), say)?;
+            self.arguments(Arguments::Value(&call.elements.object()), emit)?;
         }
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
         let raw = std::mem::take(&mut self.raw);
         let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
         let fault = too_large.or(call.fault).map(|reason| (reason, raw.as_str()));
-        say(Kind::CallEnd(CallEnd { key: call.key, fault }))
+        emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
     /// The text ended inside the markup of a call; if no call had come of it,
     /// what is there is one that can't be run.
-    pub(crate) fn cut(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn cut(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.has_closed() {
             return Ok(());
         }
-        self.begin(say)?;
+        self.begin(emit)?;
         let Some(call) = self.open.take() else { return Ok(()) };
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));
-        say(Kind::CallEnd(CallEnd { key: call.key, fault }))
+        emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
     /// Whether a call has come of the markup, and is closed.
@@ -223,6 +223,6 @@ impl Calls {
     }
 }
 
-pub(crate) fn warn(code: &str, message: &str, say: &mut Say<'_>) -> io::Result<()> {
-    say(Kind::Warning(Warning { code, message, offset: None, index: None }))
+pub(crate) fn warn(code: &str, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    emit(Kind::Warning(Warning { code, message, offset: None, index: None }))
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Say};
+use crate::dialect::body::calls::{Calls, Emit};
 use crate::dialect::spec::Envelope;
 use crate::event::{Arguments, Reason};
 use crate::json;
@@ -54,17 +54,17 @@ impl Element {
         &mut self,
         text: &str,
         calls: &mut Calls,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Status)> {
-        calls.begin(say)?;
+        calls.begin(emit)?;
         let mut reader = self.reader.clone();
         let taken = reader.push(text, &mut |member| match member {
             Member::Key(key) => {
                 self.key(key);
                 Ok(())
             }
-            Member::Value(piece) => self.piece(piece, calls, say),
-            Member::End => self.end(calls, say),
+            Member::Value(piece) => self.piece(piece, calls, emit),
+            Member::End => self.end(calls, emit),
         })?;
         self.reader = reader;
         calls.push_raw(text.get(..taken).unwrap_or_default());
@@ -86,7 +86,7 @@ impl Element {
         };
     }
 
-    fn piece(&mut self, piece: &str, calls: &Calls, say: &mut Say<'_>) -> io::Result<()> {
+    fn piece(&mut self, piece: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         match self.part {
             _ if calls.is_over() => {}
             Part::Other => {}
@@ -97,14 +97,14 @@ impl Element {
                 }
             }
             Part::Arguments if self.is_streaming => {
-                return calls.arguments(Arguments::Fragment(piece), say);
+                return calls.arguments(Arguments::Fragment(piece), emit);
             }
             Part::Arguments => {
                 let begins = self.value.is_empty() && !self.has_arguments;
                 if begins && calls.name().is_some() && piece.starts_with('{') {
                     self.is_streaming = true;
                     self.has_arguments = true;
-                    return calls.arguments(Arguments::Fragment(piece), say);
+                    return calls.arguments(Arguments::Fragment(piece), emit);
                 }
                 self.value.push_str(piece);
             }
@@ -112,11 +112,11 @@ impl Element {
         Ok(())
     }
 
-    fn end(&mut self, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<()> {
+    fn end(&mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         let text = || serde_json::from_str::<String>(&self.value).ok();
         match self.part {
-            Part::Name => calls.tell(text().as_deref(), None, say),
-            Part::Id => calls.tell(None, text().as_deref(), say),
+            Part::Name => calls.report(text().as_deref(), None, emit),
+            Part::Id => calls.report(None, text().as_deref(), emit),
             Part::Arguments if !self.is_streaming => {
                 self.arguments = Some(std::mem::take(&mut self.value));
                 Ok(())
@@ -130,10 +130,10 @@ impl Element {
 
     /// The object is whole: says what waited for that. Of an object that holds
     /// several calls, all but the last one are closed.
-    pub(crate) fn finish(mut self, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn finish(mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         if calls.name().is_some() {
             return match self.arguments.take() {
-                Some(arguments) => calls.arguments(Arguments::Value(&arguments), say),
+                Some(arguments) => calls.arguments(Arguments::Value(&arguments), emit),
                 None => Ok(()),
             };
         }
@@ -142,14 +142,14 @@ impl Element {
             self.envelope.collect(key, value, &mut found);
         }
         let Some((last, others)) = found.split_last() else {
-            return calls.fault(Reason::NoName, say);
+            return calls.fault(Reason::NoName, emit);
         };
         for part in others {
-            part.say(calls, say)?;
-            calls.close(say)?;
-            calls.begin(say)?;
+            part.emit(calls, emit)?;
+            calls.close(emit)?;
+            calls.begin(emit)?;
         }
-        last.say(calls, say)
+        last.emit(calls, emit)
     }
 }
 
@@ -161,10 +161,10 @@ struct Found {
 }
 
 impl Found {
-    fn say(&self, calls: &mut Calls, say: &mut Say<'_>) -> io::Result<()> {
-        calls.tell(Some(&self.name), self.id.as_deref(), say)?;
+    fn emit(&self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+        calls.report(Some(&self.name), self.id.as_deref(), emit)?;
         match &self.arguments {
-            Some(arguments) => calls.arguments(Arguments::Value(arguments), say),
+            Some(arguments) => calls.arguments(Arguments::Value(arguments), emit),
             None => Ok(()),
         }
     }

@@ -14,12 +14,25 @@ pub(crate) mod yaml;
 use std::io;
 
 use crate::dialect::body::brackets::Brackets;
-use crate::dialect::body::calls::{Calls, Say};
+use crate::dialect::body::calls::{Calls, Emit};
 use crate::dialect::body::json::Element;
-use crate::dialect::machine::grammar::BodyForm;
-use crate::dialect::spec::Envelope;
+use crate::dialect::spec::{Envelope, Parameters, Raw};
 use crate::event::{Arguments, Reason};
 use crate::json::{MAX_DEPTH, Scanner, Status};
+use crate::scan::Pattern;
+
+/// The form of a call's inside, its patterns parsed: see [`crate::dialect::spec::Body`].
+pub(crate) enum BodyForm {
+    Json(Envelope),
+    Literal(Envelope),
+    Arguments,
+    Parameters { open: Pattern, close: Option<Pattern>, form: Parameters },
+    Python,
+    Braces(&'static str),
+    Raw(Raw),
+    Yaml,
+    Empty,
+}
 
 /// Reads one body.
 pub(crate) enum BodyReader {
@@ -93,17 +106,17 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut Calls,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
         match self {
-            BodyReader::Json { .. } => self.json(text, calls, say),
-            BodyReader::Python { .. } => self.python(text, calls, say),
+            BodyReader::Json { .. } => self.json(text, calls, emit),
+            BodyReader::Python { .. } => self.python(text, calls, emit),
             BodyReader::Arguments(scanner) => {
-                calls.begin(say)?;
+                calls.begin(emit)?;
                 let taken = scanner.push(text.as_bytes());
                 let piece = text.get(..taken).unwrap_or_default();
                 calls.push_raw(piece);
-                calls.arguments(Arguments::Fragment(piece), say)?;
+                calls.arguments(Arguments::Fragment(piece), emit)?;
                 Ok((taken, progress(scanner.status())))
             }
             BodyReader::Literal { envelope, brackets, text: body } => {
@@ -115,7 +128,7 @@ impl BodyReader {
                     return Ok((taken, Progress::Open));
                 }
                 if calls.is_over() {
-                    return calls.begin(say).map(|()| (taken, Progress::Whole));
+                    return calls.begin(emit).map(|()| (taken, Progress::Whole));
                 }
                 // From here on, it's what JSON would have been; its text stays
                 // what the model wrote.
@@ -124,11 +137,11 @@ impl BodyReader {
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, Progress::Bad));
                 };
-                calls.aside(|calls| reader.feed_all(&json, calls, say))?;
+                calls.aside(|calls| reader.feed_all(&json, calls, emit))?;
                 Ok((taken, Progress::Whole))
             }
             BodyReader::Braces { delimiter, brackets, text: body } => {
-                calls.begin(say)?;
+                calls.begin(emit)?;
                 let (taken, ended) = brackets.push(text);
                 let piece = text.get(..taken).unwrap_or_default();
                 calls.push_raw(piece);
@@ -137,8 +150,8 @@ impl BodyReader {
                     return Ok((taken, Progress::Open));
                 }
                 match braces::braces(body, delimiter, calls.schema().as_ref()) {
-                    Some(json) => calls.arguments(Arguments::Value(&json), say)?,
-                    None => calls.fault(Reason::Malformed, say)?,
+                    Some(json) => calls.arguments(Arguments::Value(&json), emit)?,
+                    None => calls.fault(Reason::Malformed, emit)?,
                 }
                 Ok((taken, Progress::Whole))
             }
@@ -150,12 +163,12 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut Calls,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         let mut at = 0;
         loop {
             let rest = text.get(at..).unwrap_or_default();
-            let (taken, progress) = self.feed(rest, calls, say)?;
+            let (taken, progress) = self.feed(rest, calls, emit)?;
             at += taken;
             if progress != Progress::Open || rest.is_empty() {
                 return Ok(());
@@ -167,7 +180,7 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut Calls,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
         let BodyReader::Json { envelope, element: slot, is_list } = self else {
             return Ok((0, Progress::Bad));
@@ -180,15 +193,15 @@ impl BodyReader {
             }
             return Ok((taken, begins.progress()));
         };
-        let (taken, status) = element.feed(text, calls, say)?;
+        let (taken, status) = element.feed(text, calls, emit)?;
         if status != Status::Whole {
             return Ok((taken, progress(status)));
         }
         if let Some(element) = slot.take() {
-            element.finish(calls, say)?;
+            element.finish(calls, emit)?;
         }
         if *is_list || envelope.many {
-            calls.close(say)?;
+            calls.close(emit)?;
         }
         Ok((taken, if *is_list { Progress::Open } else { Progress::Whole }))
     }
@@ -197,7 +210,7 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut Calls,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
         let BodyReader::Python { expression: slot, is_list } = self else {
             return Ok((0, Progress::Bad));
@@ -212,7 +225,7 @@ impl BodyReader {
             let progress = if begins == Between::Bad { Progress::Whole } else { begins.progress() };
             return Ok((taken, progress));
         };
-        calls.begin(say)?;
+        calls.begin(emit)?;
         let (taken, ended) = brackets.push(text);
         let piece = text.get(..taken).unwrap_or_default();
         calls.push_raw(piece);
@@ -222,13 +235,13 @@ impl BodyReader {
         }
         match literal::python_call(expression) {
             Some((name, json)) => {
-                calls.tell(Some(&name), None, say)?;
-                calls.arguments(Arguments::Value(&json), say)?;
+                calls.report(Some(&name), None, emit)?;
+                calls.arguments(Arguments::Value(&json), emit)?;
             }
-            None => calls.fault(Reason::Malformed, say)?,
+            None => calls.fault(Reason::Malformed, emit)?,
         }
         *slot = None;
-        calls.close(say)?;
+        calls.close(emit)?;
         Ok((taken, Progress::Open))
     }
 }

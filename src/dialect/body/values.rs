@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Say, warn};
+use crate::dialect::body::calls::{Calls, Emit, warn};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
@@ -67,8 +67,8 @@ impl Calls {
     }
 
     /// An argument begins, or an element of the open one.
-    pub(crate) fn open_value(&mut self, opener: &Opener<'_>, say: &mut Say<'_>) -> io::Result<()> {
-        self.begin(say)?;
+    pub(crate) fn open_value(&mut self, opener: &Opener<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.begin(emit)?;
         let Parameters { item, untyped, .. } = opener.form;
         let (key, is_nested) = (opener.key, !item.is_empty());
         let declared = match opener.kind {
@@ -106,14 +106,14 @@ impl Calls {
             elements: may_nest.then(|| Elements::new(item)),
         });
         if is_double {
-            warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), say)?;
+            warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), emit)?;
         }
-        self.fragment(&text, say)
+        self.fragment(&text, emit)
     }
 
     /// The arguments begin, in YAML.
-    pub(crate) fn open_yaml(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        self.begin(say)?;
+    pub(crate) fn open_yaml(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.begin(emit)?;
         let open = self.open.iter_mut();
         open.for_each(|call| call.values.push(Value { is_yaml: true, ..Value::default() }));
         Ok(())
@@ -121,7 +121,7 @@ impl Calls {
 
     /// A string's text is handed on as it comes; what may be of another type
     /// waits for its end.
-    pub(crate) fn feed_value(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn feed_value(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         self.push_raw(text);
         let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
             return Ok(());
@@ -138,7 +138,7 @@ impl Calls {
         }
         let mut escaped = String::with_capacity(text.len());
         json::escape_into(text, &mut escaped);
-        self.fragment(&escaped, say)
+        self.fragment(&escaped, emit)
     }
 
     /// Whether the open value is JSON and here in a string of its: no closer is
@@ -148,14 +148,14 @@ impl Calls {
         value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
     }
 
-    pub(crate) fn close_value(&mut self, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn close_value(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
         };
         if value.is_yaml {
             return match yaml::object(&value.text, self.schema()) {
-                Some(json) => self.arguments(Arguments::Value(&json), say),
-                None => self.fault(Reason::Malformed, say),
+                Some(json) => self.arguments(Arguments::Value(&json), emit),
+                None => self.fault(Reason::Malformed, emit),
             };
         }
         let json = match &value.elements {
@@ -164,7 +164,7 @@ impl Calls {
             _ => value::encode_or_empty(&value.text, value.types),
         };
         if !value.is_nested {
-            return self.fragment(&json, say);
+            return self.fragment(&json, emit);
         }
         if let Some(call) = self.open.as_mut().filter(|_| !self.is_over) {
             let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());

@@ -4,9 +4,9 @@ use std::io;
 
 use crate::dialect::body::calls::{Say, warn};
 use crate::dialect::body::values::Opener;
-use crate::dialect::body::{BodyReader, Progress};
+use crate::dialect::body::{BodyForm, BodyReader, Progress};
 use crate::dialect::machine::rules;
-use crate::dialect::machine::{BodyForm, CallForm, Captures, Go, Machine, Place, Rule};
+use crate::dialect::machine::{CallForm, Captures, Go, Machine, Place, Rule};
 use crate::dialect::spec::Parameters;
 use crate::event::Reason;
 use crate::scan;

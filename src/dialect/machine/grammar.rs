@@ -1,8 +1,7 @@
 //! A dialect's patterns, read once, and the markers that they stand for.
 
-use crate::dialect::spec::{
-    AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, TagRole,
-};
+use crate::dialect::body::BodyForm;
+use crate::dialect::spec::{AtEnd, Body, Call, Dialect, Ends, Parameters, Region, Role, TagRole};
 use crate::scan::{Captures, Pattern};
 
 /// A dialect whose patterns have been read.
@@ -38,18 +37,6 @@ pub(crate) struct CallForm {
     pub(crate) at_end: AtEnd,
     pub(crate) known: bool,
     pub(crate) narrated: bool,
-}
-
-pub(crate) enum BodyForm {
-    Json(Envelope),
-    Literal(Envelope),
-    Arguments,
-    Parameters { open: Pattern, close: Option<Pattern>, form: Parameters },
-    Python,
-    Braces(&'static str),
-    Raw(Raw),
-    Yaml,
-    Empty,
 }
 
 /// A marker that is legal in a place, and where it leads.
