@@ -16,8 +16,11 @@ use crate::dialect::body::values::Value;
 /// How much of a call's text may be markup around its arguments, in bytes.
 const MAX_MARKUP: usize = 64 << 10;
 
-/// Where the machine says what it found.
+/// Takes the events of a dialect.
 pub(crate) type Emit<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
+
+/// An alias until all of the machine says `Emit`.
+pub(crate) type Say<'s> = Emit<'s>;
 
 /// The calls of one text.
 #[derive(Default)]

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
-use crate::dialect::body::{BodyForm, BodyReader};
+use crate::dialect::body::BodyReader;
 use crate::dialect::body::calls::{Calls, Say};
 use crate::dialect::machine::grammar::{CallForm, Go, Grammar, Rule};
 use crate::dialect::machine::markdown_context::Guard;

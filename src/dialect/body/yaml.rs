@@ -1,0 +1,437 @@
+//! YAML: a mapping of arguments, as JSON.
+//!
+//! saphyr-parser reads the syntax; what a plain scalar means is decided here, by
+//! the core schema of YAML 1.2 and the argument's own schema: `no` is a string
+//! and `012` is twelve. Anything that needs more than the text is refused:
+//! tags, anchors, aliases, merge keys, keys that are no scalars or come twice,
+//! document markers and directives.
+
+use std::collections::HashSet;
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+
+use crate::dialect::body::value;
+use crate::json;
+use crate::tools::{Schema, Types};
+
+/// Returns a mapping as a JSON object, or `None` if it can't be read exactly.
+pub(super) fn object(text: &str, schema: Option<Schema<'_>>) -> Option<String> {
+    // Markup takes the last line's end, which a block of lines may keep.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n") + "\n";
+    let mut writer = Writer { root: schema, open: Vec::new(), out: String::new() };
+    for event in Parser::new_from_str(&text) {
+        let (event, span) = event.ok()?;
+        writer.event(event, !span.is_empty())?;
+    }
+    Some(if writer.out.is_empty() { "{}".into() } else { writer.out })
+}
+
+/// Writes the parser's events as JSON.
+struct Writer<'s> {
+    root: Option<Schema<'s>>,
+    open: Vec<Open<'s>>,
+    out: String,
+}
+
+/// A list or mapping that is open.
+struct Open<'s> {
+    kind: Kind<'s>,
+    schema: Option<Schema<'s>>,
+    /// True between brackets, false for block style.
+    is_flow: bool,
+    is_empty: bool,
+}
+
+enum Kind<'s> {
+    List,
+    Map {
+        keys: HashSet<String>,
+        /// The schema of the value that comes next; `None` if a key does.
+        value: Option<Option<Schema<'s>>>,
+    },
+}
+
+impl<'s> Writer<'s> {
+    /// Writes one event; `is_visible` if it has characters of its own in the text.
+    fn event(&mut self, event: Event<'_>, is_visible: bool) -> Option<()> {
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd => Some(()),
+            Event::DocumentStart(is_marked) => (!is_marked && self.out.is_empty()).then_some(()),
+            Event::DocumentEnd => (!is_visible).then_some(()),
+            Event::SequenceStart(0, None) => {
+                let schema = self.value_schema()?;
+                self.begin(Kind::List, schema, is_visible)
+            }
+            Event::MappingStart(0, None) => {
+                // A pair inside a list, `[a: b]`, has no braces.
+                if !is_visible && self.is_in_flow() {
+                    return None;
+                }
+                let schema = self.value_schema()?;
+                self.begin(Kind::Map { keys: HashSet::new(), value: None }, schema, is_visible)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
+            Event::Scalar(text, style, 0, None) => self.scalar(&text, style),
+            Event::SequenceStart(..)
+            | Event::MappingStart(..)
+            | Event::Scalar(..)
+            | Event::Alias(_) => None,
+        }
+    }
+
+    fn is_in_flow(&self) -> bool {
+        self.open.last().is_some_and(|open| open.is_flow)
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle) -> Option<()> {
+        let is_plain = style == ScalarStyle::Plain;
+        let open = self.open.last_mut()?;
+        if let Kind::Map { keys, value: value @ None } = &mut open.kind {
+            let is_key = match style {
+                ScalarStyle::Plain => text != "<<" && is_plain_key(text),
+                ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => true,
+                ScalarStyle::Literal | ScalarStyle::Folded => false,
+            };
+            if !is_key || !keys.insert(text.to_owned()) {
+                return None;
+            }
+            *value = Some(open.schema.as_ref().map(|schema| schema.property(text)));
+            if !std::mem::take(&mut open.is_empty) {
+                self.out.push(',');
+            }
+            json::quote_into(text, &mut self.out);
+            self.out.push(':');
+            return Some(());
+        }
+        // In brackets, a value that isn't there is no null.
+        if is_plain && text.is_empty() && open.is_flow {
+            return None;
+        }
+        let schema = self.value_schema()?;
+        if is_plain {
+            let types = schema.as_ref().and_then(Schema::types);
+            self.out.push_str(&encode_plain(text, types)?);
+        } else {
+            json::quote_into(text, &mut self.out);
+        }
+        Some(())
+    }
+
+    /// Returns the schema of the value that begins, and writes the comma before an
+    /// element. Returns `None` where a key has to come, and at the top for
+    /// anything but a mapping.
+    fn value_schema(&mut self) -> Option<Option<Schema<'s>>> {
+        let Some(open) = self.open.last_mut() else { return Some(self.root.take()) };
+        match &mut open.kind {
+            Kind::Map { value, .. } => value.take(),
+            Kind::List => {
+                if !std::mem::take(&mut open.is_empty) {
+                    self.out.push(',');
+                }
+                Some(open.schema.as_ref().map(Schema::items))
+            }
+        }
+    }
+
+    fn begin(&mut self, kind: Kind<'s>, schema: Option<Schema<'s>>, is_flow: bool) -> Option<()> {
+        let is_map = matches!(kind, Kind::Map { .. });
+        if self.open.len() >= json::MAX_DEPTH || (self.open.is_empty() && !is_map) {
+            return None;
+        }
+        self.out.push(if is_map { '{' } else { '[' });
+        self.open.push(Open { kind, schema, is_flow, is_empty: true });
+        Some(())
+    }
+
+    fn end(&mut self) -> Option<()> {
+        self.out.push(if let Kind::List = self.open.pop()?.kind { ']' } else { '}' });
+        Some(())
+    }
+}
+
+/// Returns a plain scalar as JSON: its value in the core schema, if the argument's
+/// schema allows that type, or else what its text spells, or a string. Returns
+/// `None` for numbers that JSON doesn't have.
+fn encode_plain(text: &str, types: Option<Types>) -> Option<String> {
+    let allowed = types.unwrap_or(Types::ANY);
+    let resolved = match text {
+        "" | "~" | "null" | "Null" | "NULL" => {
+            Some("null".to_owned()).filter(|_| allowed.null || !allowed.string)
+        }
+        "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => {
+            Some(text.to_ascii_lowercase()).filter(|_| allowed.boolean)
+        }
+        _ => match (integer(text), float(text)) {
+            (Some(json), _) => Some(json).filter(|_| allowed.integer || allowed.number),
+            (None, Some(json)) => Some(json).filter(|_| allowed.number),
+            (None, None) if is_no_json(text) => {
+                let is_string = types.is_some_and(|types| types.string);
+                return is_string.then(|| json::quote(text));
+            }
+            (None, None) => None,
+        },
+    };
+    Some(match (resolved, types) {
+        (Some(json), _) => json,
+        (None, Some(types)) => value::encode(text, types),
+        (None, None) => json::quote(text),
+    })
+}
+
+/// True if a plain scalar means the same as a key of JSON, where all keys are
+/// strings.
+fn is_plain_key(text: &str) -> bool {
+    encode_plain(text, None).is_some_and(|json| json == text || json.starts_with('"'))
+}
+
+/// True for a number that JSON doesn't have, or that is longer than 128 bits.
+fn is_no_json(text: &str) -> bool {
+    let is_infinite = matches!(signed(text).1, ".inf" | ".Inf" | ".INF");
+    is_infinite || matches!(text, ".nan" | ".NaN" | ".NAN") || based(text).is_some()
+}
+
+fn integer(text: &str) -> Option<String> {
+    if let Some((digits, base)) = based(text) {
+        return u128::from_str_radix(digits, base).ok().map(|number| number.to_string());
+    }
+    let (sign, digits) = signed(text);
+    is_digits(digits).then(|| format!("{sign}{}", whole(digits)))
+}
+
+/// Splits hexadecimal or octal digits from their prefix; returns them and the base.
+fn based(text: &str) -> Option<(&str, u32)> {
+    let hex = text.strip_prefix("0x").map(|digits| (digits, 16));
+    let (digits, base) = hex.or_else(|| text.strip_prefix("0o").map(|digits| (digits, 8)))?;
+    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
+    is_number.then_some((digits, base))
+}
+
+/// Returns a number with a fraction or an exponent, as JSON spells it.
+fn float(text: &str) -> Option<String> {
+    let (sign, text) = signed(text);
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let (digits, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let has_point = digits.len() < mantissa.len();
+    let is_number = match (digits, fraction) {
+        ("", fraction) => has_point && is_digits(fraction),
+        (digits, "") => is_digits(digits),
+        (digits, fraction) => is_digits(digits) && is_digits(fraction),
+    };
+    let exponent_digits =
+        exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+    if !is_number || !exponent_digits.is_none_or(is_digits) {
+        return None;
+    }
+    let point = if has_point { "." } else { "" };
+    let fraction = if has_point && fraction.is_empty() { "0" } else { fraction };
+    let exponent = exponent.map(|exponent| format!("e{exponent}")).unwrap_or_default();
+    Some(format!("{sign}{}{point}{fraction}{exponent}", whole(digits)))
+}
+
+fn signed(text: &str) -> (&str, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Strips leading zeros, which JSON forbids.
+fn whole(digits: &str) -> &str {
+    let bare = digits.trim_start_matches('0');
+    if bare.is_empty() { "0" } else { bare }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::Tools;
+
+    #[track_caller]
+    fn check(yaml: &str, expected: &str) {
+        assert_eq!(object(yaml, None).as_deref(), Some(expected), "{yaml}");
+        let windows = yaml.replace('\n', "\r\n");
+        assert_eq!(object(&windows, None).as_deref(), Some(expected), "{windows}");
+    }
+
+    #[track_caller]
+    fn check_none(yaml: &str) {
+        assert_eq!(object(yaml, None), None, "{yaml}");
+    }
+
+    #[test]
+    fn scalars_are_of_the_core_schema() {
+        check("", "{}");
+        check("# nothing\n\n", "{}");
+        check("a:\nb: ~\nc: null", r#"{"a":null,"b":null,"c":null}"#);
+        check("a: true\nb: FALSE\nc: yes", r#"{"a":true,"b":false,"c":"yes"}"#);
+        check("a: 12\nb: -0\nc: +007\nd: 0x1F\ne: 0o17", r#"{"a":12,"b":-0,"c":7,"d":31,"e":15}"#);
+        check("a: 1.50\nb: .5\nc: 5.\nd: -1E+3", r#"{"a":1.50,"b":0.5,"c":5.0,"d":-1e+3}"#);
+        check("a: 1_000\nb: 12:30\nc: 1.2.3", r#"{"a":"1_000","b":"12:30","c":"1.2.3"}"#);
+        check_none("a: .inf");
+        check_none("a: .NaN");
+        check_none("a: 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF");
+    }
+
+    #[test]
+    fn a_schema_says_what_a_plain_scalar_is() {
+        let check = |name: &str, text: &str, expected: &str| {
+            let schema = format!(r#"{{"f":{{"properties":{{"a":{{"type":{name:?}}}}}}}}}"#);
+            let tools = Tools::parse(&schema).unwrap();
+            let json = object(&format!("a: {text}"), tools.schema("f"));
+            assert_eq!(json, Some(format!(r#"{{"a":{expected}}}"#)));
+        };
+        check("string", "02134", r#""02134""#);
+        check("string", "null", r#""null""#);
+        check("string", ".inf", r#"".inf""#);
+        check("string", "", r#""""#);
+        check("integer", "", "null");
+        check("integer", "5.0", "5");
+        check("number", "5", "5");
+        check("integer", "\"5\"", r#""5""#);
+        check("boolean", "yes", r#""yes""#);
+    }
+
+    #[test]
+    fn plain_scalars() {
+        check("a: Bad Saulgau # by train", r#"{"a":"Bad Saulgau"}"#);
+        check("a: x#y :z\nb: -1x\nc: ?x", r#"{"a":"x#y :z","b":"-1x","c":"?x"}"#);
+        check_none("a: 'x': y");
+        check_none("a: [x");
+    }
+
+    #[test]
+    fn plain_scalars_on_several_lines() {
+        check("a: one\n  two\n\n\n  three\nb: 4", r#"{"a":"one two\n\nthree","b":4}"#);
+        check("a:\n  one\n  - two", r#"{"a":"one - two"}"#);
+        check_none("a: one\ntwo");
+        check_none("a: one # end\n  two");
+        check_none("a: one\n  b: two");
+    }
+
+    #[test]
+    fn quoted_scalars() {
+        check(r#"a: 'it''s "x": #1'"#, r#"{"a":"it's \"x\": #1"}"#);
+        check(r#"a: "\x41\u00e9\U0001F600\/\t\e\N""#, "{\"a\":\"Aé😀/\\t\\u001b\\u0085\"}");
+        check(
+            "a: \"one  \n   two\\n\n\n  three \\\n   four\\ \n  five\"",
+            r#"{"a":"one two\n\nthree four  five"}"#,
+        );
+        check("'a b': 1\n\"c: d\" : 2", r#"{"a b":1,"c: d":2}"#);
+        check("12: a\ntrue: b", r#"{"12":"a","true":"b"}"#);
+        check_none("~: a");
+        check_none("a: {0x1F: b}");
+        check_none("a: 'open");
+        check_none(r#"a: "\q""#);
+        check_none(r#"a: "\ud83d""#);
+        check_none(r#"a: "\ud83d\ude00""#);
+        check_none("a: 'x' y");
+        check_none("a: 'x\ny'");
+    }
+
+    #[test]
+    fn blocks() {
+        check(
+            "a: |\n  one\n    two\n\n  # three\n\nb: 1",
+            r#"{"a":"one\n  two\n\n# three\n","b":1}"#,
+        );
+        check("a: |-\n one\n\n", r#"{"a":"one"}"#);
+        check("a: |+ # keep\n one\n\n", r#"{"a":"one\n\n\n"}"#);
+        check(
+            "a: >\n  one\n  two\n\n\n  three\n    four\n  five",
+            r#"{"a":"one two\n\nthree\n  four\nfive\n"}"#,
+        );
+        check("a: |2\n    one\n  two", r#"{"a":"  one\ntwo\n"}"#);
+        check("a: >-\n\n  one", r#"{"a":"\none"}"#);
+        check("a: |\n    \nb: 1", r#"{"a":"","b":1}"#);
+        check("a: >\n     ", r#"{"a":""}"#);
+        check("a: |\nb: >+\n\n", r#"{"a":"","b":"\n\n"}"#);
+        check("a:\n- |\n  x\n- >-\n  y", r#"{"a":["x\n","y"]}"#);
+        check("a: |\n  </f>\n  ---", r#"{"a":"</f>\n---\n"}"#);
+        check_none("a: |\n    one\n  two");
+        check_none("a: |\n    \n  one");
+        check_none("a: |x\n  one");
+        check_none("a: | one");
+        check_none("a: |\n\tone");
+    }
+
+    #[test]
+    fn lists_and_maps() {
+        check("a:\n  b: 1\n  c:\n    d: 2\ne: 3", r#"{"a":{"b":1,"c":{"d":2}},"e":3}"#);
+        check(
+            "a:\n- 1\n- 2\nb:\n  - x\n  - y: 1\n    z: 2\n  -\n    - 3\n  - - 4\n    - 5\n  -\n",
+            r#"{"a":[1,2],"b":["x",{"y":1,"z":2},[3],[4,5],null]}"#,
+        );
+        check("  a: 1\n  b: 2", r#"{"a":1,"b":2}"#);
+        check("a:\n  - b:\n    - 1\n    c: 2\nd: 3", r#"{"a":[{"b":[1],"c":2}],"d":3}"#);
+        check_none("- a");
+        check_none("'a':b");
+        check_none("a");
+        check_none("a:1");
+        check_none("a: b: c");
+        check_none("a: - b");
+        check_none("a:\n   b: 1\n  c: 2");
+        check_none("a: 1\n  b: 2");
+        check_none("a:\n\tb: 1");
+    }
+
+    #[test]
+    fn brackets() {
+        check(
+            "a: [1, x y, 'z', [], {}, {b: [2], \"c\":3,}, ]",
+            r#"{"a":[1,"x y","z",[],{},{"b":[2],"c":3}]}"#,
+        );
+        check(
+            "a: [ # all\n  one\n    two,\n  http://x:80/a#b\n]\nb: {\n  c: 1 }",
+            r#"{"a":["one two","http://x:80/a#b"],"b":{"c":1}}"#,
+        );
+        check("{\"a\": 1, \"b\": [true]}\n# end", r#"{"a":1,"b":[true]}"#);
+        check_none("a: [1, 2");
+        check_none("a: [1 2: 3]");
+        check_none("a: [1,, 2]");
+        check_none("a: {b}");
+        check_none("a: {b: }");
+        check_none("a: [1]]");
+        check_none("{a: 1}\nb: 2");
+    }
+
+    #[test]
+    fn what_takes_more_than_the_text_is_not_read() {
+        for yaml in [
+            "a: &x 1\nb: *x",
+            "a: !!str 1",
+            "a: !t x",
+            "<<: {b: 1}",
+            "a: 1\na: 2",
+            "a: {b: 1, b: 2}",
+            "? a: 1\n: b",
+            "{a: b}: c",
+            "---\na: 1",
+            "a: 1\n...\nb: 2",
+            "%YAML 1.2\na: 1",
+            "a: @x",
+            "a: `x`",
+            "a: %x",
+        ] {
+            check_none(yaml);
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded_and_time_is_linear() {
+        let lists = |count: usize| format!("a:\n  {}1", "- ".repeat(count));
+        assert!(object(&lists(json::MAX_DEPTH - 1), None).is_some());
+        assert_eq!(object(&lists(json::MAX_DEPTH), None), None);
+        check_none(&format!("a: {}", "[".repeat(1 << 20)));
+        let long = "a: |\n".to_owned() + &"  x\n\n".repeat(1 << 18);
+        assert!(object(&long, None).is_some());
+        let long = "a: \"".to_owned() + &"x \n\n ".repeat(1 << 18) + "\"";
+        assert!(object(&long, None).is_some());
+    }
+}
