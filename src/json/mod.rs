@@ -1,11 +1,12 @@
-//! What serde_json does not give: text that isn't whole yet ([`Scanner`]),
-//! white space and control characters on the way out ([`Minifier`],
-//! [`quote`], [`make_safe`]), strings with half a character in them ([`Str`]),
-//! and payloads of which one field is wrong ([`mend`]).
+//! What serde_json does not give: text that isn't whole yet ([`Scanner`], and
+//! [`ObjectReader`] on top of it), white space and control characters in the
+//! output ([`Minifier`], [`quote`], [`make_safe`]), strings with half a character
+//! in them ([`Str`]), and payloads in which one field is wrong ([`repair()`]).
 //!
 //! Numbers and objects pass as their text: no digit, key order or escape is
 //! ever changed by going through a value.
 
+mod ambiguity;
 mod object;
 mod plain;
 mod repair;
@@ -13,10 +14,11 @@ mod scanner;
 mod string;
 mod write;
 
+pub use ambiguity::ambiguities;
 pub use object::{Member, ObjectReader};
 pub use plain::{plain_length, push_short};
-pub use repair::{member, members, mend};
-pub use scanner::{Scanner, Status};
+pub use repair::{member, members, repair, without_doubles};
+pub use scanner::{Scanner, Status, is_json, is_number};
 pub use string::Str;
 pub use write::{
     Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,

@@ -1,139 +1,109 @@
-//! One JSON object, member by member, as it comes.
+//! One JSON object, member by member, in pieces.
 
-use crate::json::scanner::{Scanner, Status};
+use crate::json::scanner::{Part, Scanner, Status};
+use crate::json::string::Str;
 
-/// Reads the members of one object.
+/// Reads the members of one object, whose text begins with its brace or white
+/// space. Takes control characters in strings, as [`Scanner::push_raw`] does.
 #[derive(Clone, Debug)]
 pub struct ObjectReader {
-    stage: Stage,
     scanner: Scanner,
+    part: Part,
+    /// The text of the key that is open.
     key: String,
-    max_depth: usize,
+    is_raw: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Open,
-    FirstKey,
-    Key,
-    InKey,
-    Colon,
-    Value,
-    Next,
-    Whole,
-    Bad,
-}
-
-/// What an [`ObjectReader`] has come to.
+/// What an [`ObjectReader`] has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member<'a> {
     /// A member's key, decoded.
     Key(&'a str),
-    /// A piece of its value's text.
+    /// A piece of its value's text, with control characters as escapes.
     Value(&'a str),
     /// The end of its value.
     End,
 }
 
 impl ObjectReader {
-    /// A reader for an object nested at most `max_depth` deep; 0 is no limit.
+    /// A reader for an object whose values are nested at most `max_depth` deep; 0
+    /// is no limit.
     pub fn new(max_depth: usize) -> Self {
-        let scanner = Scanner::new(max_depth);
-        ObjectReader { stage: Stage::Open, scanner, key: String::new(), max_depth }
+        let scanner = Scanner::new(if max_depth == 0 { 0 } else { max_depth + 1 });
+        ObjectReader { scanner, part: Part::Between, key: String::new(), is_raw: false }
     }
 
-    /// Reads on to the end of the object, of the text, or to what can't be
-    /// right; hands on what it comes to. Gives the bytes that were taken.
+    /// Reads on to the end of the object, of the text, or to the first byte that
+    /// can't be right, and passes on what it reads. Returns the number of bytes
+    /// taken.
     pub fn push<E>(
         &mut self,
         text: &str,
         then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
     ) -> Result<usize, E> {
-        let mut at = 0;
-        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-            if matches!(self.stage, Stage::Whole | Stage::Bad) {
+        // What is before `from` has been passed on.
+        let (mut from, mut at) = (0, 0);
+        while let Some(&byte) = text.as_bytes().get(at) {
+            let part = self.scanner.part(byte);
+            if part != self.part {
+                self.piece(text.get(from..at).unwrap_or_default(), then)?;
+                from = at;
+                self.end_part(then)?;
+                self.part = part;
+            }
+            let rest = text.get(at..).unwrap_or_default();
+            let taken = self.scanner.advance(rest.as_bytes());
+            at += taken;
+            if let Some(escape) = self.scanner.take_control(rest.get(taken..).unwrap_or_default()) {
+                self.piece(text.get(from..at).unwrap_or_default(), then)?;
+                self.piece(&escape, then)?;
+                self.is_raw = true;
+                at += 1;
+                from = at;
+            } else if taken == 0 {
                 break;
             }
-            at += match self.stage {
-                Stage::InKey => self.key(rest, then)?,
-                Stage::Value => self.value(rest, then)?,
-                _ => self.punctuation(rest.as_bytes().first().copied().unwrap_or_default()),
-            };
         }
+        self.piece(text.get(from..at).unwrap_or_default(), then)?;
         Ok(at)
     }
 
-    /// What is known so far.
+    /// Returns what is known so far.
     pub fn status(&self) -> Status {
-        match self.stage {
-            Stage::Whole => Status::Whole,
-            Stage::Bad => Status::Bad,
-            _ => Status::Open,
-        }
-    }
-
-    /// A byte between keys and values: how many bytes it takes.
-    fn punctuation(&mut self, byte: u8) -> usize {
-        use Stage::*;
-        self.stage = match (self.stage, byte) {
-            (stage, b' ' | b'\t' | b'\r' | b'\n') => stage,
-            (Open, b'{') => FirstKey,
-            (FirstKey | Next, b'}') => Whole,
-            (Next, b',') => Key,
-            (Colon, b':') => {
-                self.scanner = Scanner::new(self.max_depth);
-                Value
-            }
-            (FirstKey | Key, b'"') => {
-                self.key.clear();
-                self.scanner = Scanner::new(self.max_depth);
-                self.stage = InKey;
-                return 0;
-            }
-            _ => Bad,
-        };
-        usize::from(self.stage != Bad)
-    }
-
-    fn key<E>(
-        &mut self,
-        rest: &str,
-        then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
-    ) -> Result<usize, E> {
-        let taken = self.scanner.push(rest.as_bytes());
-        self.key.push_str(rest.get(..taken).unwrap_or_default());
         match self.scanner.status() {
-            Status::Whole => {
-                self.stage = Stage::Colon;
-                let key: crate::json::Str<'_> = serde_json::from_str(&self.key).unwrap_or_default();
-                then(Member::Key(key.as_str()))?;
-            }
-            Status::Bad | Status::TooDeep => self.stage = Stage::Bad,
-            Status::Empty | Status::Open => {}
+            Status::Empty => Status::Open,
+            status => status,
         }
-        Ok(taken)
     }
 
-    fn value<E>(
+    /// True if a string had a control character in it.
+    pub fn is_raw(&self) -> bool {
+        self.is_raw
+    }
+
+    fn piece<E>(
         &mut self,
-        rest: &str,
+        text: &str,
         then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
-    ) -> Result<usize, E> {
-        let taken = self.scanner.push(rest.as_bytes());
-        let piece = rest.get(..taken).unwrap_or_default();
-        if !piece.is_empty() {
-            then(Member::Value(piece))?;
-        }
-        match self.scanner.status() {
-            // A number ends where something else begins, not with its last digit.
-            Status::Whole if self.scanner.is_closed() => {
-                self.stage = Stage::Next;
-                then(Member::End)?;
-            }
-            Status::Bad | Status::TooDeep => self.stage = Stage::Bad,
+    ) -> Result<(), E> {
+        match self.part {
+            Part::Key => self.key.push_str(text),
+            Part::Value if !text.is_empty() => then(Member::Value(text))?,
             _ => {}
         }
-        Ok(taken)
+        Ok(())
+    }
+
+    fn end_part<E>(&mut self, then: &mut dyn FnMut(Member<'_>) -> Result<(), E>) -> Result<(), E> {
+        match self.part {
+            Part::Key => {
+                let key = std::mem::take(&mut self.key);
+                let key: Str<'_> = serde_json::from_str(&key).unwrap_or_default();
+                then(Member::Key(key.as_str()))
+            }
+            Part::Value => then(Member::End),
+            Part::Between => Ok(()),
+        }
     }
 }
 
@@ -179,12 +149,19 @@ mod tests {
         check("{ }", &[], Status::Whole, 3);
         check("{\"a\":12,\"b\":3}", &[("a", "12"), ("b", "3")], Status::Whole, 14);
         check("{\"a\":1", &[("a", "1")], Status::Open, 6);
+        check(
+            "{\"a\" : 1 ,\"b\\n\":\"\n\" }",
+            &[("a", "1"), ("b\n", "\"\\n\"")],
+            Status::Whole,
+            21,
+        );
     }
 
     #[test]
     fn what_is_no_object() {
         check("{\"a\" 1}", &[("a", "")], Status::Bad, 5);
         check("{a:1}", &[], Status::Bad, 1);
+        check("{\"a\":[1}", &[("a", "[1")], Status::Bad, 7);
         check("{\"a\":1,}", &[("a", "1")], Status::Bad, 7);
     }
 }

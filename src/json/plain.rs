@@ -1,24 +1,35 @@
-//! Bytes that mean themselves in a JSON string and need no escape in one: all
-//! but a few of most text, and looked at eight at a time.
+//! Runs of bytes that mean themselves in a JSON string, found eight at a time.
 
-/// How many of the first bytes are printable ASCII other than a quote or a
-/// backslash.
+/// Returns how many of the first bytes are printable ASCII other than a quote or
+/// a backslash.
 pub fn plain_length(bytes: &[u8]) -> usize {
+    run_length(bytes, |word| specials(word) | word | equal(word, 0x7F))
+}
+
+/// Returns how many of the first bytes neither end a JSON string, nor begin an
+/// escape, nor are control characters.
+pub(super) fn string_length(bytes: &[u8]) -> usize {
+    run_length(bytes, |word| specials(word) & !word)
+}
+
+/// Returns how many bytes come before the first that `mark` marks by its highest
+/// bit in a word of eight. Only the lowest mark has to be right.
+fn run_length(bytes: &[u8], mark: impl Fn(u64) -> u64) -> usize {
     let (chunks, rest) = bytes.as_chunks();
     for (number, chunk) in chunks.iter().enumerate() {
-        let others = others(u64::from_le_bytes(*chunk));
-        if others != 0 {
-            return number * 8 + (others.trailing_zeros() / 8) as usize;
+        let marks = mark(u64::from_le_bytes(*chunk)) & HIGHEST;
+        if marks != 0 {
+            return number * 8 + (marks.trailing_zeros() / 8) as usize;
         }
     }
     let mut last = [b' '; 8];
     last.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
-    let others = others(u64::from_le_bytes(last));
-    chunks.len() * 8 + rest.len().min((others.trailing_zeros() / 8) as usize)
+    let marks = mark(u64::from_le_bytes(last)) & HIGHEST;
+    chunks.len() * 8 + rest.len().min((marks.trailing_zeros() / 8) as usize)
 }
 
-/// Appends the first of these bytes. A few go as sixteen, of which some are taken
-/// back: so many needn't be told from fewer by branches that no one can predict.
+/// Appends the first `length` bytes. Copies a fixed 16 bytes and truncates where
+/// it can: that avoids an unpredictable branch on short lengths.
 pub fn push_short(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     let end = out.len() + length;
     match bytes.first_chunk::<16>().filter(|chunk| length <= chunk.len()) {
@@ -28,14 +39,18 @@ pub fn push_short(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// Marks the bytes of a word that are something else by their highest bits. Of
-/// these, the lowest one is right: a borrow goes upwards only.
-fn others(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGHEST: u64 = ONES << 7;
-    let is = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES);
-    let is_control = word.wrapping_sub(ONES * u64::from(b' '));
-    (is(b'"') | is(b'\\') | is(0x7F) | is_control | word) & HIGHEST
+const ONES: u64 = u64::MAX / 255;
+const HIGHEST: u64 = ONES << 7;
+
+/// Marks quotes, backslashes and control characters, and some bytes that are not
+/// ASCII. Of the marks, the lowest one is right: a borrow goes upwards only.
+fn specials(word: u64) -> u64 {
+    equal(word, b'"') | equal(word, b'\\') | word.wrapping_sub(ONES * u64::from(b' '))
+}
+
+/// Marks the bytes that are this one.
+fn equal(word: u64, byte: u8) -> u64 {
+    (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES)
 }
 
 #[cfg(test)]
@@ -55,6 +70,9 @@ mod tests {
                     let expected =
                         at + if is_plain { plain_length(&bytes[at + 1..]) + 1 } else { 0 };
                     assert_eq!(length, expected, "{byte:#x} at {at}");
+                    let is_inside = byte >= b' ' && byte != b'"' && byte != b'\\';
+                    let rest = if is_inside { string_length(&bytes[at + 1..]) + 1 } else { 0 };
+                    assert_eq!(string_length(&bytes), at + rest, "{byte:#x} at {at}");
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Payloads of which a field is wrong: that field is taken out, and said, and
-//! the rest is read.
+//! Repair of payloads in which a field has the wrong type or a key comes twice:
+//! that field is removed, a warning says so, and the rest is read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,50 +7,54 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_path_to_error::{Path, Segment};
+use serde_path_to_error::Segment;
 
-use crate::json::Scanner;
+use crate::json::{MAX_DEPTH, Str, quote};
 
-/// JSON text with a field less, and what was wrong with it.
-pub struct Mended {
-    /// The payload without the field, or with only the last of its doubles.
-    pub json: Vec<u8>,
+/// JSON text without the field that could not be read.
+pub struct Repaired {
+    /// The payload without that field, or with only the last of its doubles.
+    pub json: String,
     /// `wrong_type` or `duplicate_key`.
     pub code: &'static str,
     /// A sentence for people.
     pub message: String,
 }
 
-/// Takes out of a payload what kept it from being read as the type it should
-/// be. Gives nothing if it isn't JSON at all, or if nothing can be taken out.
-pub fn mend(json: &[u8], error: &serde_path_to_error::Error<serde_json::Error>) -> Option<Mended> {
+/// Removes from a payload what kept it from being read as its type. Returns
+/// `None` if it isn't JSON, or if nothing can be removed.
+pub fn repair(
+    json: &str,
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> Option<Repaired> {
     if !error.inner().is_data() {
         return None;
     }
-    let (path, reason) = (error.path().to_string(), reason(error.inner()));
+    let reason = reason(error.inner());
     if reason.starts_with("duplicate field") {
-        let text = std::str::from_utf8(json).ok()?;
         let message = format!("{reason}: the last one counts");
-        return Some(Mended {
-            json: last_of_each(text, 0).into_bytes(),
-            code: "duplicate_key",
-            message,
-        });
+        return Some(Repaired { json: without_doubles(json), code: "duplicate_key", message });
     }
-    let range = locate(json, error.path())?;
-    let mut kept = json.get(..range.start)?.to_vec();
-    kept.extend_from_slice(json.get(range.end..)?);
-    let message = format!("the field {path} was left out: {reason}");
-    Some(Mended { json: kept, code: "wrong_type", message })
+    let path: Vec<_> = error
+        .path()
+        .iter()
+        .map_while(|segment| match segment {
+            Segment::Map { key } => Some(Step::Key(key)),
+            Segment::Seq { index } => Some(Step::Index(*index)),
+            _ => None,
+        })
+        .collect();
+    let message = format!("the field {} was left out: {reason}", error.path());
+    Some(Repaired { json: without(json, &path)?, code: "wrong_type", message })
 }
 
-/// The members of a JSON object as (decoded key, value's text), in order.
-/// Nothing, if the text isn't an object.
+/// Returns the members of a JSON object as (decoded key, value's text), in order;
+/// nothing if the text isn't an object.
 pub fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(json).map(|members| members.0).unwrap_or_default()
 }
 
-/// A member of an object or, by its number, an element of an array.
+/// Returns a member of an object or, by its number, an element of an array.
 pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
     let value = match serde_json::from_str::<Vec<&RawValue>>(json) {
         Ok(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
@@ -73,7 +77,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
-                while let Some((key, value)) = map.next_entry::<crate::json::Str<'de>, _>()? {
+                while let Some((key, value)) = map.next_entry::<Str<'de>, _>()? {
                     members.push((Cow::Owned(key.as_str().to_owned()), value));
                 }
                 Ok(Members(members))
@@ -83,8 +87,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// What serde_json says, in JSON's words, without the position in a text that
-/// users don't see and without the texts that were found.
+/// Returns serde_json's message in JSON's words, without the position in a text
+/// that users don't see, and without the text that was found.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
@@ -102,10 +106,14 @@ fn reason(error: &serde_json::Error) -> String {
     format!("{found}, expected {wanted}")
 }
 
-/// JSON text with the last of each object's members of one name. What is nested
-/// deeper than anything that is read stays as it is.
+/// Returns JSON text with only the last of each object's members of one name.
+/// Values nested deeper than [`MAX_DEPTH`] stay as they are.
+pub fn without_doubles(json: &str) -> String {
+    last_of_each(json, 0)
+}
+
 fn last_of_each(json: &str, depth: usize) -> String {
-    if depth > crate::json::MAX_DEPTH {
+    if depth > MAX_DEPTH {
         return json.to_owned();
     }
     let members = members(json);
@@ -124,76 +132,49 @@ fn last_of_each(json: &str, depth: usize) -> String {
     let kept =
         members.iter().enumerate().filter(|(at, (key, _))| last.get(key.as_ref()) == Some(at));
     let inner: Vec<_> = kept
-        .map(|(_, (key, value))| {
-            format!("{}:{}", crate::json::quote(key), last_of_each(value.get(), depth + 1))
-        })
+        .map(|(_, (key, value))| format!("{}:{}", quote(key), last_of_each(value.get(), depth + 1)))
         .collect();
     format!("{{{}}}", inner.join(","))
 }
 
-/// The bytes of the member or element at a path, with one comma beside it.
-fn locate(json: &[u8], path: &Path) -> Option<std::ops::Range<usize>> {
-    let mut at = 0;
-    let mut found = None;
-    for segment in path.iter() {
-        let range = match segment {
-            Segment::Map { key } => child(json, at, |_, name| name == Some(key.as_str()))?,
-            Segment::Seq { index } => child(json, at, |place, _| place == *index)?,
-            _ => break,
-        };
-        at = range.value;
-        found = Some(range.start..range.end);
+/// One step of a path to a value.
+enum Step<'p> {
+    Key(&'p str),
+    Index(usize),
+}
+
+/// Returns JSON text without the member or element at a path.
+fn without(json: &str, path: &[Step<'_>]) -> Option<String> {
+    let (step, rest) = path.split_first()?;
+    // The child at the step's place, or nothing of it if the path ends there.
+    let child = |value: &RawValue| {
+        if rest.is_empty() { Some(None) } else { without(value.get(), rest).map(Some) }
+    };
+    let mut parts = Vec::new();
+    match step {
+        Step::Key(key) => {
+            let members = members(json);
+            let at = members.iter().position(|(name, _)| name == key)?;
+            for (n, (name, value)) in members.iter().enumerate() {
+                let value = if n == at { child(value)? } else { Some(value.get().to_owned()) };
+                parts.extend(value.map(|value| format!("{}:{value}", quote(name))));
+            }
+            Some(format!("{{{}}}", parts.join(",")))
+        }
+        Step::Index(at) => {
+            let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+            elements.get(*at)?;
+            for (n, value) in elements.into_iter().enumerate() {
+                parts.extend(if n == *at { child(value)? } else { Some(value.get().to_owned()) });
+            }
+            Some(format!("[{}]", parts.join(",")))
+        }
     }
-    found
-}
-
-struct Child {
-    start: usize,
-    value: usize,
-    end: usize,
-}
-
-/// The first child of the container at `at` that `is_it` accepts, by its place
-/// and, in objects, its key.
-fn child(json: &[u8], at: usize, is_it: impl Fn(usize, Option<&str>) -> bool) -> Option<Child> {
-    let open = at + skip_space(json.get(at..)?);
-    let is_object = json.get(open) == Some(&b'{');
-    let mut cursor = open + 1;
-    for place in 0.. {
-        let start = cursor;
-        cursor += skip_space(json.get(cursor..)?);
-        let mut key = None;
-        if is_object {
-            let end = cursor + Scanner::new(0).push(json.get(cursor..)?);
-            key = serde_json::from_slice::<String>(json.get(cursor..end)?).ok();
-            cursor = end + skip_space(json.get(end..)?) + 1;
-        }
-        let value = cursor;
-        cursor += skip_space(json.get(cursor..)?);
-        cursor += Scanner::new(0).push(json.get(cursor..)?);
-        cursor += skip_space(json.get(cursor..)?);
-        let is_last = json.get(cursor)? != &b',';
-        if is_it(place, key.as_deref()) {
-            let end = if is_last { cursor } else { cursor + 1 };
-            let start = if is_last && place > 0 { start - 1 } else { start };
-            return Some(Child { start, value, end });
-        }
-        if is_last {
-            return None;
-        }
-        cursor += 1;
-    }
-    None
-}
-
-fn skip_space(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|b| b.is_ascii_whitespace()).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::MAX_DEPTH;
 
     #[derive(serde::Deserialize, Debug)]
     struct Inner {
@@ -213,8 +194,8 @@ mod tests {
     fn check(json: &str, expected: &str, code: &str) {
         let mut deserializer = serde_json::Deserializer::from_str(json);
         let error = serde_path_to_error::deserialize::<_, Outer>(&mut deserializer).unwrap_err();
-        let mended = mend(json.as_bytes(), &error).unwrap();
-        assert_eq!((std::str::from_utf8(&mended.json).unwrap(), mended.code), (expected, code));
+        let repaired = repair(json, &error).unwrap();
+        assert_eq!((repaired.json.as_str(), repaired.code), (expected, code));
     }
 
     #[test]
@@ -229,14 +210,14 @@ mod tests {
     fn the_wrong_field_is_taken_out() {
         check(
             r#"{"a": [{"b": 1}, {"b": "x"}], "c": 2}"#,
-            r#"{"a": [{"b": 1}, {}], "c": 2}"#,
+            r#"{"a":[{"b": 1},{}],"c":2}"#,
             "wrong_type",
         );
-        check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{ "c": 2}"#, "wrong_type");
-        check(r#"{"c": 2, "a": [1]}"#, r#"{"c": 2, "a": []}"#, "wrong_type");
-        check(r#"{"x": 1, "c": "2"}"#, r#"{"x": 1}"#, "wrong_type");
-        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{  "a" : [ ] }"#, "wrong_type");
-        check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{ "a" : [ { } , {} ] }"#, "wrong_type");
+        check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{"c":2}"#, "wrong_type");
+        check(r#"{"c": 2, "a": [1]}"#, r#"{"c":2,"a":[]}"#, "wrong_type");
+        check(r#"{"x": 1, "c": "2"}"#, r#"{"x":1}"#, "wrong_type");
+        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{"a":[ ]}"#, "wrong_type");
+        check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{"a":[{ },{}]}"#, "wrong_type");
     }
 
     #[test]

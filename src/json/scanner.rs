@@ -1,7 +1,9 @@
-//! Strict JSON (RFC 8259), read in pieces: is it whole, can it still become
-//! so, and where does it end?
+//! A validator of strict JSON (RFC 8259) that takes its text in pieces.
 
-/// What is known of the text so far.
+use crate::json::plain::string_length;
+use crate::json::write::escape_into;
+
+/// What a [`Scanner`] knows of the text so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Nothing but white space.
@@ -16,11 +18,11 @@ pub enum Status {
     TooDeep,
 }
 
-/// A validator that keeps one state, and one bit for each open container.
+/// A validator that keeps one state, and whether each open container is an object.
 #[derive(Clone, Debug)]
 pub struct Scanner {
     state: State,
-    /// For each open container, whether it is an object.
+    /// For each open container, true if it is an object.
     open: Vec<bool>,
     max_depth: usize,
 }
@@ -38,6 +40,9 @@ enum State {
     Text(Role),
     Escape(Role),
     Hex(Role, u8),
+    /// Before a control character in a string, which strict JSON forbids; true if a
+    /// backslash is before it.
+    Control(Role, bool),
     Minus,
     Zero,
     Digits,
@@ -52,11 +57,35 @@ enum State {
     TooDeep,
 }
 
-/// What a string stands for.
+/// What a string is in its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,
     Value,
+}
+
+/// The part of an object that a byte belongs to, as an [`crate::json::ObjectReader`]
+/// tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A key's string, quotes included.
+    Key,
+    /// A member's value, without white space around it.
+    Value,
+    /// Braces, colons, commas and white space of the object itself.
+    Between,
+}
+
+/// The kind of token that a byte belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A key's string, quotes included.
+    Key,
+    /// Any other string, quotes included.
+    Text,
+    Number,
+    /// Brackets, separators, literals and white space.
+    Other,
 }
 
 impl Default for Scanner {
@@ -71,54 +100,112 @@ impl Scanner {
         Scanner { state: State::Empty, open: Vec::new(), max_depth }
     }
 
-    /// Whether what comes next is a string's.
+    /// True if the next byte belongs to a string.
     pub fn is_in_string(&self) -> bool {
-        matches!(self.state, State::Text(_) | State::Escape(_) | State::Hex(..))
+        use State::{Control, Escape, Hex, Text};
+        matches!(self.state, Text(_) | Escape(_) | Hex(..) | Control(..))
     }
 
-    /// Reads on to the end of the value, of the bytes, or to the first byte
-    /// that can't be right. Gives the number of bytes that were taken: white
-    /// space after a value that closes itself is not.
+    /// Reads on to the end of the value, of the bytes, or to the first byte that
+    /// can't be right. Returns the number of bytes taken: white space after a
+    /// value that closes itself is not taken.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            match self.state {
-                State::Whole | State::Bad | State::TooDeep => break,
-                State::Text(role) => {
-                    at += plain_run(bytes.get(at..).unwrap_or_default());
-                    let Some(&byte) = bytes.get(at) else { break };
-                    self.state = match byte {
-                        b'"' => self.string_ended(role),
-                        b'\\' => State::Escape(role),
-                        _ => State::Bad,
-                    };
-                    if self.state == State::Bad {
-                        break;
-                    }
-                    at += 1;
-                }
-                state => {
-                    if self.in_number() && !is_number_byte(byte) {
-                        self.end_number();
-                        continue;
-                    }
-                    self.state = self.step(state, byte);
-                    if matches!(self.state, State::Bad | State::TooDeep) {
-                        break;
-                    }
-                    at += 1;
-                }
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            match self.advance(rest) {
+                0 => break,
+                taken => at += taken,
             }
         }
         at
     }
 
-    /// What is known so far.
+    /// Takes a run of a string's bytes, or one byte of anything else; none if the
+    /// next byte can't be right or the value is complete.
+    pub(super) fn advance(&mut self, bytes: &[u8]) -> usize {
+        let Some(&first) = bytes.first() else { return 0 };
+        if self.in_number() && !is_number_byte(first) {
+            self.end_number();
+        }
+        match self.state {
+            State::Whole | State::Bad | State::TooDeep | State::Control(..) => return 0,
+            State::Escape(role) if first < b' ' => self.state = State::Control(role, true),
+            State::Text(role) => {
+                let run = string_length(bytes);
+                let Some(&byte) = bytes.get(run) else { return run };
+                self.state = match byte {
+                    b'"' => self.string_ended(role),
+                    b'\\' => State::Escape(role),
+                    _ => State::Control(role, false),
+                };
+                return run + usize::from(!matches!(self.state, State::Control(..)));
+            }
+            state => self.state = self.step(state, first),
+        }
+        usize::from(!matches!(self.state, State::Bad | State::TooDeep | State::Control(..)))
+    }
+
+    /// Reads on like [`Self::push`], but takes control characters in strings, which
+    /// models forget to escape. Passes the text on in pieces, with such characters
+    /// as escapes. Returns the number of bytes taken, and whether there were such
+    /// characters.
+    pub fn push_raw<E>(
+        &mut self,
+        text: &str,
+        then: &mut dyn FnMut(&str) -> Result<(), E>,
+    ) -> Result<(usize, bool), E> {
+        let (mut at, mut is_raw) = (0, false);
+        loop {
+            let rest = text.get(at..).unwrap_or_default();
+            let taken = self.push(rest.as_bytes());
+            at += taken;
+            if taken > 0 {
+                then(rest.get(..taken).unwrap_or_default())?;
+            }
+            let Some(escape) = self.take_control(text.get(at..).unwrap_or_default()) else {
+                return Ok((at, is_raw));
+            };
+            then(&escape)?;
+            is_raw = true;
+            at += 1;
+        }
+    }
+
+    /// Takes the control character in a string that this text begins with. Returns
+    /// its escape.
+    pub(super) fn take_control(&mut self, text: &str) -> Option<String> {
+        let State::Control(role, is_escaped) = self.state else { return None };
+        let mut escape = String::new();
+        escape_into(text.get(..1)?, &mut escape);
+        self.state = State::Text(role);
+        // A backslash before it has been passed on.
+        Some(escape.split_off(usize::from(is_escaped)))
+    }
+
+    /// The part of an object that a next byte would belong to.
+    pub(super) fn part(&mut self, byte: u8) -> Part {
+        use State::*;
+        if self.in_number() && !is_number_byte(byte) {
+            self.end_number();
+        }
+        match (self.open.len(), self.state) {
+            (
+                1,
+                Text(Role::Key) | Escape(Role::Key) | Hex(Role::Key, _) | Control(Role::Key, _),
+            ) => Part::Key,
+            (1, FirstKey | Key) if byte == b'"' => Part::Key,
+            (1, Value) if is_space(byte) => Part::Between,
+            (0, _) | (1, FirstKey | Key | Colon | After | Bad | TooDeep) => Part::Between,
+            _ => Part::Value,
+        }
+    }
+
+    /// Returns what is known so far.
     pub fn status(&self) -> Status {
         match self.state {
             State::Empty => Status::Empty,
             State::Whole => Status::Whole,
-            State::Bad => Status::Bad,
+            State::Bad | State::Control(..) => Status::Bad,
             State::TooDeep => Status::TooDeep,
             State::Zero | State::Digits | State::Fraction | State::ExponentDigits
                 if self.open.is_empty() =>
@@ -138,9 +225,28 @@ impl Scanner {
         }
     }
 
-    /// Whether the value is complete and can't grow, as a number at the top can.
+    /// True if the value is complete and can't grow, as a number at the top can.
     pub fn is_closed(&self) -> bool {
         self.state == State::Whole
+    }
+
+    /// The kind of token that a next byte would belong to.
+    pub(super) fn token(&mut self, byte: u8) -> Token {
+        use State::*;
+        if self.in_number() && !is_number_byte(byte) {
+            self.end_number();
+        }
+        match (self.state, byte) {
+            (Text(role) | Escape(role) | Hex(role, _) | Control(role, _), _) => match role {
+                Role::Key => Token::Key,
+                Role::Value => Token::Text,
+            },
+            (FirstKey | Key, b'"') => Token::Key,
+            (Empty | Value | FirstElement, b'"') => Token::Text,
+            (Empty | Value | FirstElement, b'-' | b'0'..=b'9') => Token::Number,
+            _ if self.in_number() => Token::Number,
+            _ => Token::Other,
+        }
     }
 
     fn step(&mut self, state: State, byte: u8) -> State {
@@ -247,9 +353,16 @@ fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// The length of the run that neither ends a string nor is forbidden in one.
-fn plain_run(bytes: &[u8]) -> usize {
-    bytes.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(bytes.len())
+/// True if the text is one whole JSON value.
+pub fn is_json(text: &str) -> bool {
+    let mut scanner = Scanner::default();
+    scanner.push_all(text.as_bytes());
+    scanner.status() == Status::Whole
+}
+
+/// True if the text is a number as JSON spells it.
+pub fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && is_json(text)
 }
 
 #[cfg(test)]
@@ -321,6 +434,29 @@ mod tests {
         let mut unlimited = Scanner::new(0);
         unlimited.push_all("[".repeat(1_000_000).as_bytes());
         assert_eq!(unlimited.status(), Status::Open);
+    }
+
+    #[test]
+    fn control_characters_in_strings_are_taken_where_they_are_asked_for() {
+        let text = "{\"a\tb\": \"x\\\n\",\n\"c\":1}";
+        for size in [1, 2, 3, text.len()] {
+            let (mut scanner, mut out, mut raw) = (Scanner::default(), String::new(), 0);
+            for piece in text.as_bytes().chunks(size) {
+                let piece = std::str::from_utf8(piece).unwrap();
+                let then = &mut |piece: &str| Ok::<(), ()>(out.push_str(piece));
+                let (taken, is_raw) = scanner.push_raw(piece, then).unwrap();
+                assert_eq!(taken, piece.len());
+                raw += usize::from(is_raw);
+            }
+            assert_eq!(out, "{\"a\\tb\": \"x\\n\",\n\"c\":1}");
+            assert_eq!(
+                (scanner.status(), raw.min(2)),
+                (Status::Whole, if size < 21 { 2 } else { 1 })
+            );
+        }
+        let mut strict = Scanner::default();
+        strict.push_all(b"{\"a\":\"x\n\"}");
+        assert_eq!(strict.status(), Status::Bad);
     }
 
     #[test]

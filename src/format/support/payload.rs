@@ -11,7 +11,7 @@ use crate::json;
 use crate::json::Str;
 
 /// How many fields of one record may be wrong.
-const MAX_MENDS: usize = 16;
+const MAX_REPAIRS: usize = 16;
 
 /// Reads a frame's payload as a `T` and hands it to `then`. A field of an
 /// unexpected type costs that field and a warning; several objects in one frame
@@ -36,33 +36,38 @@ where
             if several.len() > 1 {
                 out.warn("several_records", "several records in one event were told apart")?;
             }
-            return several.iter().try_for_each(|record| {
-                read_mended::<T, F>(record.get().as_bytes(), frame, out, &mut then)
-            });
+            return several
+                .iter()
+                .try_for_each(|record| read_repaired::<T, F>(record.get(), frame, out, &mut then));
         }
     }
     out.malformed(frame, "an event's data is not the JSON that its format asks for")
 }
 
 /// Reads a record of which some fields may be wrong.
-fn read_mended<'f, T, F>(record: &[u8], frame: &Frame<'f>, out: &mut EventOut, then: &mut F) -> Done
+fn read_repaired<'f, T, F>(
+    record: &str,
+    frame: &Frame<'f>,
+    out: &mut EventOut,
+    then: &mut F,
+) -> Done
 where
     T: for<'de> Payload<'de>,
     F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
     let mut record = Cow::Borrowed(record);
-    for _ in 0..MAX_MENDS {
-        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(&record) {
+    for _ in 0..MAX_REPAIRS {
+        if let Ok(payload) = serde_json::from_str::<<T as Payload<'_>>::Type>(&record) {
             return then(payload, out);
         }
-        let mut deserializer = serde_json::Deserializer::from_slice(&record);
+        let mut deserializer = serde_json::Deserializer::from_str(&record);
         let result =
             serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
-        let Some(mended) = result.err().and_then(|error| json::mend(&record, &error)) else {
+        let Some(repaired) = result.err().and_then(|error| json::repair(&record, &error)) else {
             break;
         };
-        out.warn(mended.code, &mended.message)?;
-        record = Cow::Owned(mended.json);
+        out.warn(repaired.code, &repaired.message)?;
+        record = Cow::Owned(repaired.json);
     }
     out.malformed(frame, "an event's data is not the JSON that its format asks for")
 }
