@@ -88,17 +88,17 @@ impl Tools {
         Ok(tools)
     }
 
-    /// Whether there is a tool of this name.
+    /// True if there is a tool of this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// The schema of a tool's arguments.
+    /// Returns the schema of a tool's arguments.
     pub fn schema(&self, tool: &str) -> Option<Schema<'_>> {
         self.0.get(tool).map(|root| Schema { root, nodes: vec![root] })
     }
 
-    /// The types that an argument may have, if its schema says so.
+    /// Returns the types that an argument may have, if its schema restricts them.
     pub fn types(&self, tool: &str, argument: &str) -> Option<Types> {
         self.schema(tool)?.property(argument).types()
     }
@@ -131,12 +131,12 @@ impl Tools {
     }
 }
 
-/// How many schemas are looked at for one place: they may refer to each other
+/// The maximum number of schemas read for one value: they may refer to each other
 /// without end.
 const MAX_SCHEMAS: usize = 256;
 
 impl<'t> Schema<'t> {
-    /// The schema of a member.
+    /// Returns the schema of a member.
     pub fn property(&self, key: &str) -> Schema<'t> {
         self.below(&|schema| {
             let named = schema.get("properties").and_then(|properties| properties.get(key));
@@ -144,12 +144,13 @@ impl<'t> Schema<'t> {
         })
     }
 
-    /// The schema of an array's elements.
+    /// Returns the schema of an array's elements.
     pub fn items(&self) -> Schema<'t> {
         self.below(&|schema| schema.get("items"))
     }
 
-    /// The types that a value here may have; none if the schema doesn't say.
+    /// Returns the types that a value here may have, or `None` if the schema doesn't
+    /// restrict them.
     pub fn types(&self) -> Option<Types> {
         let mut budget = MAX_SCHEMAS;
         let each = self.nodes.iter().map(|node| self.types_of(node, &mut budget));
@@ -168,14 +169,14 @@ impl<'t> Schema<'t> {
         found
     }
 
-    /// The schema that another one refers to.
+    /// Returns the schema that another one refers to.
     fn target(&self, schema: &Value) -> Option<&'t Value> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
         self.root.pointer(&decoded(pointer)?)
     }
 
-    /// The types that fit all that a schema says. What can't be found, or has
-    /// no end, says nothing.
+    /// Returns the types that satisfy all of a schema. References that can't be found
+    /// or never end restrict nothing.
     fn types_of(&self, schema: &Value, budget: &mut usize) -> Types {
         if *budget == 0 {
             return Types::ANY;
@@ -216,8 +217,7 @@ impl<'t> Schema<'t> {
     }
 }
 
-/// The schemas of a list inside a schema.
-/// A URI's text, without the percent signs that escape bytes in it.
+/// Returns a URI's text with its percent escapes decoded.
 fn decoded(text: &str) -> Option<String> {
     let (first, rest) =
         text.split_once('%').map_or((text, None), |(first, rest)| (first, Some(rest)));
@@ -230,11 +230,13 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Whether a schema holds for every value of its types: its negation, for none.
+/// True if a schema holds for every value of its types, so that its negation holds
+/// for none.
 fn says_only_type(schema: &Value) -> bool {
     schema.as_object().is_some_and(|members| members.keys().all(|key| key == "type"))
 }
 
+/// Returns the schemas of a list inside a schema.
 fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
@@ -262,14 +264,19 @@ impl Types {
         string: true,
     };
 
+    /// Adds a type by its name: JSON Schema's, or what programs call such types.
     fn add(&mut self, name: &str) {
-        match name.to_ascii_lowercase().as_str() {
+        let name = name.to_ascii_lowercase();
+        let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+        match name.as_str() {
             "null" => self.null = true,
             "boolean" | "bool" => self.boolean = true,
-            "integer" | "int" => self.integer = true,
-            "number" | "float" => (self.integer, self.number) = (true, true),
             "object" | "dict" => self.object = true,
             "array" | "list" => self.array = true,
+            _ if begins(&["int", "uint", "long"]) => self.integer = true,
+            _ if begins(&["number", "float", "double"]) => {
+                (self.integer, self.number) = (true, true);
+            }
             _ => self.string = true,
         }
     }
@@ -297,7 +304,7 @@ impl Types {
         }
     }
 
-    /// What is of none of these types. Integers are numbers.
+    /// Returns all other types. Integers are numbers.
     fn not(self) -> Types {
         Types {
             null: !self.null,
@@ -380,6 +387,12 @@ mod tests {
     fn all_that_a_schema_says_holds() {
         check_argument("{}", None);
         check_argument(r#"{"type":"number"}"#, Some("1 1.5"));
+        for name in ["int", "int32", "Int64", "uint8", "long", "longlong"] {
+            check_argument(&format!(r#"{{"type":"{name}"}}"#), Some("1"));
+        }
+        for name in ["float", "float32", "double"] {
+            check_argument(&format!(r#"{{"type":"{name}"}}"#), Some("1 1.5"));
+        }
         check_argument(r#"{"type":"string","nullable":true}"#, Some("null text"));
         check_argument(r#"{"type":["string","null"],"const":"null"}"#, Some("text"));
         check_argument(

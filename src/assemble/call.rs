@@ -271,7 +271,23 @@ impl Call {
         if let Some((code, message)) = note {
             out.warn(code, message, Some(self.index))?;
         }
-        Ok(Ok(arguments))
+        self.disambiguate(arguments, out).map(Ok)
+    }
+
+    /// Warns of what readers of the arguments disagree about, and drops all but the
+    /// last member of one name.
+    fn disambiguate(&self, arguments: String, out: &mut Out<'_, '_>) -> io::Result<String> {
+        let found = json::ambiguities(&arguments);
+        for (code, message, is_there) in [
+            ("lone_surrogate", "a string holds one half of a surrogate pair", found.lone_surrogate),
+            ("inexact_number", "a double doesn't hold one of the numbers", found.inexact_number),
+            ("duplicate_key", "a key comes twice: the last one counts", found.duplicate_key),
+        ] {
+            if is_there {
+                out.warn(code, message, Some(self.index))?;
+            }
+        }
+        Ok(if found.duplicate_key { json::without_doubles(&arguments) } else { arguments })
     }
 
     /// The object that the arguments are, with what had to be done to get it.

@@ -1,82 +1,96 @@
-//! Braces with bare keys.
+//! Braces with bare keys, and strings between delimiters, as JSON.
 
-use crate::dialect::body::literal::{Reader, push_key};
+use crate::dialect::body::cursor::{Cursor, push_comma, push_key};
 use crate::dialect::body::value;
 use crate::json;
 use crate::tools::{Schema, Types};
 
-/// `{key:value,…}` as JSON, strings between delimiters, other values typed as
-/// the schema says.
-pub(crate) fn braces(text: &str, delimiter: &str, schema: Option<&Schema<'_>>) -> Option<String> {
-    let mut reader = Reader::new(text, delimiter);
-    let mut out = String::new();
-    reader.braces(&mut out, schema)?;
-    reader.space();
-    reader.is_over().then_some(out)
+/// Returns `{key:value,…}` as JSON. Strings stand between delimiters; other values
+/// have the types of the schema. What can't be read without guessing is refused.
+pub(super) fn object(text: &str, delimiter: &str, schema: Option<&Schema<'_>>) -> Option<String> {
+    let mut cursor = Cursor::new(text);
+    let mut braces = Braces { delimiter, out: String::new() };
+    braces.object(&mut cursor, schema)?;
+    cursor.finish(braces.out)
 }
 
-impl Reader<'_> {
-    fn braces(&mut self, out: &mut String, schema: Option<&Schema<'_>>) -> Option<()> {
-        self.deeper()?;
-        let close = if self.take('(') { ')' } else { self.demand('{').map(|()| '}')? };
-        out.push('{');
-        while !self.take(close) {
-            let key = match self.delimited() {
+struct Braces<'d> {
+    delimiter: &'d str,
+    out: String,
+}
+
+impl Braces<'_> {
+    fn object(&mut self, cursor: &mut Cursor<'_>, schema: Option<&Schema<'_>>) -> Option<()> {
+        let close = match cursor.peek()? {
+            '(' => ')',
+            '{' => '}',
+            _ => return None,
+        };
+        self.out.push('{');
+        cursor.elements(close, |cursor| {
+            let key = match self.string(cursor) {
                 Some(key) => key,
-                None => self.word()?,
+                None => cursor.word()?,
             };
-            if !self.take(':') {
-                self.demand('=')?;
+            if !cursor.take(':') {
+                cursor.expect('=')?;
             }
-            push_key(&key, out);
-            self.brace_value(out, schema.map(|schema| schema.property(&key)).as_ref())?;
-            self.separator(close)?;
-        }
-        out.push('}');
-        self.depth -= 1;
+            push_key(key, &mut self.out);
+            self.value(cursor, schema.map(|schema| schema.property(key)).as_ref())
+        })?;
+        self.out.push('}');
         Some(())
     }
 
-    fn brace_value(&mut self, out: &mut String, schema: Option<&Schema<'_>>) -> Option<()> {
-        if let Some(text) = self.delimited() {
-            json::quote_into(&text, out);
+    fn value(&mut self, cursor: &mut Cursor<'_>, schema: Option<&Schema<'_>>) -> Option<()> {
+        if let Some(text) = self.string(cursor) {
+            json::quote_into(text, &mut self.out);
             return Some(());
         }
-        match self.peek()? {
-            '{' => self.braces(out, schema),
+        match cursor.peek()? {
+            '{' => self.object(cursor, schema),
             '[' => {
                 let items = schema.map(Schema::items);
-                self.deeper()?;
-                self.demand('[')?;
-                out.push('[');
-                while !self.take(']') {
-                    if !out.ends_with('[') {
-                        out.push(',');
-                    }
-                    self.brace_value(out, items.as_ref())?;
-                    self.separator(']')?;
-                }
-                out.push(']');
-                self.depth -= 1;
+                self.out.push('[');
+                cursor.elements(']', |cursor| {
+                    push_comma(&mut self.out);
+                    self.value(cursor, items.as_ref())
+                })?;
+                self.out.push(']');
                 Some(())
             }
-            _ if self.rest.starts_with(self.delimiter) => None,
+            _ if cursor.rest.starts_with(self.delimiter) => None,
             _ => {
-                let end = self.rest.find([',', '}', ']', ')'])?;
-                let (bare, rest) = self.rest.split_at(end);
-                self.rest = rest;
+                let bare = cursor.take_until(|c| ",}])".contains(c));
                 let types = schema.and_then(Schema::types).unwrap_or(Types::ANY);
-                out.push_str(&value::encode(bare.trim_ascii(), types));
+                self.out.push_str(&value::encode(bare.trim_ascii(), types));
                 Some(())
             }
         }
     }
 
-    /// A string between delimiters.
-    fn delimited(&mut self) -> Option<String> {
-        self.space();
-        let (text, rest) = self.rest.strip_prefix(self.delimiter)?.split_once(self.delimiter)?;
-        self.rest = rest;
-        Some(text.to_owned())
+    /// Reads a string between delimiters.
+    fn string<'t>(&self, cursor: &mut Cursor<'t>) -> Option<&'t str> {
+        cursor.space();
+        let (text, rest) = cursor.rest.strip_prefix(self.delimiter)?.split_once(self.delimiter)?;
+        cursor.rest = rest;
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_braces() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(object(text, "<e>", None).as_deref(), Some(expected), "{text}");
+        };
+        check("{}", "{}");
+        check("{a:<e>x \"y\" {z}<e>,b:3,c:true}", r#"{"a":"x \"y\" {z}","b":3,"c":true}"#);
+        check("{o:{k:[1,<e>s<e>]},n:None}", r#"{"o":{"k":[1,"s"]},"n":null}"#);
+        check("(a=<e>x<e>)", r#"{"a":"x"}"#);
+        assert_eq!(object("{a:<e>x}", "<e>", None), None);
     }
 }

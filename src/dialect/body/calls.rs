@@ -1,7 +1,6 @@
-//! The calls of a text: the one that is open, its markup, and its arguments on
-//! their way to JSON.
+//! The calls of one text: the call that is open, its markup, and the events that
+//! its body emits.
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
@@ -26,44 +25,50 @@ pub(crate) type Say<'s> = Emit<'s>;
 #[derive(Default)]
 pub(crate) struct Calls {
     pub(crate) tools: Option<Arc<Tools>>,
-    pub(crate) source: &'static str,
-    /// How many have been begun.
-    pub(crate) count: u64,
-    /// The name and id that the opener has.
-    pub(crate) name: Option<String>,
-    pub(crate) id: Option<String>,
+    pub(super) source: &'static str,
+    /// The number of calls that have begun.
+    pub(super) count: u64,
+    /// The name and id in the opener.
+    pub(super) name: Option<String>,
+    pub(super) id: Option<String>,
     /// The open call's text as the model wrote it, markup and all, up to
-    /// `max_raw` bytes, if that isn't 0; and whether there was more.
-    pub(crate) raw: String,
-    pub(crate) max_raw: usize,
-    pub(crate) is_over: bool,
-    pub(crate) open: Option<OpenCall>,
-    /// Whether the markup that is open has given a call.
-    pub(crate) has_closed: bool,
+    /// `max_raw` bytes; 0 is no limit. It's what an invalid call is reported with,
+    /// so until its end an open call is kept twice: here, and as arguments in
+    /// `assemble`.
+    pub(super) raw: String,
+    pub(super) max_raw: usize,
+    /// True if there was more text than `max_raw`.
+    pub(super) is_over: bool,
+    pub(super) open: Option<OpenCall>,
+    /// True if the markup that is open has given a call.
+    pub(super) has_closed: bool,
+    /// The escaped text of one piece of a value.
+    pub(super) scratch: String,
 }
 
+/// The call that is open.
 #[derive(Default)]
-pub(crate) struct OpenCall {
-    pub(crate) key: Key,
-    pub(crate) name: Option<String>,
-    /// Why it can't be run.
-    pub(crate) fault: Option<Reason>,
-    /// The keys of its arguments so far.
-    pub(crate) keys: HashSet<String>,
+pub(super) struct OpenCall {
+    pub(super) key: Key,
+    pub(super) name: Option<String>,
+    /// The reason that it can't be run.
+    pub(super) fault: Option<Reason>,
+    /// True if its arguments are an object, of which members have been emitted.
+    pub(super) has_keys: bool,
     /// The values that are open, the outermost first.
-    pub(crate) values: Vec<Value>,
-    /// The arguments that are elements, whole.
-    pub(crate) elements: Elements,
+    pub(super) values: Vec<Value>,
+    /// The arguments that are elements and have ended.
+    pub(super) elements: Elements,
 }
 
 impl Calls {
-    /// Calls whose arguments may be of so many bytes; 0 is no limit.
+    /// Calls whose arguments may have at most `max_args` bytes; 0 is no limit.
     pub(crate) fn new(tools: Option<Arc<Tools>>, max_args: usize) -> Self {
         let max_raw = if max_args == 0 { 0 } else { max_args.saturating_add(MAX_MARKUP) };
         Calls { tools, max_raw, ..Calls::default() }
     }
 
-    /// Adds to the open call's text what there is room for.
+    /// Appends to the open call's text what there is room for.
     pub(crate) fn push_raw(&mut self, text: &str) {
         let room = match self.max_raw {
             0 => text.len(),
@@ -73,23 +78,23 @@ impl Calls {
         self.raw.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
     }
 
-    /// Whether the open call is too large: no more of it is kept.
+    /// True if the open call is too large: no more of it is kept.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Lets something be said of the open call that leaves its text as it is.
-    pub(crate) fn aside(
+    /// Runs `then`, which adds to the open call's text, and restores that text.
+    pub(super) fn keep_raw(
         &mut self,
-        said: impl FnOnce(&mut Calls) -> io::Result<()>,
+        then: impl FnOnce(&mut Calls) -> io::Result<()>,
     ) -> io::Result<()> {
         let raw = std::mem::take(&mut self.raw);
-        said(self)?;
+        then(self)?;
         self.raw = raw;
         Ok(())
     }
 
-    /// The opener of a call, or of several, has been read.
+    /// Begins the markup of a call, or of several, with its opener.
     pub(crate) fn open_markup(
         &mut self,
         source: &'static str,
@@ -100,21 +105,21 @@ impl Calls {
         self.source = source;
         self.name =
             words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
-        self.id = words.get("id").map(str::to_owned);
+        self.id = words.get("id").filter(|id| !is_blank(id)).map(str::to_owned);
         self.raw.clear();
         self.is_over = false;
         self.push_raw(marker);
         self.has_closed = false;
     }
 
-    /// A call begins, if none is open.
+    /// Begins a call, if none is open.
     pub(crate) fn begin(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.open.is_some() {
             return Ok(());
         }
         let key = Key::Text(self.count);
         self.count += 1;
-        self.single_out(emit)?;
+        self.undouble_name(emit)?;
         let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
         emit(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
         let name = self.name.clone();
@@ -122,9 +127,9 @@ impl Calls {
         Ok(())
     }
 
-    /// A name that is written twice with a dot, as its own namespace, means the
-    /// tool, where `--tools` defines only that.
-    fn single_out(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    /// Takes a name once that is written as its own namespace, `name.name`, where
+    /// `--tools` defines only `name`.
+    fn undouble_name(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
         let half = name.get(..name.len() / 2).unwrap_or_default();
         let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
@@ -136,31 +141,37 @@ impl Calls {
         warn("doubled_name", &message, emit)
     }
 
-    /// How many have been begun.
+    /// Returns the number of calls that have begun.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The tool's name, once it's known.
+    /// Returns the open call's name, once it's known.
     pub(crate) fn name(&self) -> Option<&str> {
         self.open.as_ref().and_then(|call| call.name.as_deref())
     }
 
-    /// The body has the name, or the id.
-    pub(crate) fn report(
+    /// Emits the name or the id, which the body has.
+    pub(super) fn report(
         &mut self,
         name: Option<&str>,
         id: Option<&str>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         let Some(call) = &mut self.open else { return Ok(()) };
+        let id = id.filter(|id| !is_blank(id));
         if let Some(name) = name {
             call.name = Some(name.to_owned());
         }
         emit(Kind::CallPart(CallPart { key: call.key, name, id, ..CallPart::default() }))
     }
 
-    pub(crate) fn arguments(&self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    /// Emits arguments of the open call.
+    pub(super) fn arguments(
+        &self,
+        arguments: Arguments<'_>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
         match &self.open {
             Some(call) => {
                 emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
@@ -169,11 +180,12 @@ impl Calls {
         }
     }
 
-    pub(crate) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    /// Emits a fragment of the open call's arguments.
+    pub(super) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         self.arguments(Arguments::Fragment(text), emit)
     }
 
-    /// The open call can't be run.
+    /// Marks the open call as one that can't be run; begins one if none is open.
     pub(crate) fn fault(&mut self, reason: Reason, emit: &mut Emit<'_>) -> io::Result<()> {
         self.begin(emit)?;
         if let Some(call) = &mut self.open {
@@ -182,13 +194,13 @@ impl Calls {
         Ok(())
     }
 
-    /// The open call is closed, if there is one.
+    /// Closes the open call, if there is one.
     pub(crate) fn close(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         while self.has_value() {
             self.close_value(emit)?;
         }
         let Some(call) = &self.open else { return Ok(()) };
-        if call.fault.is_none() && !call.keys.is_empty() {
+        if call.fault.is_none() && call.has_keys {
             self.fragment("}", emit)?;
         }
         if !call.elements.is_empty() {
@@ -202,8 +214,8 @@ impl Calls {
         emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
-    /// The text ended inside the markup of a call; if no call had come of it,
-    /// what is there is one that can't be run.
+    /// Ends the open call where the text ended inside it. If its markup has given no
+    /// call, that is an invalid call.
     pub(crate) fn cut(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.has_closed() {
             return Ok(());
@@ -215,17 +227,29 @@ impl Calls {
         emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
-    /// Whether a call has come of the markup, and is closed.
+    /// True if the markup has given a call, which is closed.
     pub(crate) fn has_closed(&self) -> bool {
         self.open.is_none() && self.has_closed
     }
 
-    /// Whether the open call can't be run.
+    /// True if the open call can't be run.
     pub(crate) fn is_faulty(&self) -> bool {
         self.open.as_ref().is_some_and(|call| call.fault.is_some())
     }
 }
 
+/// Emits a warning.
 pub(crate) fn warn(code: &str, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
     emit(Kind::Warning(Warning { code, message, offset: None, index: None }))
+}
+
+/// Warns of a control character in a string of JSON.
+pub(super) fn warn_control(emit: &mut Emit<'_>) -> io::Result<()> {
+    let message = "a control character in a string of JSON was read as it is";
+    warn("control_character", message, emit)
+}
+
+/// True for an id that is none.
+fn is_blank(id: &str) -> bool {
+    id.trim().is_empty()
 }

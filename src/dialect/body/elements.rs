@@ -1,4 +1,4 @@
-//! Elements inside a value: what tags inside tags are in JSON.
+//! Values that hold elements, tags inside tags, as JSON.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::tools::Types;
 
 /// The elements of one value, in their order.
 #[derive(Default)]
-pub(crate) struct Elements {
+pub(super) struct Elements {
     /// The key of an array's elements.
     item: &'static str,
     /// Keys, and values as JSON.
@@ -15,21 +15,21 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    pub(crate) fn new(item: &'static str) -> Self {
+    pub(super) fn new(item: &'static str) -> Self {
         Elements { item, members: Vec::new() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    pub(crate) fn push(&mut self, key: String, json: String) {
+    pub(super) fn push(&mut self, key: String, json: String) {
         self.members.push((key, json));
     }
 
-    /// An array, if all are an array's elements and the value may be one, or
-    /// else an object. Text between the elements is a member of its own.
-    pub(crate) fn value(&self, text: &str, types: Option<Types>) -> String {
+    /// Returns an array if all are an array's elements and the schema allows one,
+    /// or else an object. Text between the elements becomes the member `$text`.
+    pub(super) fn value(&self, text: &str, types: Option<Types>) -> String {
         let has_text = !text.trim_ascii().is_empty();
         let is_object = types.is_some_and(|types| types.object && !types.array);
         if !has_text && !is_object && self.members.iter().all(|(key, _)| key == self.item) {
@@ -46,8 +46,8 @@ impl Elements {
         object(self.members.iter().chain(&text))
     }
 
-    /// An object, whatever the keys are.
-    pub(crate) fn object(&self) -> String {
+    /// Returns an object, whatever the keys are.
+    pub(super) fn object(&self) -> String {
         object(self.members.iter())
     }
 }
@@ -56,7 +56,7 @@ fn array<'j>(elements: impl Iterator<Item = &'j str>) -> String {
     format!("[{}]", elements.collect::<Vec<_>>().join(","))
 }
 
-/// An object in which what has the same key is an array.
+/// Returns an object in which members with the same key become one array.
 fn object<'m>(members: impl Iterator<Item = &'m (String, String)>) -> String {
     let mut places = HashMap::new();
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();

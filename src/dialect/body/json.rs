@@ -2,29 +2,39 @@
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::dialect::body::calls::{Calls, Emit, warn_control};
 use crate::dialect::spec::Envelope;
 use crate::event::{Arguments, Reason};
 use crate::json;
 use crate::json::{MAX_DEPTH, Member, ObjectReader, Status};
 
-/// One object on its way to a call.
+/// One object that becomes a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
-    envelope: Envelope,
     reader: ObjectReader,
+    parts: Parts,
+}
+
+/// The parts of a call that have been read from its object.
+#[derive(Clone, Debug)]
+struct Parts {
+    envelope: Envelope,
+    /// The part that the open member is.
     part: Part,
-    /// The value of the member that is open, unless it's handed on.
+    /// The text of the open member's value, unless it's emitted as it comes.
     value: String,
-    /// Arguments that came before the name, or are no object.
+    /// Arguments that came before the name, or that are no object.
     arguments: Option<String>,
+    /// True if the open member's value is emitted as it comes.
     is_streaming: bool,
     has_arguments: bool,
+    /// True if there are members that are no part of a call.
+    has_others: bool,
     /// Members that may hold the call's parts, with their keys.
     inner: Vec<(String, String)>,
 }
 
-/// What a member is to a call.
+/// The part of a call that a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Name,
@@ -35,43 +45,54 @@ enum Part {
 }
 
 impl Element {
-    pub(crate) fn new(envelope: Envelope) -> Self {
-        Element {
+    pub(super) fn new(envelope: Envelope) -> Self {
+        let parts = Parts {
             envelope,
-            reader: ObjectReader::new(MAX_DEPTH),
             part: Part::Other,
             value: String::new(),
             arguments: None,
             is_streaming: false,
             has_arguments: false,
+            has_others: false,
             inner: Vec::new(),
-        }
+        };
+        Element { reader: ObjectReader::new(MAX_DEPTH), parts }
     }
 
-    /// Takes what belongs to the object. Arguments are handed on as they come,
-    /// once the name is known.
-    pub(crate) fn feed(
+    /// Takes what belongs to the object; returns how many bytes. Arguments are
+    /// emitted as they come, once the name is known.
+    pub(super) fn feed(
         &mut self,
         text: &str,
         calls: &mut Calls,
         emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Status)> {
         calls.begin(emit)?;
-        let mut reader = self.reader.clone();
+        let Element { reader, parts } = self;
         let taken = reader.push(text, &mut |member| match member {
             Member::Key(key) => {
-                self.key(key);
+                parts.begin(key);
                 Ok(())
             }
-            Member::Value(piece) => self.piece(piece, calls, emit),
-            Member::End => self.end(calls, emit),
+            Member::Value(piece) => parts.piece(piece, calls, emit),
+            Member::End => parts.end(calls, emit),
         })?;
-        self.reader = reader;
         calls.push_raw(text.get(..taken).unwrap_or_default());
-        Ok((taken, self.reader.status()))
+        Ok((taken, reader.status()))
     }
 
-    fn key(&mut self, key: &str) {
+    /// Emits what had to wait for the end of the object. Of an object that holds
+    /// several calls, all but the last one are closed.
+    pub(super) fn finish(self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.reader.is_raw() {
+            warn_control(emit)?;
+        }
+        self.parts.finish(calls, emit)
+    }
+}
+
+impl Parts {
+    fn begin(&mut self, key: &str) {
         let Envelope { name, arguments, id, inner, keyed, .. } = self.envelope;
         self.value.clear();
         self.part = match key {
@@ -82,7 +103,10 @@ impl Element {
                 self.inner.push((key.to_owned(), String::new()));
                 Part::Inner
             }
-            _ => Part::Other,
+            _ => {
+                self.has_others = true;
+                Part::Other
+            }
         };
     }
 
@@ -128,12 +152,12 @@ impl Element {
         }
     }
 
-    /// The object is whole: says what waited for that. Of an object that holds
-    /// several calls, all but the last one are closed.
-    pub(crate) fn finish(mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn finish(mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         if calls.name().is_some() {
+            let has_others = self.has_others || !self.inner.is_empty();
             return match self.arguments.take() {
-                Some(arguments) => calls.arguments(Arguments::Value(&arguments), emit),
+                Some(arguments) => emit_value(&arguments, calls, emit),
+                None if has_others && !self.has_arguments => calls.fault(Reason::Malformed, emit),
                 None => Ok(()),
             };
         }
@@ -153,28 +177,39 @@ impl Element {
     }
 }
 
-/// A call's parts, found inside a member.
+/// A call found inside a member.
 struct Found {
     name: String,
     id: Option<String>,
     arguments: Option<String>,
+    /// True if there are members that are no part of a call.
+    has_others: bool,
 }
 
 impl Found {
     fn emit(&self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         calls.report(Some(&self.name), self.id.as_deref(), emit)?;
         match &self.arguments {
-            Some(arguments) => calls.arguments(Arguments::Value(arguments), emit),
+            Some(arguments) => emit_value(arguments, calls, emit),
+            None if self.has_others => calls.fault(Reason::Malformed, emit),
             None => Ok(()),
         }
     }
 }
 
+/// Emits whole arguments. A string without text means that there are none.
+fn emit_value(json: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    let is_empty = serde_json::from_str::<&str>(json).is_ok_and(|text| text.trim().is_empty());
+    calls.arguments(Arguments::Value(if is_empty { "{}" } else { json }), emit)
+}
+
 impl Envelope {
-    /// The calls in a member's value: its key's own, an object's or an array's.
+    /// Collects the calls in a member's value: the one that its key names, an
+    /// object's, or an array's.
     fn collect(&self, key: &str, value: &str, found: &mut Vec<Found>) {
         if self.keyed {
-            found.push(Found { name: key.to_owned(), id: None, arguments: Some(value.to_owned()) });
+            let (name, arguments) = (key.to_owned(), Some(value.to_owned()));
+            found.push(Found { name, id: None, arguments, has_others: false });
             return;
         }
         let elements: Vec<&serde_json::value::RawValue> =
@@ -201,7 +236,10 @@ impl Envelope {
         if let Some(name) = text(self.name) {
             // OpenAI's own parallel wrapper writes its tools with a namespace.
             let name = name.strip_prefix("functions.").unwrap_or(&name).to_owned();
-            found.push(Found { name, id, arguments: get(self.arguments).map(str::to_owned) });
+            let arguments = get(self.arguments).map(str::to_owned);
+            let is_part = |key: &str| self.name.contains(&key) || self.id.contains(&key);
+            let has_others = members.iter().any(|(key, _)| !is_part(key));
+            found.push(Found { name, id, arguments, has_others });
         } else if let Some(inner) = get(self.inner).filter(|inner| inner.starts_with('{')) {
             let first = found.len();
             self.collect_flat(inner, found);
@@ -211,7 +249,7 @@ impl Envelope {
         }
     }
 
-    /// The parts of one object, without looking further inside.
+    /// Collects the call of one object, without looking further inside.
     fn collect_flat(&self, object: &str, found: &mut Vec<Found>) {
         Envelope { inner: &[], ..*self }.collect_object(object, found);
     }

@@ -1,20 +1,22 @@
-//! The inside of a call that has an end of its own: JSON, Python's syntax, or
-//! braces.
+//! The inside of a call, from a model's text to the JSON of its arguments.
+//!
+//! A [`BodyReader`] reads the bodies that have an end of their own; the machine
+//! finds the end of the others and passes on their values (see [`values`]).
 
 mod braces;
-mod brackets;
 pub(crate) mod calls;
+mod cursor;
 mod elements;
 mod json;
-mod literal;
+mod python;
 mod value;
 pub(crate) mod values;
-pub(crate) mod yaml;
+mod yaml;
 
 use std::io;
 
-use crate::dialect::body::brackets::Brackets;
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::dialect::body::calls::{Calls, Emit, warn_control};
+use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
 use crate::event::{Arguments, Reason};
@@ -38,12 +40,18 @@ pub(crate) enum BodyForm {
 pub(crate) enum BodyReader {
     Json {
         envelope: Envelope,
-        element: Option<Element>,
-        /// Whether the objects are an array's.
+        /// The element that is open.
+        open: Option<Open>,
+        /// True if the objects are an array's.
         is_list: bool,
     },
-    Arguments(Scanner),
+    Arguments {
+        scanner: Scanner,
+        /// True if a string had a control character in it.
+        is_raw: bool,
+    },
     Python {
+        /// The call that is open, and what finds its end.
         expression: Option<(Brackets, String)>,
         is_list: bool,
     },
@@ -59,10 +67,17 @@ pub(crate) enum BodyReader {
     },
 }
 
-/// How far a body has come.
+/// An element of a body in JSON.
+pub(crate) enum Open {
+    Call(Element),
+    /// A value that can't be a call.
+    Other(Scanner),
+}
+
+/// How far a body has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// It goes on.
+    /// More of it is to come.
     Open,
     /// It's complete.
     Whole,
@@ -71,13 +86,16 @@ pub(crate) enum Progress {
 }
 
 impl BodyReader {
-    /// A reader for a body of this form, if that has an end of its own.
+    /// Returns a reader for a body of this form, or `None` if that has no end of its
+    /// own.
     pub(crate) fn new(form: &BodyForm) -> Option<Self> {
         Some(match form {
             BodyForm::Json(envelope) => {
-                BodyReader::Json { envelope: *envelope, element: None, is_list: false }
+                BodyReader::Json { envelope: *envelope, open: None, is_list: false }
             }
-            BodyForm::Arguments => BodyReader::Arguments(Scanner::new(MAX_DEPTH)),
+            BodyForm::Arguments => {
+                BodyReader::Arguments { scanner: Scanner::new(MAX_DEPTH), is_raw: false }
+            }
             BodyForm::Python => BodyReader::Python { expression: None, is_list: false },
             BodyForm::Literal(envelope) => BodyReader::Literal {
                 envelope: *envelope,
@@ -95,13 +113,13 @@ impl BodyReader {
         })
     }
 
-    /// Whether it's between the calls of a body that may end behind any of them.
+    /// True between the calls of a body that may end after any of them.
     pub(crate) fn is_between(&self) -> bool {
         matches!(self, BodyReader::Python { expression: None, is_list: false })
     }
 
-    /// Takes what belongs to the body; gives how many bytes, and how far it
-    /// has come.
+    /// Takes what belongs to the body. Returns how many bytes that is, and how far
+    /// the body has been read.
     pub(crate) fn feed(
         &mut self,
         text: &str,
@@ -111,12 +129,14 @@ impl BodyReader {
         match self {
             BodyReader::Json { .. } => self.json(text, calls, emit),
             BodyReader::Python { .. } => self.python(text, calls, emit),
-            BodyReader::Arguments(scanner) => {
+            BodyReader::Arguments { scanner, is_raw } => {
                 calls.begin(emit)?;
-                let taken = scanner.push(text.as_bytes());
-                let piece = text.get(..taken).unwrap_or_default();
-                calls.push_raw(piece);
-                calls.arguments(Arguments::Fragment(piece), emit)?;
+                let (taken, was_raw) =
+                    scanner.push_raw(text, &mut |piece| calls.fragment(piece, emit))?;
+                if was_raw && !std::mem::replace(is_raw, true) {
+                    warn_control(emit)?;
+                }
+                calls.push_raw(text.get(..taken).unwrap_or_default());
                 Ok((taken, progress(scanner.status())))
             }
             BodyReader::Literal { envelope, brackets, text: body } => {
@@ -130,14 +150,14 @@ impl BodyReader {
                 if calls.is_over() {
                     return calls.begin(emit).map(|()| (taken, Progress::Whole));
                 }
-                // From here on, it's what JSON would have been; its text stays
-                // what the model wrote.
-                let json = literal::python_value(body);
+                // What follows is read as the JSON that it means, while the call's
+                // raw text stays what the model wrote.
+                let json = python::literal(body);
                 let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, Progress::Bad));
                 };
-                calls.aside(|calls| reader.feed_all(&json, calls, emit))?;
+                calls.keep_raw(|calls| reader.feed_all(&json, calls, emit))?;
                 Ok((taken, Progress::Whole))
             }
             BodyReader::Braces { delimiter, brackets, text: body } => {
@@ -149,7 +169,7 @@ impl BodyReader {
                 if !ended {
                     return Ok((taken, Progress::Open));
                 }
-                match braces::braces(body, delimiter, calls.schema().as_ref()) {
+                match braces::object(body, delimiter, calls.schema().as_ref()) {
                     Some(json) => calls.arguments(Arguments::Value(&json), emit)?,
                     None => calls.fault(Reason::Malformed, emit)?,
                 }
@@ -182,22 +202,36 @@ impl BodyReader {
         calls: &mut Calls,
         emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
-        let BodyReader::Json { envelope, element: slot, is_list } = self else {
+        let BodyReader::Json { envelope, open, is_list } = self else {
             return Ok((0, Progress::Bad));
         };
-        let Some(element) = slot else {
+        let Some(element) = open else {
             let (taken, begins) = between(text, is_list, '{');
             calls.push_raw(text.get(..taken).unwrap_or_default());
-            if begins == Between::Next {
-                *slot = Some(Element::new(*envelope));
-            }
-            return Ok((taken, begins.progress()));
+            *open = match begins {
+                Between::Next => Some(Open::Call(Element::new(*envelope))),
+                // A value that is no object costs only itself.
+                Between::Bad if *is_list => Some(Open::Other(Scanner::default())),
+                _ => return Ok((taken, begins.progress())),
+            };
+            return Ok((taken, Progress::Open));
         };
-        let (taken, status) = element.feed(text, calls, emit)?;
+        let (taken, status) = match element {
+            Open::Call(element) => element.feed(text, calls, emit)?,
+            Open::Other(scanner) => {
+                calls.fault(Reason::Malformed, emit)?;
+                let taken = scanner.push(text.as_bytes());
+                calls.push_raw(text.get(..taken).unwrap_or_default());
+                let status = scanner.status();
+                // A number ends where something else begins.
+                let is_open = status == Status::Whole && !scanner.is_closed();
+                (taken, if is_open { Status::Open } else { status })
+            }
+        };
         if status != Status::Whole {
             return Ok((taken, progress(status)));
         }
-        if let Some(element) = slot.take() {
+        if let Some(Open::Call(element)) = open.take() {
             element.finish(calls, emit)?;
         }
         if *is_list || envelope.many {
@@ -221,7 +255,7 @@ impl BodyReader {
             if begins == Between::Next {
                 *slot = Some((Brackets::new(""), String::new()));
             }
-            // What begins no expression is the closer's.
+            // What begins no expression belongs to the closer.
             let progress = if begins == Between::Bad { Progress::Whole } else { begins.progress() };
             return Ok((taken, progress));
         };
@@ -233,7 +267,7 @@ impl BodyReader {
         if !ended {
             return Ok((taken, Progress::Open));
         }
-        match literal::python_call(expression) {
+        match python::call(expression) {
             Some((name, json)) => {
                 calls.report(Some(&name), None, emit)?;
                 calls.arguments(Arguments::Value(&json), emit)?;
@@ -254,14 +288,16 @@ fn progress(status: Status) -> Progress {
     }
 }
 
-/// What stands between the elements of a body.
+/// What comes after the separators between two elements of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Between {
+    /// Nothing yet.
     More,
     /// The next element begins.
     Next,
     /// The list is closed.
     End,
+    /// Neither an element nor the end of the list.
     Bad,
 }
 
@@ -275,8 +311,8 @@ impl Between {
     }
 }
 
-/// Passes over brackets, separators and white space to the first byte of an
-/// element: `first`, or any letter if that is one.
+/// Passes over brackets, separators and white space to the first character of an
+/// element: `first`, or any letter if `first` is one. Returns the bytes passed.
 fn between(text: &str, is_list: &mut bool, first: char) -> (usize, Between) {
     for (at, c) in text.char_indices() {
         match c {

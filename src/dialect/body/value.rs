@@ -1,14 +1,19 @@
-//! Values of arguments: from a model's text to JSON. Nothing is trimmed or
-//! decoded unless the argument's schema says that it's no string.
+//! Values of arguments, from a model's text to JSON. Nothing is trimmed or decoded
+//! unless the argument's schema says that it's no string.
 
-use crate::dialect::body::literal;
+use crate::dialect::body::python;
 use crate::json;
-use crate::json::{Scanner, Status};
 use crate::tools::Types;
 
-/// A value as JSON: the first type of those allowed that the text spells
-/// without loss, or else a string.
-pub(crate) fn encode(raw: &str, types: Types) -> String {
+/// Returns a value as JSON: as the first of the allowed types that the text spells
+/// without loss, or else as a string.
+pub(super) fn encode(raw: &str, types: Types) -> String {
+    encode_exactly(raw, types).unwrap_or_else(|| json::quote(raw))
+}
+
+/// Returns a value as JSON of one of the allowed types other than a string, if the
+/// text spells one without loss.
+pub(super) fn encode_exactly(raw: &str, types: Types) -> Option<String> {
     let text = raw.trim_ascii();
     let spelt = [
         types.null.then(|| null(text)).flatten(),
@@ -18,38 +23,44 @@ pub(crate) fn encode(raw: &str, types: Types) -> String {
         types.object.then(|| container(text, '{')).flatten(),
         types.array.then(|| container(text, '[')).flatten(),
     ];
-    spelt.into_iter().flatten().next().unwrap_or_else(|| json::quote(raw))
+    spelt.into_iter().flatten().next()
 }
 
-/// The same, but nothing is the empty container of its type, and without types
-/// it's JSON wherever it can be read as that.
-pub(crate) fn encode_or_empty(raw: &str, types: Option<Types>) -> String {
+/// Returns a value as JSON, where empty text is the empty container of its type,
+/// and a value without types is JSON if it can be read as that.
+pub(super) fn encode_or_empty(raw: &str, types: Option<Types>) -> String {
     let text = raw.trim_ascii();
     match types {
         Some(types) if !types.string && types.array && text.is_empty() => "[]".into(),
         Some(types) if !types.string && types.object && text.is_empty() => "{}".into(),
         Some(types) => encode(raw, types),
-        None if is_json(text) => json::minify(text),
+        None if json::is_json(text) => json::minify(text),
         None => json::quote(raw),
     }
+}
+
+/// True if a value begins as a container or a string does in JSON, and can't be read
+/// as one of the allowed types.
+pub(super) fn is_broken(raw: &str, types: Option<Types>) -> bool {
+    let is_begun = raw.trim_ascii_start().starts_with(['{', '[', '"']);
+    is_begun && encode_exactly(raw, types.unwrap_or(Types::ANY)).is_none() && !json::is_json(raw)
 }
 
 fn null(text: &str) -> Option<String> {
     matches!(text, "null" | "None").then(|| "null".into())
 }
 
-/// Digits of any length; `5.0` and `+5` are 5, `007` is not a number.
+/// Returns an integer of any length; `5.0` and `+5` are 5, `007` is no number.
 fn integer(text: &str) -> Option<String> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let whole = digits.strip_suffix(".0").unwrap_or(digits);
     let is_integer = whole.strip_prefix('-').unwrap_or(whole).bytes().all(|b| b.is_ascii_digit());
-    (is_integer && is_json(whole)).then(|| whole.to_owned())
+    (is_integer && json::is_json(whole)).then(|| whole.to_owned())
 }
 
-/// The spelling stays, if it's JSON's.
-pub(crate) fn number(text: &str) -> Option<String> {
-    let starts = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    (starts && is_json(text)).then(|| text.to_owned())
+/// Returns a number as it is spelled, if that is JSON.
+fn number(text: &str) -> Option<String> {
+    json::is_number(text).then(|| text.to_owned())
 }
 
 fn boolean(text: &str) -> Option<String> {
@@ -62,13 +73,7 @@ fn container(text: &str, open: char) -> Option<String> {
         return None;
     }
     // Some templates print containers as Python does.
-    if is_json(text) { Some(json::minify(text)) } else { literal::python_value(text) }
-}
-
-fn is_json(text: &str) -> bool {
-    let mut scanner = Scanner::default();
-    scanner.push_all(text.as_bytes());
-    scanner.status() == Status::Whole
+    if json::is_json(text) { Some(json::minify(text)) } else { python::literal(text) }
 }
 
 #[cfg(test)]

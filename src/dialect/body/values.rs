@@ -1,8 +1,8 @@
-//! The values of the open call's arguments, from their openers to JSON.
+//! The values of the open call's arguments, of which the machine finds the borders.
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit, warn};
+use crate::dialect::body::calls::{Calls, Emit};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
@@ -15,21 +15,24 @@ use crate::tools::{Schema, Types};
 #[derive(Default)]
 pub(crate) struct Value {
     key: String,
-    /// What it may be; none if it's JSON wherever it can be read as that.
+    /// The types it may have; `None` if it's JSON where it can be read as that.
     types: Option<Types>,
-    /// Its text, unless that is handed on as it comes.
+    /// True if the model itself wrote that it's no string.
+    is_declared: bool,
+    /// Its text, unless that is emitted as it comes.
     text: String,
     is_streaming: bool,
-    /// Where it is as JSON, if it can be no string.
+    /// Follows it as JSON, if it can be no string.
     scanner: Option<Scanner>,
-    /// Whether it's all of the arguments, in YAML.
+    /// True if it's all of the arguments, in YAML.
     is_yaml: bool,
-    /// Whether it's an element, and what it holds, if it may hold elements.
+    /// True if it's an element.
     is_nested: bool,
+    /// The elements inside it, if it may hold any.
     elements: Option<Elements>,
 }
 
-/// How an argument's value begins.
+/// The opener of an argument's value.
 pub(crate) struct Opener<'o> {
     pub(crate) key: &'o str,
     /// The type that the model wrote beside it.
@@ -38,22 +41,24 @@ pub(crate) struct Opener<'o> {
 }
 
 impl Calls {
+    /// True if a value is open.
     pub(crate) fn has_value(&self) -> bool {
         self.open.as_ref().is_some_and(|call| !call.values.is_empty())
     }
 
-    /// Whether the open value may hold elements.
+    /// True if the open value may hold elements.
     pub(crate) fn may_nest(&self) -> bool {
         let value = self.open.as_ref().and_then(|call| call.values.last());
         value.is_some_and(|value| value.elements.is_some())
     }
 
-    /// The schema of the open call's arguments.
+    /// Returns the schema of the open call's arguments.
     pub(crate) fn schema(&self) -> Option<Schema<'_>> {
         self.tools.as_ref()?.schema(self.name()?)
     }
 
-    /// What the schema says of an argument, or of an element of the open value.
+    /// Returns the types that the schema allows for an argument, or for an element of
+    /// the open value.
     fn declared(&self, key: &str, item: &str) -> Option<Types> {
         let mut schema = self.schema()?;
         let mut is_outermost = true;
@@ -66,8 +71,12 @@ impl Calls {
         schema.types()
     }
 
-    /// An argument begins, or an element of the open one.
-    pub(crate) fn open_value(&mut self, opener: &Opener<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    /// Begins an argument, or an element of the open one.
+    pub(crate) fn open_value(
+        &mut self,
+        opener: &Opener<'_>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
         self.begin(emit)?;
         let Parameters { item, untyped, .. } = opener.form;
         let (key, is_nested) = (opener.key, !item.is_empty());
@@ -77,7 +86,7 @@ impl Calls {
             None => self.declared(key, item),
         };
         let Some(call) = &mut self.open else { return Ok(()) };
-        let is_double = !is_nested && call.keys.contains(key);
+        let is_declared = opener.kind.is_some() && declared != Some(Types::STRING);
         let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
         let is_too_deep = call.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
@@ -88,16 +97,15 @@ impl Calls {
         let is_streaming = types == Some(Types::STRING) && !is_nested;
         let mut text = String::new();
         if !is_nested {
-            text.push_str(if call.keys.is_empty() { "{" } else { "," });
+            text.push_str(if call.has_keys { "," } else { "{" });
             json::quote_into(key, &mut text);
             text.push_str(if is_streaming { ":\"" } else { ":" });
-            if !self.is_over {
-                call.keys.insert(key.to_owned());
-            }
+            call.has_keys = true;
         }
         call.values.push(Value {
             key: key.to_owned(),
             types,
+            is_declared,
             text: String::new(),
             is_streaming,
             scanner: types.filter(|types| !types.string && !is_nested).map(|_| Scanner::default()),
@@ -105,13 +113,10 @@ impl Calls {
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
-        if is_double {
-            warn("duplicate_key", &format!("the argument {} came twice", json::quote(key)), emit)?;
-        }
         self.fragment(&text, emit)
     }
 
-    /// The arguments begin, in YAML.
+    /// Begins the arguments, in YAML.
     pub(crate) fn open_yaml(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.begin(emit)?;
         let open = self.open.iter_mut();
@@ -119,8 +124,8 @@ impl Calls {
         Ok(())
     }
 
-    /// A string's text is handed on as it comes; what may be of another type
-    /// waits for its end.
+    /// Takes a piece of the open value. A string's text is emitted as it comes; what
+    /// may have another type waits for its end.
     pub(crate) fn feed_value(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         self.push_raw(text);
         let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
@@ -136,18 +141,22 @@ impl Calls {
             value.text.push_str(text);
             return Ok(());
         }
-        let mut escaped = String::with_capacity(text.len());
+        let mut escaped = std::mem::take(&mut self.scratch);
+        escaped.clear();
         json::escape_into(text, &mut escaped);
-        self.fragment(&escaped, emit)
+        self.fragment(&escaped, emit)?;
+        self.scratch = escaped;
+        Ok(())
     }
 
-    /// Whether the open value is JSON and here in a string of its: no closer is
-    /// one there.
+    /// True if the open value is JSON and inside one of its strings, where a closer
+    /// is text.
     pub(crate) fn is_in_string(&self) -> bool {
         let value = self.open.as_ref().and_then(|call| call.values.last());
         value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
     }
 
+    /// Closes the open value, if there is one.
     pub(crate) fn close_value(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
             return Ok(());
@@ -161,6 +170,10 @@ impl Calls {
         let json = match &value.elements {
             _ if value.is_streaming => "\"".to_owned(),
             Some(elements) if !elements.is_empty() => elements.value(&value.text, value.types),
+            // JSON that the model began and that can't be read is no string.
+            _ if value.is_declared && value::is_broken(&value.text, value.types) => {
+                return self.fault(Reason::Malformed, emit);
+            }
             _ => value::encode_or_empty(&value.text, value.types),
         };
         if !value.is_nested {
