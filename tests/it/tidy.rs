@@ -329,6 +329,29 @@ fn the_top_level_holds_only_what_it_must() {
     }
 }
 
+/// What the pages say about files is so: each path that they name is there.
+#[test]
+fn the_pages_name_files_that_exist() {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for page in ["README.md", ".github/CONTRIBUTING.md", "tests/HARDENING.md", "src/lib.rs"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let words = text.split(|c: char| c.is_whitespace() || "`()".contains(c));
+        // In capitals is what the reader puts in.
+        let is_path = |word: &&str| {
+            ["src/", "tests/", "fixtures/", "man/"].iter().any(|start| word.starts_with(start))
+                && !word.contains(|c: char| c.is_uppercase() || "*…'".contains(c))
+        };
+        for path in words.filter(is_path).map(|word| word.trim_end_matches([',', '.', ':', ';'])) {
+            count += 1;
+            if !root().join(path).exists() {
+                wrong.push(format!("{page}: there is no {path}"));
+            }
+        }
+    }
+    check(&wrong);
+    assert!(count > 10, "{count} paths");
+}
+
 /// CI builds with the oldest compiler that Cargo.toml promises.
 #[test]
 fn the_oldest_compiler_is_tried() {
