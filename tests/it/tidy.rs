@@ -220,7 +220,7 @@ fn code_never_panics_on_purpose() {
             let is_comment = line.trim_start().starts_with("//");
             for word in [
                 ".unwrap()",
-                ".expect(",
+                ".expect(\"",
                 "panic!(",
                 "unreachable!(",
                 "todo!(",
