@@ -21,7 +21,26 @@ use crate::repeat::Repeats;
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
 
-/// How one input is read.
+/// How one input is read. The default detects everything.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use toolstream::dialect::{Selection, choose};
+/// use toolstream::tools::Tools;
+/// use toolstream::{Config, Options, Pipeline, format};
+///
+/// let tools = Tools::parse(r#"{"get_weather": {"properties": {"city": {"type": "string"}}}}"#)?;
+/// let config = Config {
+///     format: format::find("text"),
+///     dialect: choose("hermes")?,
+///     tools: Some(Arc::new(tools)),
+///     assembly: Options { deltas: true, max_calls: 8, ..Options::default() },
+///     ..Config::default()
+/// };
+/// let pipeline = Pipeline::new(&config);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Config {
     /// The framing; detected if there is none.
@@ -59,6 +78,34 @@ impl Default for Config {
 }
 
 /// Reads one input: bytes in, events out.
+///
+/// Bytes may be cut anywhere; the events depend on the bytes alone, but for the lengths of the
+/// pieces that text comes in (see [`Join`](crate::sink::Join)). An input holds one message or
+/// several. After the last byte comes [`finish`](Pipeline::finish): without it, a message that was
+/// cut never ends.
+///
+/// ```
+/// use toolstream::sink::{Join, Label, Ndjson};
+/// use toolstream::{Config, Pipeline};
+///
+/// let mut lines = Vec::new();
+/// let mut sink = Join::new(Ndjson::new(&mut lines, Label::default()));
+/// let mut pipeline = Pipeline::new(&Config::default());
+/// for piece in ["data: {\"choices\":[{\"delta\":{\"con", "tent\":\"Hi\"}}]}\n\n"] {
+///     pipeline.feed(piece.as_bytes(), &mut sink)?;
+/// }
+/// pipeline.finish(&mut sink)?;
+/// drop(sink);
+/// let lines = String::from_utf8_lossy(&lines);
+/// let mut lines = lines.lines();
+/// assert_eq!(
+///     lines.next(),
+///     Some(r#"{"type":"start","v":1,"format":"openai-chat","framing":"sse"}"#)
+/// );
+/// assert_eq!(lines.next(), Some(r#"{"type":"text","text":"Hi"}"#));
+/// assert!(lines.next().is_some_and(|line| line.contains(r#""code":"truncated""#)));
+/// # std::io::Result::Ok(())
+/// ```
 pub struct Pipeline {
     framer: AutoFramer,
     layers: Layers,
@@ -84,7 +131,11 @@ impl Pipeline {
                     config.tools.clone(),
                     config.assembly.max_args,
                 ),
-                assembler: Assembler::new(config.assembly.clone()),
+                assembler: Assembler::new(assemble::Options {
+                    tools: config.tools.clone(),
+                    format: config.format.map_or("unknown", |format| format.name).into(),
+                    ..config.assembly.clone()
+                }),
             },
             length: 0,
         }

@@ -46,9 +46,9 @@ pub struct Options {
     pub max_calls: usize,
     /// How deeply arguments may be nested; 0 is no limit.
     pub max_depth: usize,
-    /// The tools that there are, if they are known.
+    /// The tools that the model was given, if they are known; a pipeline fills in its own.
     pub tools: Option<Arc<Tools>>,
-    /// The format's name, for a message that ends before it is known.
+    /// The format's name, for a message that ends before it is known; a pipeline fills in its own.
     pub format: String,
 }
 

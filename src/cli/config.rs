@@ -1,4 +1,4 @@
-//! Options → what the layers are told.
+//! Options of the command line → the configuration of the pipeline.
 
 use std::fs;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Reading {
                 StartIn::Reasoning => dialect::StartIn::Reasoning,
                 StartIn::Auto => dialect::StartIn::Auto,
             }),
-            tools: tools.clone(),
+            tools,
             frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
             assembly: Options {
                 deltas: self.deltas,
@@ -41,8 +41,7 @@ impl Reading {
                 max_args: self.max_args.0,
                 max_calls: self.max_calls,
                 max_depth: self.max_depth,
-                tools,
-                format: self.format.map_or("unknown", |format| format.name).into(),
+                ..Options::default()
             },
         })
     }

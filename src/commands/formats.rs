@@ -60,6 +60,8 @@ struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<&'static [&'static str]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     markers: Option<Vec<String>>,
@@ -79,6 +81,7 @@ impl Listing {
             aliases: Some(row.aliases),
             about: Some(row.about),
             link: Some(row.link),
+            evidence: Some(row.evidence),
             ..Row::default()
         });
         let dialects = DIALECTS.iter().map(|row| Row {
@@ -168,6 +171,7 @@ impl Row {
         for (at, marker) in self.markers.iter().flatten().enumerate() {
             part(if at == 0 { "markers" } else { "" }, marker);
         }
+        part("told by", &self.evidence.unwrap_or_default().join(", "));
         part("see", self.link.unwrap_or_default());
         out
     }

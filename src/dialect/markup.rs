@@ -16,7 +16,7 @@ use crate::event::{
 use crate::tools::Tools;
 
 /// Reads calls, reasoning and metadata out of the answer's text.
-pub struct Markup {
+pub(crate) struct Markup {
     choice: Selection,
     start_in: Option<StartIn>,
     tools: Option<Arc<Tools>>,
@@ -34,7 +34,7 @@ pub struct Markup {
 impl Markup {
     /// A layer for one input, in which a call's arguments may be of so many
     /// bytes; 0 is no limit.
-    pub fn new(
+    pub(crate) fn new(
         choice: &Selection,
         start_in: Option<StartIn>,
         tools: Option<Arc<Tools>>,
@@ -53,7 +53,7 @@ impl Markup {
     }
 
     /// Takes the next event of a decoder.
-    pub fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
@@ -78,7 +78,11 @@ impl Markup {
     }
 
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
-    pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+    pub(crate) fn feed_pieces(
+        &mut self,
+        pieces: Pieces<'_>,
+        emit: &mut EmitPieces<'_>,
+    ) -> io::Result<()> {
         let Event { choice, kind } = pieces.event;
         let is_answer = matches!(kind, Kind::Text(text) if text.channel.is_none());
         if is_answer && self.machines.is_some() {
@@ -92,7 +96,7 @@ impl Markup {
     }
 
     /// The message or the input has ended: what was held back is text.
-    pub fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
         for choice in choices {
             self.finish_choice(choice, false, emit)?;
@@ -101,7 +105,7 @@ impl Markup {
     }
 
     /// True if the messages that come are plain text, and not a provider's.
-    pub fn set_plain(&mut self, is_plain: bool) {
+    pub(crate) fn set_plain(&mut self, is_plain: bool) {
         self.is_plain = is_plain;
     }
 

@@ -139,6 +139,11 @@ pub fn choose(word: &str) -> Result<Selection, DialectError> {
 }
 
 /// Returns the built-in dialect of this name or alias; `-` and `_` are the same.
+///
+/// ```
+/// let row = toolstream::dialect::find("hermes").unwrap();
+/// assert!(row.markers().any(|marker| marker.starts_with("<tool_call>")));
+/// ```
 pub fn find(name: &str) -> Option<&'static Dialect> {
     let name = name.replace('-', "_");
     let is_it = |known: &&str| known.replace('-', "_") == name;

@@ -14,7 +14,7 @@ use std::io;
 
 pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
 pub use pieces::Pieces;
-pub use redact::mask;
+pub(crate) use redact::mask;
 
 /// Where a layer hands on what it has completed. The only errors are those of
 /// writing: bad input is an event.
@@ -47,6 +47,17 @@ impl<'a> From<Kind<'a>> for Event<'a> {
 }
 
 /// What happened.
+///
+/// A caller that runs tools runs the [`ToolCall`]s of a message without an
+/// [`executor`](ToolCall::executor), once its [`Finish`] has come:
+///
+/// ```
+/// use toolstream::event::{Kind, ToolCall};
+///
+/// fn is_to_run(kind: &Kind<'_>) -> bool {
+///     matches!(kind, Kind::ToolCall(ToolCall { executor: None, .. }))
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Kind<'a> {
     /// A message begins, or more is known of the one that has begun: only the

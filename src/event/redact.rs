@@ -23,7 +23,7 @@ const MIN_REST: usize = 8;
 const MIN_TOKEN: usize = 16;
 
 /// The text with `***` for all but the prefix of each key.
-pub fn mask(text: &str) -> String {
+pub(crate) fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_char(c)) {

@@ -10,6 +10,44 @@ use crate::frame::{Frame, Framing, Sniff};
 use crate::json;
 
 /// Turns the frames of one format into events.
+///
+/// A decoder emits deltas: pieces of text, fragments of calls, what it knows of the usage. Whole
+/// calls, one usage and one ending are made of them by the assembler. What a record holds is read
+/// by [`read`](crate::format::read) into a struct of optional fields.
+///
+/// ```
+/// use toolstream::Str;
+/// use toolstream::format::{Decoder, Done, EventOut, Format, Payload, read};
+/// use toolstream::frame::Frame;
+///
+/// static FORMAT: Format = Format::new("ticker", || Box::new(Ticker));
+///
+/// #[derive(serde::Deserialize)]
+/// struct Tick<'a> {
+///     #[serde(borrow)]
+///     text: Option<Str<'a>>,
+/// }
+///
+/// impl<'de> Payload<'de> for Tick<'static> {
+///     type Type = Tick<'de>;
+/// }
+///
+/// struct Ticker;
+///
+/// impl Decoder for Ticker {
+///     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+///         out.start(FORMAT.name, None, None)?;
+///         read::<Tick<'static>, _>(&frame, out, |tick: Tick<'_>, out| match &tick.text {
+///             Some(text) => out.text(0, text),
+///             None => out.end(),
+///         })
+///     }
+///
+///     fn finish(&mut self, _out: &mut EventOut) -> Done {
+///         Ok(())
+///     }
+/// }
+/// ```
 pub trait Decoder {
     /// Takes the next frame. Fails only if writing does.
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> io::Result<()>;

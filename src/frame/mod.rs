@@ -8,7 +8,7 @@
 mod event_stream;
 mod framer;
 mod header;
-pub mod http;
+pub(crate) mod http;
 mod json;
 mod ndjson;
 mod sse;

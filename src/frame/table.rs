@@ -16,6 +16,10 @@ pub static FRAMINGS: &[&Framing] = &[
 ];
 
 /// Returns the framing of this name.
+///
+/// ```
+/// assert_eq!(toolstream::frame::find("sse").map(|row| row.about), Some("server-sent events"));
+/// ```
 pub fn find(name: &str) -> Option<&'static Framing> {
     FRAMINGS.iter().copied().find(|framing| framing.name == name)
 }

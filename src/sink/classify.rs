@@ -6,8 +6,24 @@ use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Sta
 use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
-/// Gathers a message and prints it when its last event comes. It is fed one
-/// choice; which one, it only has to name.
+/// Gathers a message and prints it as one object when its last event comes. It is fed one choice,
+/// by [`Options::choice`](crate::Options::choice), and names it.
+///
+/// ```
+/// use toolstream::sink::{Classify, Label};
+/// use toolstream::{Config, Options, Pipeline};
+///
+/// let body = br#"{"model":"m","message":{"role":"assistant","content":"Hi"},"done":true}"#;
+/// let assembly = Options { choice: Some(0), ..Options::default() };
+/// let mut out = Vec::new();
+/// let mut sink = Classify::new(&mut out, Label::default(), 0);
+/// let mut pipeline = Pipeline::new(&Config { assembly, ..Config::default() });
+/// pipeline.feed(body, &mut sink)?;
+/// pipeline.finish(&mut sink)?;
+/// drop(sink);
+/// assert!(String::from_utf8_lossy(&out).starts_with(r#"{"type":"final_answer","text":"Hi""#));
+/// # std::io::Result::Ok(())
+/// ```
 pub struct Classify<W> {
     out: W,
     label: Label,

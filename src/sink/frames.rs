@@ -108,7 +108,7 @@ fn hyphenated(uuid: &[u8; 16]) -> String {
 }
 
 /// The error that a fault is; none for a note.
-pub fn error_code(kind: FaultKind) -> Option<Code> {
+pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
         FaultKind::Note => None,
         FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),

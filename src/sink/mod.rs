@@ -20,7 +20,8 @@ use std::time::Instant;
 
 pub use capped::Capped;
 pub use classify::Classify;
-pub use frames::{Frames, error_code};
+pub use frames::Frames;
+pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
 

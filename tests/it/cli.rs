@@ -541,6 +541,7 @@ fn formats_of_a_name_are_all_of_it() {
     format       gemini
     also called  google, google-gemini, vertex
     about        Google Gemini generateContent, stream and body
+    told by      candidates, usageMetadata, promptFeedback, response, modelVersion, responseId
     see          https://ai.google.dev/api/generate-content
     ");
     assert_snapshot!(run(&["formats", "text"], "").out, @"

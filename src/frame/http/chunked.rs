@@ -5,7 +5,7 @@ const MAX_DIGITS: usize = 16;
 
 /// Returns true if a body begins with the size line of a chunk, and nothing
 /// while it may still do so.
-pub fn is_chunk_size(bytes: &[u8]) -> Option<bool> {
+pub(crate) fn is_chunk_size(bytes: &[u8]) -> Option<bool> {
     let digits = bytes.iter().take_while(|b| b.is_ascii_hexdigit()).count();
     let is_size = (1..=MAX_DIGITS).contains(&digits);
     match bytes.get(digits..) {
@@ -18,7 +18,7 @@ pub fn is_chunk_size(bytes: &[u8]) -> Option<bool> {
 
 /// Decodes a chunked body.
 #[derive(Debug, Default)]
-pub struct Dechunker {
+pub(crate) struct Dechunker {
     /// The buffered beginning of a size line.
     line: Vec<u8>,
     /// How many bytes of the chunk are still to come.
@@ -30,7 +30,7 @@ pub struct Dechunker {
 impl Dechunker {
     /// Returns the body's bytes in these. The line end after a chunk is an empty
     /// size line, and is skipped.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
         while !rest.is_empty() && !self.ended {

@@ -2,7 +2,7 @@
 
 /// What is known of one head, or of several, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub(crate) struct Head {
     /// The length of them all, in bytes.
     pub len: usize,
     /// The status code of the last one.
@@ -13,7 +13,7 @@ pub struct Head {
 
 /// Whether an input begins with a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub(crate) enum Found {
     /// No.
     No,
     /// More bytes are needed to tell.
@@ -24,7 +24,7 @@ pub enum Found {
 }
 
 /// Finds the heads at the start of an input.
-pub fn find_head(bytes: &[u8]) -> Found {
+pub(crate) fn find_head(bytes: &[u8]) -> Found {
     let mut at = 0;
     let mut last = None;
     loop {

@@ -3,5 +3,5 @@
 mod chunked;
 mod heads;
 
-pub use chunked::{Dechunker, is_chunk_size};
-pub use heads::{Found, Head, find_head};
+pub(crate) use chunked::{Dechunker, is_chunk_size};
+pub(crate) use heads::{Found, find_head};

@@ -6,7 +6,8 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 use toolstream::internals::Cli;
 
 /// The sections of README that are for its reader alone.
-const NOT_HERE: &[&str] = &["First steps", "Commands", "Options", "Speed", "Inside"];
+const NOT_HERE: &[&str] =
+    &["First steps", "Commands", "Options", "As a library", "Speed", "Inside"];
 
 /// What roff begins each text with: how an apostrophe is written. Once is enough.
 const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
