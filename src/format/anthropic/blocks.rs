@@ -1,12 +1,12 @@
 //! Blocks of content: what they say at their start, what deltas add to them,
 //! and what is said at their stop.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
+use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
@@ -18,13 +18,7 @@ use crate::json::Str;
 pub(in crate::format) struct Blocks {
     /// Who ran the calls that are the caller's to run by their type.
     executor: Option<Executor>,
-    /// Those that have started and not stopped, by the provider's index.
-    open: BTreeMap<u64, Open>,
-    /// How many there have been. Calls are told apart by this number: an index
-    /// may come again.
-    count: u64,
-    /// The index that came last.
-    latest: u64,
+    blocks: IndexedBlocks<Open>,
 }
 
 /// A block that has started and not stopped.
@@ -61,14 +55,10 @@ impl Blocks {
         json: &str,
         out: &mut EventOut,
     ) -> Done {
-        let index = self.index(index, self.count, out)?;
-        if let Some(earlier) = self.open.remove(&index) {
-            out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
-            earlier.cut(out)?;
-        }
+        let index = self.blocks.place_or(index, self.blocks.count(), out)?;
+        self.blocks.clear(index, out)?;
         let open = self.say(block, json, Extent::Start, out)?;
-        self.open.insert(index, open);
-        Ok(())
+        self.blocks.insert(index, open, out)
     }
 
     /// A block that came complete.
@@ -94,8 +84,8 @@ impl Blocks {
         let (Some(delta), Some(kind)) = (delta, kind) else {
             return out.unknown(frame, "content_block_delta");
         };
-        let index = self.index(event.index, self.latest, out)?;
-        let is_started = match (self.open.get(&index), kind) {
+        let index = self.blocks.place(event.index, out)?;
+        let is_started = match (self.blocks.get(index), kind) {
             (None, _) => false,
             (Some(open), "input_json_delta") => matches!(open, Open::Call(_)),
             (Some(open), "compaction_delta") => matches!(open, Open::Compaction(_)),
@@ -103,7 +93,9 @@ impl Blocks {
         };
         if !is_started {
             out.warn("orphan_delta", "a delta came for a block of its kind that had not started")?;
-            self.open.entry(index).or_insert(Open::Plain);
+            if self.blocks.get(index).is_none() {
+                self.blocks.insert(index, Open::Plain, out)?;
+            }
         }
         let none = Str::default();
         match kind {
@@ -119,13 +111,12 @@ impl Blocks {
                 self.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
             }
             "compaction_delta" => {
-                let mut compaction = match self.open.remove(&index) {
+                let mut compaction = match self.blocks.remove(index) {
                     Some(Open::Compaction(compaction)) => compaction,
                     _ => Compaction::default(),
                 };
                 compaction.add(delta);
-                self.open.insert(index, Open::Compaction(compaction));
-                Ok(())
+                self.blocks.insert(index, Open::Compaction(compaction), out)
             }
             kind => out.unknown(frame, kind),
         }
@@ -133,8 +124,8 @@ impl Blocks {
 
     /// `content_block_stop`.
     pub(in crate::format) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
-        let index = self.index(index, self.latest, out)?;
-        match self.open.remove(&index) {
+        let index = self.blocks.place(index, out)?;
+        match self.blocks.remove(index) {
             Some(open) => open.close(out),
             None => out.warn("orphan_stop", "a block stopped that had not started"),
         }
@@ -142,19 +133,7 @@ impl Blocks {
 
     /// The message has ended, or the input has: no block goes on.
     pub(in crate::format) fn cut(&mut self, out: &mut EventOut) -> Done {
-        std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
-    }
-
-    /// The index of the block that an event is of.
-    fn index(&mut self, index: Option<u64>, inferred: u64, out: &mut EventOut) -> io::Result<u64> {
-        if index.is_none() {
-            out.warn(
-                "missing_index",
-                "an event without index was taken to be of the latest block",
-            )?;
-        }
-        self.latest = index.unwrap_or(inferred);
-        Ok(self.latest)
+        self.blocks.cut(out)
     }
 
     /// Says what a block holds.
@@ -165,13 +144,13 @@ impl Blocks {
         extent: Extent,
         out: &mut EventOut,
     ) -> io::Result<Open> {
-        self.count += 1;
+        let key = self.blocks.next_key();
         let kind = block.kind.non_empty().unwrap_or("unknown");
         match kind {
             "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
-            "tool_use" => return self.call(block, self.executor, extent, out),
+            "tool_use" => return call(block, key, self.executor, extent, out),
             "server_tool_use" | "mcp_tool_use" => {
-                return self.call(block, Some(Executor::Provider), extent, out);
+                return call(block, key, Some(Executor::Provider), extent, out);
             }
             "compaction" => {
                 let mut compaction = Compaction::default();
@@ -202,42 +181,38 @@ impl Blocks {
         Ok(Open::Plain)
     }
 
-    /// A call begins, or is there. What stands in the block at its start is
-    /// whole if no fragment follows, and only a placeholder if one does.
-    fn call(
-        &mut self,
-        block: &Block,
-        executor: Option<Executor>,
-        extent: Extent,
-        out: &mut EventOut,
-    ) -> io::Result<Open> {
-        let key = Key::Index(self.count);
-        let arguments = match (block.input(), extent) {
-            (None, _) => Arguments::None,
-            (Some(json), Extent::Start) => Arguments::Placeholder(json),
-            (Some(json), Extent::Whole) => Arguments::Value(json),
-        };
-        let (id, name) = (block.id(), block.name());
-        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
-        Ok(Open::Call(key))
-    }
-
     /// Arguments go on. Where no call has started, they become one that can't
     /// be run, for it has no name.
     fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
-        let key = match self.open.get(&index) {
+        let key = match self.blocks.get(index) {
             Some(Open::Call(key)) => *key,
-            _ => {
-                self.count += 1;
-                Key::Index(self.count)
-            }
+            _ => self.blocks.next_key(),
         };
-        self.open.insert(index, Open::Call(key));
+        self.blocks.insert(index, Open::Call(key), out)?;
         if *piece == Str::default() {
             return Ok(());
         }
         out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
     }
+}
+
+/// A call begins, or is there. What stands in the block at its start is
+/// whole if no fragment follows, and only a placeholder if one does.
+fn call(
+    block: &Block,
+    key: Key,
+    executor: Option<Executor>,
+    extent: Extent,
+    out: &mut EventOut,
+) -> io::Result<Open> {
+    let arguments = match (block.input(), extent) {
+        (None, _) => Arguments::None,
+        (Some(json), Extent::Start) => Arguments::Placeholder(json),
+        (Some(json), Extent::Whole) => Arguments::Value(json),
+    };
+    let (id, name) = (block.id(), block.name());
+    out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
+    Ok(Open::Call(key))
 }
 
 impl Open {
@@ -249,9 +224,12 @@ impl Open {
             Open::Compaction(compaction) => compaction.say(out),
         }
     }
+}
 
-    /// The block will not come to its stop. A call that was never closed is
-    /// the assembler's to judge.
+impl OpenBlock for Open {
+    const NOUN: &'static str = "block";
+
+    /// A call that was never closed is the assembler's to judge.
     fn cut(self, out: &mut EventOut) -> Done {
         match self {
             Open::Plain | Open::Call(_) => Ok(()),

@@ -1,7 +1,6 @@
 //! Blocks of content: what they say at their start, what deltas add to them,
 //! and what is said at their stop.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use serde_json::value::RawValue;
@@ -11,6 +10,7 @@ use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output};
 use crate::format::bedrock_converse::payload::{
     Block, Delta, Event, Reasoning, ToolResult, ToolUse,
 };
+use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::read;
 
@@ -21,13 +21,8 @@ use crate::json::Str;
 /// The blocks of one message.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Those that are more than text, and haven't stopped, by their index.
-    open: BTreeMap<u64, Open>,
-    /// How many calls there have been. They are told apart by this number: an
-    /// index may come again.
-    count: u64,
-    /// The index that came last.
-    latest: u64,
+    /// Those that are more than text.
+    blocks: IndexedBlocks<Open>,
 }
 
 /// A block that is more than text, and hasn't stopped.
@@ -63,17 +58,14 @@ const PASSED_ON: [&str; 8] = [
 impl Blocks {
     /// `contentBlockStart`.
     pub(super) fn start(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let index = self.index(event, out)?;
-        if let Some(earlier) = self.open.remove(&index) {
-            out.warn("reused_index", "a block began under the index of one that hadn't stopped")?;
-            earlier.cut(out)?;
-        }
+        let index = self.blocks.place(event.content_block_index, out)?;
+        self.blocks.clear(index, out)?;
         let Some(start) = &event.start else { return out.unknown(frame, "contentBlockStart") };
         if let Some(call) = &start.tool_use {
             let key = self.call(call, Arguments::None, out)?;
-            self.open.insert(index, Open::Call(key));
+            self.blocks.insert(index, Open::Call(key), out)?;
         } else if let Some(result) = &start.tool_result {
-            self.open.insert(index, Open::Result(Gathered::new(result)));
+            self.blocks.insert(index, Open::Result(Gathered::new(result)), out)?;
         } else if let Some(json) = start.image {
             out.block(0, "image", json.get())?;
         } else {
@@ -84,7 +76,7 @@ impl Blocks {
 
     /// `contentBlockDelta`.
     pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let index = self.index(event, out)?;
+        let index = self.blocks.place(event.content_block_index, out)?;
         match &event.delta {
             Some(Delta { text: Some(text), .. }) => out.text(0, text),
             Some(Delta { tool_use: Some(call), .. }) => {
@@ -100,8 +92,8 @@ impl Blocks {
 
     /// `contentBlockStop`.
     pub(super) fn stop(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        let index = self.index(event, out)?;
-        match self.open.remove(&index) {
+        let index = self.blocks.place(event.content_block_index, out)?;
+        match self.blocks.remove(index) {
             Some(Open::Call(key)) => out.call_end(0, key),
             Some(Open::Result(result)) => result.say(out),
             None => out.flush(),
@@ -143,19 +135,7 @@ impl Blocks {
     /// The message has stopped: blocks that are open will not come to their
     /// own end. A call that was never closed is the assembler's to judge.
     pub(super) fn cut(&mut self, out: &mut EventOut) -> Done {
-        std::mem::take(&mut self.open).into_values().try_for_each(|open| open.cut(out))
-    }
-
-    /// The index of the block that an event is of.
-    fn index(&mut self, event: &Event, out: &mut EventOut) -> io::Result<u64> {
-        if event.content_block_index.is_none() {
-            out.warn(
-                "missing_index",
-                "an event without index was taken to be of the latest block",
-            )?;
-        }
-        self.latest = event.content_block_index.unwrap_or(self.latest);
-        Ok(self.latest)
+        self.blocks.cut(out)
     }
 
     /// A call begins, or is there.
@@ -165,8 +145,7 @@ impl Blocks {
         arguments: Arguments,
         out: &mut EventOut,
     ) -> io::Result<Key> {
-        self.count += 1;
-        let key = Key::Index(self.count);
+        let key = self.blocks.next_key();
         let executor = call.is_server_side().then_some(Executor::Provider);
         let (id, name) = (call.id(), call.name());
         out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
@@ -176,14 +155,11 @@ impl Blocks {
     /// Arguments go on. Where no call has started, they become one that can't
     /// be run, for it has no name.
     fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
-        let key = match self.open.get(&index) {
+        let key = match self.blocks.get(index) {
             Some(Open::Call(key)) => *key,
-            _ => {
-                self.count += 1;
-                Key::Index(self.count)
-            }
+            _ => self.blocks.next_key(),
         };
-        self.open.insert(index, Open::Call(key));
+        self.blocks.insert(index, Open::Call(key), out)?;
         if *piece == Str::default() {
             return Ok(());
         }
@@ -192,7 +168,7 @@ impl Blocks {
 
     /// A result goes on.
     fn gather(&mut self, index: u64, content: &[&RawValue], out: &mut EventOut) -> Done {
-        match self.open.get_mut(&index) {
+        match self.blocks.get_mut(index) {
             Some(Open::Result(result)) => {
                 result.add(content);
                 Ok(())
@@ -200,7 +176,7 @@ impl Blocks {
             _ => {
                 let mut result = Gathered::default();
                 result.add(content);
-                self.open.insert(index, Open::Result(result));
+                self.blocks.insert(index, Open::Result(result), out)?;
                 out.warn(
                     "missing_block_start",
                     "a part of a result came without its `contentBlockStart`",
@@ -210,7 +186,9 @@ impl Blocks {
     }
 }
 
-impl Open {
+impl OpenBlock for Open {
+    const NOUN: &'static str = "block";
+
     fn cut(self, out: &mut EventOut) -> Done {
         match self {
             Open::Call(_) => Ok(()),

@@ -1,7 +1,6 @@
 //! Steps: what they say at their start, what deltas add to them, and what is
 //! said at their stop.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use serde_json::value::RawValue;
@@ -10,6 +9,7 @@ use crate::event::{Arguments, CallPart, Executor, Key};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
+use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::payload::read;
@@ -20,12 +20,7 @@ use crate::json::Str;
 /// The steps of one interaction.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// Those that have started and not stopped, by the provider's index.
-    open: BTreeMap<u64, Open>,
-    /// How many there have been. Calls are told apart by this number.
-    count: u64,
-    /// The index that came last.
-    latest: u64,
+    steps: IndexedBlocks<Open>,
 }
 
 /// A step that has started and not stopped.
@@ -54,15 +49,12 @@ impl Steps {
         let Some(json) = event.step.or(event.content) else {
             return out.unknown(frame, "step.start");
         };
-        let index = self.index(event.index, self.count, out)?;
-        if self.open.remove(&index).is_some() {
-            out.warn("reused_index", "a step began under the index of one that hadn't stopped")?;
-        }
+        let index = self.steps.place_or(event.index, self.steps.count(), out)?;
+        self.steps.clear(index, out)?;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |step: Step| {
             let open = self.say(&step, json.get(), Extent::Piece, out)?;
-            self.open.insert(index, open);
-            Ok(())
+            self.steps.insert(index, open, out)
         })
     }
 
@@ -77,27 +69,27 @@ impl Steps {
     /// `step.delta`.
     pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(json) = event.delta else { return out.unknown(frame, "step.delta") };
-        let index = self.index(event.index, self.latest, out)?;
+        let index = self.steps.place(event.index, out)?;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |delta: Step| self.add(index, &delta, json.get(), out))
     }
 
     /// `step.stop`.
     pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
-        let index = self.index(index, self.latest, out)?;
-        self.open.remove(&index).map_or(Ok(()), |open| open.close(out))
+        let index = self.steps.place(index, out)?;
+        self.steps.remove(index).map_or(Ok(()), |open| open.close(out))
     }
 
     /// Takes what a delta adds. Nothing is lost if its step never started: the
     /// type of the delta says what it is.
     fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
         let kind = delta.kind();
-        let mut open = match self.open.remove(&index) {
+        let mut open = match self.steps.remove(index) {
             Some(open) => open,
             None => {
                 out.warn("orphan_delta", "a delta came for a step that had not started")?;
-                self.count += 1;
-                if is_call(kind) { Open::Call(self.key()) } else { Open::Plain }
+                let key = self.steps.next_key();
+                if is_call(kind) { Open::Call(key) } else { Open::Plain }
             }
         };
         match (&mut open, kind) {
@@ -106,22 +98,7 @@ impl Steps {
             (Open::Plain, _) => open = self.say(delta, json, Extent::Piece, out)?,
             _ => drop(self.say(delta, json, Extent::Piece, out)?),
         }
-        self.open.insert(index, open);
-        Ok(())
-    }
-
-    /// The index of the step that an event is of.
-    fn index(&mut self, index: Option<u64>, inferred: u64, out: &mut EventOut) -> io::Result<u64> {
-        if index.is_none() {
-            let message = "an event without index was taken to be of the latest step";
-            out.warn("missing_index", message)?;
-        }
-        self.latest = index.unwrap_or(inferred);
-        Ok(self.latest)
-    }
-
-    fn key(&self) -> Key {
-        Key::Index(self.count)
+        self.steps.insert(index, open, out)
     }
 
     /// Says what a step holds, or what a delta adds that needs no step.
@@ -132,7 +109,7 @@ impl Steps {
         extent: Extent,
         out: &mut EventOut,
     ) -> io::Result<Open> {
-        self.count += 1;
+        let key = self.steps.next_key();
         match step.kind() {
             "model_output" => {
                 pieces(step.content, out)?;
@@ -147,7 +124,6 @@ impl Steps {
             }
             "thought" | "thought_summary" | "thought_signature" => thought(step, out)?,
             kind if is_call(kind) => {
-                let key = self.key();
                 call_part(key, step, extent, out)?;
                 return Ok(Open::Call(key));
             }
@@ -163,6 +139,14 @@ impl Steps {
             }
         }
         Ok(Open::Plain)
+    }
+}
+
+impl OpenBlock for Open {
+    const NOUN: &'static str = "step";
+
+    fn cut(self, _: &mut EventOut) -> Done {
+        Ok(())
     }
 }
 

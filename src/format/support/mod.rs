@@ -1,5 +1,6 @@
 //! What several formats share.
 
+pub(crate) mod blocks;
 pub(crate) mod calls;
 pub(crate) mod emit;
 pub(crate) mod error;

@@ -1,0 +1,145 @@
+//! The blocks of a message that starts, goes on with and stops each of them
+//! under an index: Anthropic's blocks, Bedrock's, and the steps of Gemini's
+//! Interactions.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::event::{Code, Failure, Key, Kind};
+use crate::format::support::emit::{Done, EventOut};
+
+/// The most blocks of one message that are open at once.
+const MAX_OPEN: usize = 1024;
+
+/// What is kept of a block that has started and not stopped.
+pub(crate) trait OpenBlock {
+    /// What the format calls a block.
+    const NOUN: &'static str;
+
+    /// Emits what is left of a block that will not come to its stop.
+    fn cut(self, out: &mut EventOut) -> Done;
+}
+
+/// The blocks of one message.
+#[derive(Debug)]
+pub(crate) struct IndexedBlocks<Open> {
+    /// Those that have started and not stopped, by the provider's index.
+    open: BTreeMap<u64, Open>,
+    count: u64,
+    latest: u64,
+}
+
+impl<Open> Default for IndexedBlocks<Open> {
+    fn default() -> Self {
+        IndexedBlocks { open: BTreeMap::new(), count: 0, latest: 0 }
+    }
+}
+
+impl<Open: OpenBlock> IndexedBlocks<Open> {
+    /// How many blocks have been counted.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Counts a block, and returns its number as the key of a call: an index may
+    /// come again once its block has stopped.
+    pub(crate) fn next_key(&mut self) -> Key {
+        self.count += 1;
+        Key::Index(self.count)
+    }
+
+    /// Returns the index of the block that an event is of: the latest one's, with
+    /// a warning, if the event has none.
+    pub(crate) fn place(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<u64> {
+        self.place_or(index, self.latest, out)
+    }
+
+    /// Returns the index of the block that an event is of, or `inferred` and a
+    /// warning if the event has none.
+    pub(crate) fn place_or(
+        &mut self,
+        index: Option<u64>,
+        inferred: u64,
+        out: &mut EventOut,
+    ) -> io::Result<u64> {
+        if index.is_none() {
+            let noun = Open::NOUN;
+            let message = format!("an event without index was taken to be of the latest {noun}");
+            out.warn("missing_index", &message)?;
+        }
+        self.latest = index.unwrap_or(inferred);
+        Ok(self.latest)
+    }
+
+    /// Makes room for a block under an index: one that is open there is cut.
+    pub(crate) fn clear(&mut self, index: u64, out: &mut EventOut) -> Done {
+        let Some(earlier) = self.open.remove(&index) else { return Ok(()) };
+        let noun = Open::NOUN;
+        let message = format!("a {noun} began under the index of one that hadn't stopped");
+        out.warn("reused_index", &message)?;
+        earlier.cut(out)
+    }
+
+    /// Puts a block under an index. One more than [`MAX_OPEN`] ends the message.
+    pub(crate) fn insert(&mut self, index: u64, block: Open, out: &mut EventOut) -> Done {
+        if self.open.len() >= MAX_OPEN && !self.open.contains_key(&index) {
+            let message = format!("more than {MAX_OPEN} open {}s in one message", Open::NOUN);
+            return out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)));
+        }
+        self.open.insert(index, block);
+        Ok(())
+    }
+
+    /// Returns the open block of an index.
+    pub(crate) fn get(&self, index: u64) -> Option<&Open> {
+        self.open.get(&index)
+    }
+
+    /// Returns the open block of an index, to be changed.
+    pub(crate) fn get_mut(&mut self, index: u64) -> Option<&mut Open> {
+        self.open.get_mut(&index)
+    }
+
+    /// Takes the block of an index out.
+    pub(crate) fn remove(&mut self, index: u64) -> Option<Open> {
+        self.open.remove(&index)
+    }
+
+    /// Cuts all blocks: the message has ended, or the input has.
+    pub(crate) fn cut(&mut self, out: &mut EventOut) -> Done {
+        std::mem::take(&mut self.open).into_values().try_for_each(|block| block.cut(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Event;
+    use crate::format::support::halves::Halves;
+
+    struct Plain;
+
+    impl OpenBlock for Plain {
+        const NOUN: &'static str = "block";
+
+        fn cut(self, _: &mut EventOut) -> Done {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn blocks_without_an_end_are_bounded() {
+        let (mut limits, mut halves) = (0, Halves::default());
+        let mut emit = |event: Event<'_>| {
+            limits +=
+                u64::from(matches!(event.kind, Kind::Error(Failure { code: Code::Limit, .. })));
+            Ok(())
+        };
+        let mut out = EventOut::new(&mut emit, &mut halves, 0);
+        let mut blocks = IndexedBlocks::default();
+        for index in 0..=MAX_OPEN as u64 {
+            blocks.insert(index, Plain, &mut out).unwrap();
+        }
+        assert_eq!((blocks.open.len(), limits), (MAX_OPEN, 1));
+    }
+}
