@@ -17,7 +17,7 @@ use crate::format::support::halves::Halves;
 use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::{
-    anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
+    ai21_j2, anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
     bedrock_titan, cohere, cohere_v1, error, openai_chat, openai_completions, openai_responses,
     tgi,
 };
@@ -52,7 +52,7 @@ fn sniff(record: &Record) -> Sniff {
 }
 
 /// The formats of the models on Bedrock; an error may stand in place of any.
-static MODELS: [&Format; 13] = [
+static MODELS: [&Format; 14] = [
     &bedrock_converse::FORMAT,
     &bedrock_titan::FORMAT,
     &bedrock_llama::FORMAT,
@@ -61,6 +61,7 @@ static MODELS: [&Format; 13] = [
     &cohere::FORMAT,
     &cohere_v1::FORMAT,
     &tgi::FORMAT,
+    &ai21_j2::FORMAT,
     &anthropic_completions::FORMAT,
     &openai_responses::FORMAT,
     &openai_completions::FORMAT,

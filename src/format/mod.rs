@@ -7,6 +7,7 @@
 //! formats share is in `support`.
 
 mod ag_ui;
+mod ai21_j2;
 mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
@@ -52,5 +53,6 @@ mod writer_completions;
 
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use support::emit::{Done, EventOut};
+pub use support::halves::Halves;
 pub use support::payload::{Payload, read_records as read};
 pub use table::{FORMATS, find};

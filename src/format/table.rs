@@ -2,7 +2,7 @@
 
 use crate::format::format::Format;
 use crate::format::{
-    ag_ui, ai_sdk_data, ai_sdk_ui, anthropic, anthropic_completions, bedrock_agent,
+    ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, bedrock_agent,
     bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan, claude_code,
     codex, cohere, cohere_v1, dashscope, error, gemini, gemini_cli, gemini_interactions,
     gemini_live, llama_completion, mistral_conversations, ollama, openai_assistants, openai_chat,
@@ -34,6 +34,7 @@ pub static FORMATS: &[&Format] = &[
     &ollama::GENERATE,
     &tgi::FORMAT,
     &watsonx::FORMAT,
+    &ai21_j2::FORMAT,
     &anthropic_completions::FORMAT,
     &llama_completion::FORMAT,
     &writer_completions::FORMAT,
@@ -53,11 +54,7 @@ pub static FORMATS: &[&Format] = &[
     &error::FORMAT,
 ];
 
-/// Returns the format of this name or alias; `-` and `_` are the same.
-///
-/// ```
-/// assert_eq!(toolstream::format::find("openai").map(|row| row.name), Some("openai-chat"));
-/// ```
+/// The format of this name; `-` and `_` are the same.
 pub fn find(name: &str) -> Option<&'static Format> {
     let name = name.replace('_', "-");
     FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))

@@ -27,6 +27,7 @@ static TABLE: &[(FinishReason, &[&str])] = &[
             "stop",
             "eos",
             "eos_token",
+            "endoftext",
             "end_turn",
             "stop_sequence",
             "complete",
