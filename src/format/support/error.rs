@@ -17,6 +17,35 @@ use crate::json;
 const MARKS_OF_SUCCESS: [&str; 7] =
     ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
+/// Members that stand beside a bare `message` or `detail` in an error's body.
+const WORDS_OF_ERRORS: [&str; 25] = [
+    "Message",
+    "__type",
+    "code",
+    "correlation_id",
+    "detail",
+    "error_code",
+    "error_type",
+    "id",
+    "instance",
+    "message",
+    "messages",
+    "object",
+    "param",
+    "path",
+    "raw_status_code",
+    "requestId",
+    "request_id",
+    "result",
+    "status",
+    "statusCode",
+    "status_code",
+    "success",
+    "timestamp",
+    "title",
+    "type",
+];
+
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
     // Cloudflare's good bodies have `errors`, too, and nothing in it.
@@ -25,8 +54,10 @@ pub(crate) fn is_error(record: &Record) -> bool {
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
     let is_text =
         |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
-    let bare = ["detail", "errors"].iter().any(tells)
-        || ["message", "Message", "title"].iter().any(is_text);
+    // A title, a detail or a message among other things is any record's.
+    let is_alone = || record.names().all(|name| WORDS_OF_ERRORS.contains(&name));
+    let bare = tells(&"errors")
+        || (is_alone() && (tells(&"detail") || ["message", "Message"].iter().any(is_text)));
     record.is_failure
         || record.event_type == "error"
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
@@ -212,5 +243,33 @@ mod tests {
         assert_eq!(is_retryable("429"), Some(true));
         assert_eq!(is_retryable("400"), Some(false));
         assert_eq!(is_retryable("tool_use_failed"), None);
+    }
+
+    #[track_caller]
+    fn check_is_error(json: &str, expected: bool) {
+        let framing = crate::frame::FRAMINGS[0];
+        let frame = Frame {
+            framing,
+            event_type: "",
+            headers: &[],
+            data: json.as_bytes(),
+            id: "",
+            offset: 0,
+        };
+        assert_eq!(is_error(&Record::new(&frame)), expected, "{json}");
+    }
+
+    #[test]
+    fn a_title_or_a_message_among_other_things_is_no_error() {
+        check_is_error(r#"{"id":"s1","title":"A day at sea"}"#, false);
+        check_is_error(r#"{"level":"info","message":"listening"}"#, false);
+        check_is_error(r#"{"detail":"high","size":3}"#, false);
+    }
+
+    #[test]
+    fn a_message_or_a_detail_is_one_by_itself() {
+        check_is_error(r#"{"message":"too many requests"}"#, true);
+        check_is_error(r#"{"detail":"unauthorized"}"#, true);
+        check_is_error(r#"{"title":"no such version","detail":"it is gone","status":422}"#, true);
     }
 }
