@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::Key;
+use crate::event::{Code, Failure, Key, Kind};
 use crate::format::openai_responses::calls::Call;
 use crate::format::openai_responses::payload::Item;
 use crate::format::openai_responses::state::{Slot, State, Whole};
@@ -14,6 +14,9 @@ use crate::format::support::payload::read;
 
 use crate::frame::Frame;
 use crate::json::Str;
+
+/// The most items of one response.
+const MAX_ITEMS: usize = 4096;
 
 /// The items of one response, by their place in its output. Their ids don't
 /// tell them apart: Copilot changes them with each event.
@@ -52,7 +55,7 @@ impl Items {
             self.known.extend(item.tag());
             let state = State::start(item, self.next_key(), out)?;
             self.items.insert(index, state);
-            Ok(())
+            self.check_size(out)
         })
     }
 
@@ -102,6 +105,16 @@ impl Items {
     /// Whether items have come, and all of them to their end.
     pub(super) fn are_done(&self) -> bool {
         !self.items.is_empty() && self.items.values().all(|state| state.is_done)
+    }
+
+    /// Ends a response of more than [`MAX_ITEMS`] items: each is kept, for it may
+    /// be repeated.
+    fn check_size(&self, out: &mut EventOut) -> Done {
+        if self.items.len() <= MAX_ITEMS && self.known.len() <= MAX_ITEMS {
+            return Ok(());
+        }
+        let message = format!("more than {MAX_ITEMS} items in one response");
+        out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
     }
 
     fn next_key(&mut self) -> Key {
@@ -165,7 +178,8 @@ impl Items {
         }
         self.known.extend(item.tag());
         let key = self.next_key();
-        self.items.entry(place).or_default().finish(frame, whole, key, out)
+        self.items.entry(place).or_default().finish(frame, whole, key, out)?;
+        self.check_size(out)
     }
 }
 

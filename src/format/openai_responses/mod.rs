@@ -120,6 +120,8 @@ impl Responses {
             "" if error::is_error(&Record::new(frame)) => {
                 self.fail(&String::from_utf8_lossy(frame.data), out)
             }
+            // Sent while nothing else is.
+            "keepalive" | "ping" => Ok(()),
             _ => out.unknown(frame, kind),
         }
     }

@@ -185,6 +185,7 @@ impl State {
     fn parts(&mut self, frame: &Frame, parts: Option<&[&RawValue]>, out: &mut EventOut) -> Done {
         let parts = parts.unwrap_or_default();
         let mut said = std::mem::take(&mut self.annotations);
+        self.move_strays(parts.len() as u64);
         for (place, json) in (0..).zip(parts) {
             let is_text = self.part(frame, place, json, out)?;
             let part = serde_json::from_str::<Part<'_>>(json.get()).ok();
@@ -200,6 +201,22 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// Counts texts again that came under a `content_index` past the item's
+    /// parts: some servers count from 1, or count other parts of the stream.
+    fn move_strays(&mut self, parts: u64) {
+        for slot in [Slot::Answer, Slot::Refusal, Slot::Thought] {
+            let is_stray = |&(of, index): &(Slot, u64)| of == slot && index >= parts;
+            let strays: Vec<_> = self.texts.keys().copied().filter(is_stray).collect();
+            let free = (0..parts).map(|index| (slot, index));
+            let free: Vec<_> = free.filter(|at| !self.texts.contains_key(at)).collect();
+            for (stray, at) in strays.into_iter().zip(free) {
+                if let Some(text) = self.texts.remove(&stray) {
+                    self.texts.insert(at, text);
+                }
+            }
+        }
     }
 
     /// A thought is signed if anything of it is shown.
