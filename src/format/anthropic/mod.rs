@@ -54,12 +54,21 @@ fn is_body(record: &Record) -> bool {
     is_answer && has_blocks && record.get("stop_reason").is_some()
 }
 
-/// What was read from a cache or written to one is not in `input_tokens`.
+/// What was read from a cache or written to one is not in `input_tokens`; what
+/// compactions cost is only in `iterations`, beside all else.
 pub(super) const USAGE: &[Row] = &[
-    ("input_tokens", Op::Adds, &[Field::Input]),
-    ("cache_read_input_tokens", Op::Adds, &[Field::Input, Field::Cached]),
-    ("cache_creation_input_tokens", Op::Adds, &[Field::Input, Field::CacheWrite]),
-    ("output_tokens", Op::Is, &[Field::Output]),
+    ("iterations.+.input_tokens|input_tokens", Op::Adds, &[Field::Input]),
+    (
+        "iterations.+.cache_read_input_tokens|cache_read_input_tokens",
+        Op::Adds,
+        &[Field::Input, Field::Cached],
+    ),
+    (
+        "iterations.+.cache_creation_input_tokens|cache_creation_input_tokens",
+        Op::Adds,
+        &[Field::Input, Field::CacheWrite],
+    ),
+    ("iterations.+.output_tokens|output_tokens", Op::Is, &[Field::Output]),
     ("output_tokens_details.thinking_tokens", Op::Is, &[Field::Reasoning]),
 ];
 

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::event::{Kind, Usage};
+use serde_json::value::RawValue;
+
+use crate::event::{Code, Failure, Kind, Usage};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json;
 
@@ -30,8 +32,9 @@ pub(crate) enum Op {
 }
 
 /// Where a provider's number stands, keys joined by dots, and what it means;
-/// without a field, it's only passed on. Of several places with `|` between
-/// them, the first at which there is a number counts.
+/// without a field, it's only passed on. `+` is the sum over the elements of an
+/// array. Of several places with `|` between them, the first at which there is
+/// a number counts.
 pub(crate) type Row = (&'static str, Op, &'static [Field]);
 
 /// The usage of one message, as far as it's known.
@@ -45,12 +48,30 @@ pub(crate) struct Meter {
     counted: Vec<(Usage<'static>, String)>,
     /// Where something else stood than a count.
     strange: Option<&'static str>,
+    /// The bytes of all keys and values.
+    size: usize,
+    /// True if some were left out, for they were more than [`MAX_SIZE`].
+    is_full: bool,
+    /// True if counts were changed to fit each other.
+    is_adjusted: bool,
 }
+
+/// The most bytes of one message's usage: keys that never repeat end here.
+const MAX_SIZE: usize = 1 << 20;
 
 impl Meter {
     pub(crate) fn new(rows: &'static [Row]) -> Self {
         let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
-        Meter { rows, members, places, counted, strange: None }
+        Meter {
+            rows,
+            members,
+            places,
+            counted,
+            strange: None,
+            size: 0,
+            is_full: false,
+            is_adjusted: false,
+        }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known.
@@ -77,7 +98,15 @@ impl Meter {
     }
 
     fn set(&mut self, key: &str, json: &str) {
-        match self.places.get(key).and_then(|&at| self.members.get_mut(at)) {
+        let known = self.places.get(key).and_then(|&at| self.members.get_mut(at));
+        let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
+        let size = self.size - old + key.len() + json.len();
+        if size > MAX_SIZE {
+            self.is_full = true;
+            return;
+        }
+        self.size = size;
+        match known {
             Some((_, known)) => json.clone_into(known),
             None => {
                 self.places.insert(key.to_owned(), self.members.len());
@@ -89,6 +118,15 @@ impl Meter {
     /// Says the usage, if there is any, and forgets it.
     pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
         self.part();
+        self.size = 0;
+        if std::mem::take(&mut self.is_full) {
+            let message = "more than 1 MiB of usage in one message";
+            out.emit(0, Kind::Error(Failure::new(Code::Limit, message, None)))?;
+        }
+        if std::mem::take(&mut self.is_adjusted) {
+            let message = "counts that contradict each other were adjusted";
+            out.warn("usage_adjusted", message)?;
+        }
         if let Some(path) = self.strange.take() {
             let reason = "it is no whole number below 2^64";
             out.warn("wrong_type", &format!("the count {path} was left out: {reason}"))?;
@@ -115,7 +153,10 @@ impl Meter {
             .iter()
             .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
             .collect();
-        let usage = settle(self.read(&members));
+        let read = self.read(&members);
+        let usage = settle(read);
+        self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
+            != (usage.output_tokens, usage.reasoning_tokens);
         self.counted.push((usage, format!("{{{}}}", inner.join(","))));
     }
 
@@ -198,6 +239,12 @@ fn lookup(members: &[(String, String)], path: &str) -> Option<String> {
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value)?;
     let Some(rest) = rest else { return Some(value.clone()).filter(|value| value != "null") };
+    if let Some(path) = rest.strip_prefix("+.") {
+        let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+        let counts =
+            elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
+        return counts.reduce(u64::saturating_add).map(|sum| sum.to_string());
+    }
     let inner: Vec<_> = json::members(value)
         .into_iter()
         .map(|(key, value)| (key.into_owned(), value.get().to_owned()))
@@ -268,6 +315,29 @@ mod tests {
                 (usage.input_tokens, usage.cached_input_tokens),
                 (Some(5 + cached), Some(cached))
             );
+        }
+    }
+
+    #[test]
+    fn keys_that_never_repeat_are_bounded() {
+        let mut meter = Meter::new(ROWS);
+        for number in 0..200_000 {
+            meter.feed(&format!("{{\"key{number}\":{number}}}"));
+        }
+        assert!(meter.is_full);
+        let size: usize = meter.members.iter().map(|(key, json)| key.len() + json.len()).sum();
+        assert!(size <= MAX_SIZE, "{size}");
+    }
+
+    #[test]
+    fn elements_of_an_array_add_up() {
+        const SUM: &[Row] = &[("parts.+.in|in", Op::Adds, &[Field::Input])];
+        for (json, sum) in
+            [(r#"{"in":1,"parts":[{"in":2},{"out":3},{"in":4}]}"#, 6), (r#"{"in":1}"#, 1)]
+        {
+            let mut meter = Meter::new(SUM);
+            meter.feed(json);
+            assert_eq!(meter.read(&meter.members.clone()).input_tokens, Some(sum));
         }
     }
 
