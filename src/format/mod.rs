@@ -53,6 +53,5 @@ mod writer_completions;
 
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use support::emit::{Done, EventOut};
-pub use support::halves::Halves;
 pub use support::payload::{Payload, read_records as read};
 pub use table::{FORMATS, find};

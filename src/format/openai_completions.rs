@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::openai_chat::USAGE;
+use crate::format::openai_chat::{USAGE, logprobs};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
@@ -69,6 +70,7 @@ struct Choice<'a> {
     text: Option<Str<'a>>,
     /// TGI writes an empty one while there is none.
     finish_reason: Option<Str<'a>>,
+    logprobs: Option<&'a RawValue>,
 }
 
 struct Completions {
@@ -126,6 +128,9 @@ impl Completions {
             if let Some(text) = &choice.text {
                 out.text(number, text)?;
             }
+            if let Some(json) = choice.logprobs {
+                out.emit(number, logprobs(json))?;
+            }
             let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
             *self.finished.entry(number).or_default() |= is_finished;
         }
@@ -160,6 +165,11 @@ impl Completions {
         }
         if !self.is_finished() {
             out.warn("no_finish_reason", warning)?;
+        }
+        if self.holds == Holds::Body {
+            for (&choice, _) in self.finished.iter().filter(|(_, finished)| !**finished) {
+                out.infer_finish(choice, FinishReason::Other, None)?;
+            }
         }
         self.end(out)
     }

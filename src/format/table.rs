@@ -54,7 +54,11 @@ pub static FORMATS: &[&Format] = &[
     &error::FORMAT,
 ];
 
-/// The format of this name; `-` and `_` are the same.
+/// Returns the format of this name or alias; `-` and `_` are the same.
+///
+/// ```
+/// assert_eq!(toolstream::format::find("openai").map(|row| row.name), Some("openai-chat"));
+/// ```
 pub fn find(name: &str) -> Option<&'static Format> {
     let name = name.replace('_', "-");
     FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))

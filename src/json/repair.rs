@@ -44,8 +44,15 @@ pub fn repair(
             _ => None,
         })
         .collect();
-    let message = format!("the field {} was left out: {reason}", error.path());
-    Some(Repaired { json: without(json, &path)?, code: "wrong_type", message })
+    // Where JSON was asked for, Cloudflare's content is the object itself.
+    let is_text = matches!(path.last(), Some(Step::Key("content")))
+        && reason.starts_with("invalid type: object, expected a string");
+    let message = match is_text {
+        true => format!("the field {} is an object: its JSON was taken as text", error.path()),
+        false => format!("the field {} was left out: {reason}", error.path()),
+    };
+    let json = changed(json, &path, &|value| is_text.then(|| quote(value)))?;
+    Some(Repaired { json, code: "wrong_type", message })
 }
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
@@ -143,12 +150,17 @@ enum Step<'p> {
     Index(usize),
 }
 
-/// Returns JSON text without the member or element at a path.
-fn without(json: &str, path: &[Step<'_>]) -> Option<String> {
+/// Returns JSON text with another value at a path, or without it where `change`
+/// returns none.
+fn changed(
+    json: &str,
+    path: &[Step<'_>],
+    change: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
     let (step, rest) = path.split_first()?;
-    // The child at the step's place, or nothing of it if the path ends there.
-    let child = |value: &RawValue| {
-        if rest.is_empty() { Some(None) } else { without(value.get(), rest).map(Some) }
+    let child = |value: &RawValue| match rest {
+        [] => Some(change(value.get())),
+        rest => changed(value.get(), rest, change).map(Some),
     };
     let mut parts = Vec::new();
     match step {

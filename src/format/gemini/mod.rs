@@ -101,6 +101,7 @@ struct Gemini {
 struct Body {
     /// How many chunks it has had.
     chunks: u64,
+    has_usage: bool,
     candidates: BTreeMap<u64, State>,
     /// True if the prompt was blocked: no candidate will come.
     is_blocked: bool,
@@ -129,6 +130,17 @@ impl Decoder for Gemini {
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.is_complete() {
+            return self.end(out);
+        }
+        // A line without usage is a body, too: a stream's chunk has it.
+        let is_line = self.holds == Holds::Either && !self.body.has_usage;
+        let is_body = (self.holds == Holds::Body || is_line) && self.body.chunks == 1;
+        if is_body && self.message.state == MessageState::Open {
+            let warning = "the body has no finish reason";
+            out.warn("no_finish_reason", warning)?;
+            for &choice in self.body.candidates.keys() {
+                out.infer_finish(choice, FinishReason::Other, None)?;
+            }
             return self.end(out);
         }
         self.cut(out)?;
@@ -164,6 +176,7 @@ impl Gemini {
             self.feedback(feedback, out)?;
         }
         if let Some(usage) = chunk.usage_metadata {
+            self.body.has_usage = true;
             self.message.meter.feed(usage.get());
         }
         chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))

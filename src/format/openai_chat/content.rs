@@ -41,6 +41,16 @@ pub(super) enum Content<'a> {
     Parts(Vec<&'a RawValue>),
 }
 
+impl Content<'_> {
+    /// True if it holds no text and no part.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Content::Text(text) => *text == Str::default(),
+            Content::Parts(parts) => parts.is_empty(),
+        }
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ContentVisitor;

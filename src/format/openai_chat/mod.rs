@@ -13,9 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
+use crate::event::{
+    CallPart, Executor, FinishReason, Key, Kind, Output, ProviderEvent, ToolResult,
+};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::function::Function;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
@@ -88,6 +91,8 @@ struct Said {
     /// For each choice, true if it has finished.
     finished: BTreeMap<u64, bool>,
     details: BTreeMap<u64, Details>,
+    /// The choices whose latest call has had no arguments yet.
+    bare: BTreeSet<u64>,
     /// What the answer rests on, by name, as it came last: Perplexity repeats
     /// it.
     sources: BTreeMap<&'static str, String>,
@@ -137,7 +142,8 @@ impl OpenAiChat {
     fn chunk(&mut self, frame: &Frame, chunk: Chunk, out: &mut EventOut) -> Done {
         let id = chunk.id.non_empty();
         let choices = chunk.choices.as_deref().unwrap_or_default();
-        let is_body = choices.iter().any(Choice::is_whole);
+        let is_whole = |choice: &Choice<'_>| choice.is_whole(self.message.is_open());
+        let is_body = choices.iter().any(is_whole);
         if chunk.is_prelude() {
             return Ok(());
         }
@@ -153,8 +159,11 @@ impl OpenAiChat {
                 .warn("after_done", "a record behind the end of its message was passed over");
         }
         self.message.begin(id, chunk.model.non_empty(), out)?;
+        if let Some(id) = id {
+            self.message.rename(id);
+        }
         for choice in choices {
-            self.choice(choice, out)?;
+            self.choice(choice, is_body, out)?;
         }
         self.extras(&chunk, out)?;
         if let Some(error) = chunk.error {
@@ -163,8 +172,15 @@ impl OpenAiChat {
         if !is_body {
             return Ok(());
         }
-        // The calls of a whole message are whole, with a finish reason or not.
-        self.said.finished.keys().try_for_each(|&choice| out.call_end(choice, Key::None))?;
+        for choice in choices.iter().filter(|choice| !choice.has_reason()) {
+            let number = choice.index.unwrap_or(0);
+            match choice.finish_reason {
+                // Snowflake's reason is always empty: its calls are whole.
+                Some(_) => out.call_end(number, Key::None)?,
+                // Without one, a body may have been cut: so are its calls.
+                None => out.infer_finish(number, FinishReason::Other, None)?,
+            }
+        }
         self.done(out)
     }
 
@@ -194,12 +210,16 @@ impl OpenAiChat {
         all_finished && is_other && choices.iter().any(Choice::says_something)
     }
 
-    fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
+    fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         self.said.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
-        if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
-            self.delta(number, delta, choice.is_whole(), out)?;
+        let whole = choice.message.as_ref().filter(|_| is_body);
+        if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_ref()) {
+            self.delta(number, delta, whole.is_some(), out)?;
+        }
+        if let Some(json) = choice.logprobs {
+            out.emit(number, logprobs(json))?;
         }
         self.usage(choice.usage, out)?;
         let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
@@ -222,9 +242,21 @@ impl OpenAiChat {
         Ok(())
     }
 
-    /// A call's fragment comes. Behind a finish reason, the calls before it are
-    /// as complete as they will ever be, and this is another one's.
-    fn reopen(&mut self, number: u64, out: &mut EventOut) -> Done {
+    /// Takes note of a call's fragment. After a finish reason, the calls before it
+    /// are as complete as they will ever be, and this is another one's; but one
+    /// without a name may be the arguments of a call that has had none.
+    fn reopen(&mut self, number: u64, function: Option<&Function>, out: &mut EventOut) -> Done {
+        let is_named = function.is_some_and(|function| function.name.non_empty().is_some());
+        let is_late = !is_named && self.said.bare.contains(&number);
+        if is_named {
+            self.said.bare.insert(number);
+        }
+        if function.is_some_and(Function::has_arguments) {
+            self.said.bare.remove(&number);
+        }
+        if is_late {
+            return Ok(());
+        }
         match self.said.finished.insert(number, false) {
             Some(true) => out.call_end(number, Key::None),
             _ => Ok(()),
@@ -236,15 +268,15 @@ impl OpenAiChat {
         self.repeats = delta.reasoning_details.iter().flatten().next().is_none();
         say(number, delta, is_whole, self.said.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
-            self.reopen(number, out)?;
+            self.reopen(number, call.function.as_ref(), out)?;
             calls::say(number, call, out)?;
         }
         for (id, function) in delta.tool_uses() {
-            self.reopen(number, out)?;
+            self.reopen(number, Some(&function), out)?;
             function.say(number, CallPart { id, ..CallPart::default() }, out)?;
         }
         if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
-            self.reopen(number, out)?;
+            self.reopen(number, Some(function), out)?;
             let key = Key::Index(0);
             function.say(number, CallPart { key, ..CallPart::default() }, out)?;
         }
@@ -307,6 +339,12 @@ impl OpenAiChat {
         (self.said, self.has_ended) = (Said::default(), true);
         self.message.end(out)
     }
+}
+
+/// The probabilities of tokens, which no event of ours has: `--raw` prints them.
+pub(super) fn logprobs(json: &RawValue) -> Kind<'_> {
+    let data = Output::Json(json.get());
+    Kind::ProviderEvent(ProviderEvent { event: Some("logprobs"), data })
 }
 
 /// OpenRouter says `tool_calls` of calls that its provider cut, and tells the

@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 
 use crate::format::openai_chat::calls::{Listed, ToolCall};
 use crate::format::openai_chat::content::Content;
+use crate::format::support::finish;
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
@@ -73,12 +74,23 @@ pub(super) struct Choice<'a> {
     pub(super) usage: Option<&'a RawValue>,
     /// OpenRouter.
     pub(super) error: Option<&'a RawValue>,
+    pub(super) logprobs: Option<&'a RawValue>,
 }
 
 impl Choice<'_> {
-    /// A complete body's choice: a message, and no delta.
-    pub(super) fn is_whole(&self) -> bool {
-        self.message.is_some() && self.delta.is_none()
+    /// True if this is a complete body's choice: it has a message, and no delta,
+    /// or, before anything of a stream has come, an empty one (Perplexity).
+    pub(super) fn is_whole(&self, is_open: bool) -> bool {
+        match (&self.message, &self.delta) {
+            (Some(_), None) => true,
+            (Some(message), Some(delta)) => !is_open && delta.is_blank() && !message.is_blank(),
+            (None, _) => false,
+        }
+    }
+
+    /// True if it has a reason to finish, and not an empty one.
+    pub(super) fn has_reason(&self) -> bool {
+        self.finish_reason.text().is_some_and(|raw| !finish::is_none(raw))
     }
 
     /// Whether it has content, and not only a reason to finish.
@@ -134,6 +146,11 @@ pub(in crate::format) struct Delta<'a> {
 payload!(Delta);
 
 impl<'a> Delta<'a> {
+    /// True if it has neither text nor calls.
+    fn is_blank(&self) -> bool {
+        self.tool_calls.is_none() && self.content.as_ref().is_none_or(Content::is_empty)
+    }
+
     /// What is neither text nor call.
     pub(in crate::format) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
         let specific = self.provider_specific_fields.as_ref();

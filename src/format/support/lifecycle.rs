@@ -63,6 +63,13 @@ impl Lifecycle {
         out.start(self.row.name, id, model)
     }
 
+    /// Notes the id that the open message goes by from now on.
+    pub(crate) fn rename(&mut self, id: &str) {
+        if self.id.as_deref() != Some(id) {
+            self.id = Some(id.to_owned());
+        }
+    }
+
     /// Emits the start of a message and a warning, unless one is open: the
     /// beginning of the input is missing.
     pub(crate) fn begin_late(
