@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason};
-use crate::io::report_error;
+use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason};
+use crate::io::{report_error, report_on};
 use crate::sink::Sink;
 
 /// What a run can come to, beside success.
@@ -111,8 +111,8 @@ impl Status {
     }
 }
 
-/// A sink in front of another one that notes the outcomes, and says every
-/// error on standard error as well.
+/// A sink in front of another one that notes the outcomes, and reports each failure on standard
+/// error as well: an error, an invalid call, a finish reason that is an error.
 pub struct Witness<'s, S, E> {
     inner: S,
     status: &'s mut Status,
@@ -131,9 +131,22 @@ impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
 impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         self.status.see(&event.kind);
-        if let Kind::Error(failure) = &event.kind {
-            let Failure { code, message, offset, .. } = *failure;
-            report_error(&mut self.stderr, self.name, code, message, offset);
+        let stderr = &mut self.stderr;
+        match &event.kind {
+            Kind::Error(Failure { code, message, offset, .. }) => {
+                report_error(stderr, self.name, *code, message, *offset);
+            }
+            Kind::InvalidToolCall(call) => {
+                let named = call.name.map_or(String::new(), |name| format!(" ({name})"));
+                let message =
+                    format!("call {}{named} is invalid: {}", call.index, why(call.reason));
+                report_on(stderr, self.name, &message, None);
+            }
+            Kind::Finish(Finish { finish_reason: FinishReason::Error, raw, .. }) => {
+                let message = format!("the finish reason is {}", raw.unwrap_or("error"));
+                report_error(stderr, self.name, Code::Provider, &message, None);
+            }
+            _ => {}
         }
         self.inner.feed(event)
     }
@@ -155,10 +168,24 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     }
 }
 
+/// Returns the sentence for people about a reason not to run a call.
+fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Truncated => "it was cut off",
+        Reason::Malformed => "it cannot be read",
+        Reason::NotObject => "its arguments are not an object",
+        Reason::NoName => "it names no tool",
+        Reason::UnknownTool => "--tools has no tool of this name",
+        Reason::Conflict => "its fragments contradict each other",
+        Reason::TooLarge => "it is larger than --max-args",
+        Reason::Schema => "its arguments do not fit the schema of the tool",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Finish, Start, Warning};
+    use crate::event::{Start, Warning};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {

@@ -34,7 +34,8 @@ pub fn report_on(stderr: &mut dyn Write, name: &str, message: &str, offset: Opti
     }
 }
 
-/// Writes an error of a message. If nothing came through a pipe, says where to look for the cause.
+/// Writes an error of a message. The words of a provider are introduced as such; if nothing came
+/// through a pipe, says where to look for the cause.
 pub(crate) fn report_error(
     stderr: &mut dyn Write,
     name: &str,
@@ -46,7 +47,12 @@ pub(crate) fn report_error(
         let why = "the program before the pipe may have failed (`curl -sS` shows why)";
         return report_on(stderr, name, &format!("{message}: {why}"), None);
     }
-    report_on(stderr, name, message, offset);
+    match code {
+        Code::Provider => {
+            report_on(stderr, name, &format!("the provider reported: {message}"), None)
+        }
+        _ => report_on(stderr, name, message, offset),
+    }
 }
 
 #[cfg(test)]

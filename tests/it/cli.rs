@@ -133,13 +133,18 @@ fn every_end_has_its_status() {
     check_status(&streams.truncated, 4);
     check_status("", 4);
     check_status(&streams.failed, 5);
+    let err = run(&["parse"], &streams.failed).err;
+    assert_eq!(err, "toolstream: standard input: the provider reported: gone\n");
 }
 
 #[test]
 fn a_finish_reason_that_is_an_error_is_the_providers() {
     let input = format!("{}{}{DONE}", text("Hi"), chunk("{}", "\"network_error\""));
     for command in ["parse", "classify"] {
-        assert_eq!(run(&[command], &input).code, 5, "{command}");
+        let run = run(&[command], &input);
+        let expected = "toolstream: standard input: the provider reported: the finish reason is \
+                        network_error\n";
+        assert_eq!((run.code, run.err.as_str()), (5, expected), "{command}");
     }
     assert!(!run(&["classify"], &input).out.contains("\"final_answer\""));
 }
@@ -151,6 +156,12 @@ fn calls_that_cannot_be_run_alone_are_malformed() {
     assert_eq!(
         (run.code, kinds(&run.out)),
         (3, vec!["start", "invalid_tool_call", "finish_reason"])
+    );
+    let input = input.replace("{\\\"x\\\"", "[]");
+    let run = self::run(&["classify"], &input);
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (3, "toolstream: standard input: call 0 (f) is invalid: its arguments are not an object\n")
     );
 }
 
