@@ -174,11 +174,9 @@ mod commands;
 mod detect;
 #[cfg(feature = "cli")]
 mod io;
-#[allow(unreachable_pub)]
 mod json;
 mod pipeline;
 mod repeat;
-#[allow(unreachable_pub)]
 mod scan;
 #[cfg(feature = "cli")]
 mod status;

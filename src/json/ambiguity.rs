@@ -8,7 +8,7 @@ use crate::json::string::Str;
 
 /// What is in a JSON text that some readers take for something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ambiguities {
+pub(crate) struct Ambiguities {
     /// An object has a key twice: some readers take the first member, some the last.
     pub duplicate_key: bool,
     /// A string has one half of a surrogate pair, which UTF-8 can't encode.
@@ -19,7 +19,7 @@ pub struct Ambiguities {
 }
 
 /// Looks through a whole JSON value once.
-pub fn ambiguities(json: &str) -> Ambiguities {
+pub(crate) fn ambiguities(json: &str) -> Ambiguities {
     let mut found = Ambiguities::default();
     let mut scanner = Scanner::new(0);
     // The keys of the objects that are open; arrays have none.

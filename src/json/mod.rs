@@ -14,15 +14,16 @@ mod scanner;
 mod string;
 mod write;
 
-pub use ambiguity::ambiguities;
-pub use object::{Member, ObjectReader};
-pub use plain::{plain_length, push_short};
-pub use repair::{member, members, repair, without_doubles};
-pub use scanner::{Scanner, Status, is_json, is_number};
+pub(crate) use ambiguity::ambiguities;
+pub(crate) use object::{Member, ObjectReader};
+pub(crate) use plain::{plain_length, push_short};
+pub(crate) use repair::{member, members, repair, without_doubles};
+pub use scanner::{Scanner, Status};
+pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
-pub use write::{
+pub(crate) use write::{
     Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,
 };
 
 /// How deeply JSON may be nested, unless `--max-depth` says otherwise.
-pub const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 128;

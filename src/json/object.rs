@@ -6,7 +6,7 @@ use crate::json::string::Str;
 /// Reads the members of one object, whose text begins with its brace or white
 /// space. Takes control characters in strings, as [`Scanner::push_raw`] does.
 #[derive(Clone, Debug)]
-pub struct ObjectReader {
+pub(crate) struct ObjectReader {
     scanner: Scanner,
     part: Part,
     /// The text of the key that is open.
@@ -16,7 +16,7 @@ pub struct ObjectReader {
 
 /// What an [`ObjectReader`] has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member<'a> {
+pub(crate) enum Member<'a> {
     /// A member's key, decoded.
     Key(&'a str),
     /// A piece of its value's text, with control characters as escapes.
@@ -28,7 +28,7 @@ pub enum Member<'a> {
 impl ObjectReader {
     /// A reader for an object whose values are nested at most `max_depth` deep; 0
     /// is no limit.
-    pub fn new(max_depth: usize) -> Self {
+    pub(crate) fn new(max_depth: usize) -> Self {
         let scanner = Scanner::new(if max_depth == 0 { 0 } else { max_depth + 1 });
         ObjectReader { scanner, part: Part::Between, key: String::new(), is_raw: false }
     }
@@ -36,7 +36,7 @@ impl ObjectReader {
     /// Reads on to the end of the object, of the text, or to the first byte that
     /// can't be right, and passes on what it reads. Returns the number of bytes
     /// taken.
-    pub fn push<E>(
+    pub(crate) fn push<E>(
         &mut self,
         text: &str,
         then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
@@ -69,7 +69,7 @@ impl ObjectReader {
     }
 
     /// Returns what is known so far.
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         match self.scanner.status() {
             Status::Empty => Status::Open,
             status => status,
@@ -77,7 +77,7 @@ impl ObjectReader {
     }
 
     /// True if a string had a control character in it.
-    pub fn is_raw(&self) -> bool {
+    pub(crate) fn is_raw(&self) -> bool {
         self.is_raw
     }
 

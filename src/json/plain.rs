@@ -2,7 +2,7 @@
 
 /// Returns how many of the first bytes are printable ASCII other than a quote or
 /// a backslash.
-pub fn plain_length(bytes: &[u8]) -> usize {
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
     run_length(bytes, |word| specials(word) | word | equal(word, 0x7F))
 }
 
@@ -30,7 +30,7 @@ fn run_length(bytes: &[u8], mark: impl Fn(u64) -> u64) -> usize {
 
 /// Appends the first `length` bytes. Copies a fixed 16 bytes and truncates where
 /// it can: that avoids an unpredictable branch on short lengths.
-pub fn push_short(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_short(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     let end = out.len() + length;
     match bytes.first_chunk::<16>().filter(|chunk| length <= chunk.len()) {
         Some(chunk) => out.extend_from_slice(chunk),

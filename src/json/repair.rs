@@ -12,7 +12,7 @@ use serde_path_to_error::Segment;
 use crate::json::{MAX_DEPTH, Str, quote};
 
 /// JSON text without the field that could not be read.
-pub struct Repaired {
+pub(crate) struct Repaired {
     /// The payload without that field, or with only the last of its doubles.
     pub json: String,
     /// `wrong_type` or `duplicate_key`.
@@ -23,7 +23,7 @@ pub struct Repaired {
 
 /// Removes from a payload what kept it from being read as its type. Returns
 /// `None` if it isn't JSON, or if nothing can be removed.
-pub fn repair(
+pub(crate) fn repair(
     json: &str,
     error: &serde_path_to_error::Error<serde_json::Error>,
 ) -> Option<Repaired> {
@@ -57,12 +57,12 @@ pub fn repair(
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
-pub fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(json).map(|members| members.0).unwrap_or_default()
 }
 
 /// Returns a member of an object or, by its number, an element of an array.
-pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
     let value = match serde_json::from_str::<Vec<&RawValue>>(json) {
         Ok(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
         Err(_) => members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -115,7 +115,7 @@ fn reason(error: &serde_json::Error) -> String {
 
 /// Returns JSON text with only the last of each object's members of one name.
 /// Values nested deeper than [`MAX_DEPTH`] stay as they are.
-pub fn without_doubles(json: &str) -> String {
+pub(crate) fn without_doubles(json: &str) -> String {
     last_of_each(json, 0)
 }
 

@@ -354,14 +354,14 @@ fn is_number_byte(byte: u8) -> bool {
 }
 
 /// True if the text is one whole JSON value.
-pub fn is_json(text: &str) -> bool {
+pub(crate) fn is_json(text: &str) -> bool {
     let mut scanner = Scanner::default();
     scanner.push_all(text.as_bytes());
     scanner.status() == Status::Whole
 }
 
 /// True if the text is a number as JSON spells it.
-pub fn is_number(text: &str) -> bool {
+pub(crate) fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && is_json(text)
 }
 

@@ -7,7 +7,7 @@ use crate::json::plain::plain_length;
 
 /// Removes the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Minifier {
+pub(crate) struct Minifier {
     in_string: bool,
     /// True if the last byte was a backslash in a string.
     is_escaped: bool,
@@ -17,7 +17,7 @@ impl Minifier {
     /// Appends `json` without that white space to `out`. Copies it in runs: strings
     /// to their quotes and backslashes, and what is between strings to its white
     /// space.
-    pub fn feed(&mut self, json: &str, out: &mut String) {
+    pub(crate) fn feed(&mut self, json: &str, out: &mut String) {
         let mut rest = json;
         while !rest.is_empty() {
             let run = if self.in_string { self.in_string(rest) } else { self.between(rest) };
@@ -52,40 +52,40 @@ impl Minifier {
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Returns JSON text without white space between its tokens.
-pub fn minify(json: &str) -> String {
+pub(crate) fn minify(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     Minifier::default().feed(json, &mut out);
     out
 }
 
 /// Returns text as a JSON string.
-pub fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     quote_into(text, &mut out);
     out
 }
 
 /// Returns the first sixty characters as a JSON string: enough to recognise a text.
-pub fn quote_start(text: &str) -> String {
+pub(crate) fn quote_start(text: &str) -> String {
     let end = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
     quote(text.get(..end).unwrap_or_default())
 }
 
 /// Appends text as a JSON string.
-pub fn quote_into(text: &str, out: &mut String) {
+pub(crate) fn quote_into(text: &str, out: &mut String) {
     out.push('"');
     escape_into(text, out);
     out.push('"');
 }
 
 /// Appends text as the inside of a JSON string.
-pub fn escape_into(text: &str, out: &mut String) {
+pub(crate) fn escape_into(text: &str, out: &mut String) {
     escape(text, true, out);
 }
 
 /// Appends JSON text whose strings may hold harmful characters, with these as
 /// escapes. In valid JSON, such characters stand only in strings.
-pub fn make_safe(json: &str, out: &mut String) {
+pub(crate) fn make_safe(json: &str, out: &mut String) {
     escape(json, false, out);
 }
 
@@ -114,7 +114,7 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
 }
 
 /// Returns the byte offset of the first character that may need an escape.
-pub fn find_escape(text: &str) -> Option<usize> {
+pub(crate) fn find_escape(text: &str) -> Option<usize> {
     let (bytes, mut at) = (text.as_bytes(), 0);
     loop {
         at += plain_length(bytes.get(at..)?);

@@ -7,7 +7,7 @@ use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
 
 /// What a match remembers: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captures {
+pub(crate) struct Captures {
     /// Words, by the names that the pattern gives them.
     pub words: Vec<(String, String)>,
     /// All attributes of the tag.
@@ -16,14 +16,14 @@ pub struct Captures {
 
 impl Captures {
     /// The word that is remembered under a name.
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
     }
 }
 
 /// How far an attempt has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
+pub(crate) enum Match {
     /// This is something else.
     No,
     /// So far it fits.
@@ -50,7 +50,7 @@ enum Step {
 
 /// One pattern, tried at one place.
 #[derive(Clone, Debug, Default)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     token: usize,
     /// Where the current token begins, and the next byte to look at.
     begun: usize,
@@ -66,13 +66,13 @@ pub struct Attempt {
 
 impl Attempt {
     /// Whether it has looked at anything.
-    pub fn is_new(&self) -> bool {
+    pub(crate) fn is_new(&self) -> bool {
         self.at == 0
     }
 
     /// Looks at the bytes that are new. `text` begins where the attempt does,
     /// and only grows from call to call; `ended` if it won't grow any more.
-    pub fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {
+    pub(crate) fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {
         while let Some(token) = pattern.tokens.get(self.token) {
             match self.step(token, text.as_bytes(), ended) {
                 Step::Wait => return Match::More,
@@ -208,7 +208,7 @@ impl Attempt {
 
     /// What a finished attempt remembers; nothing if an attribute that the
     /// pattern asks for isn't there.
-    pub fn captures(&self, pattern: &Pattern, text: &str) -> Option<Captures> {
+    pub(crate) fn captures(&self, pattern: &Pattern, text: &str) -> Option<Captures> {
         let mut captures = Captures::default();
         for (token, range) in &self.words {
             let word = text.get(range.clone()).unwrap_or_default().to_owned();

@@ -6,7 +6,7 @@ use crate::scan::{Attempt, Captures, Match, Pattern, Place};
 /// space. What follows is bound to the words of the first one; the end of the
 /// text, or a beginning of it there, may follow as well.
 #[derive(Clone, Debug, Default)]
-pub struct Lookahead {
+pub(crate) struct Lookahead {
     first: Attempt,
     /// The first pattern's length, once it has been found.
     length: Option<usize>,
@@ -20,7 +20,13 @@ pub struct Lookahead {
 impl Lookahead {
     /// Looks at the bytes that are new. A match is as long as the first
     /// pattern; what follows is only looked at.
-    pub fn advance(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
+    pub(crate) fn advance(
+        &mut self,
+        first: &Pattern,
+        next: &[Pattern],
+        text: &str,
+        ended: bool,
+    ) -> Match {
         let verdict = if self.is_dead { Match::No } else { self.look(first, next, text, ended) };
         self.is_dead = verdict == Match::No;
         verdict
@@ -70,13 +76,13 @@ impl Lookahead {
     }
 
     /// What the match remembers.
-    pub fn captures(&self, first: &Pattern, text: &str) -> Option<Captures> {
+    pub(crate) fn captures(&self, first: &Pattern, text: &str) -> Option<Captures> {
         self.first.captures(first, text)
     }
 }
 
 /// The first of these ASCII characters, looked for in eight bytes at a time.
-pub fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
+pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGHEST: u64 = ONES << 7;
     let (chunks, rest) = bytes.as_chunks();
@@ -95,14 +101,14 @@ pub fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize>
 
 /// Finds the bytes that markers can begin with.
 #[derive(Clone, Debug, Default)]
-pub struct Finder {
+pub(crate) struct Finder {
     bytes: Vec<u8>,
     table: Option<Box<[bool; 256]>>,
 }
 
 impl Finder {
     /// A finder for these patterns.
-    pub fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
+    pub(crate) fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
         // Where a message begins is known without looking.
         let patterns = patterns.filter(|pattern| pattern.place() != Place::Start);
         let mut bytes: Vec<u8> = patterns.flat_map(Pattern::first_bytes).collect();
@@ -117,7 +123,7 @@ impl Finder {
     }
 
     /// The first of them at or behind `from`.
-    pub fn find(&self, text: &str, from: usize) -> Option<usize> {
+    pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         let rest = text.as_bytes().get(from..)?;
         let found = match (&self.table, &*self.bytes) {
             (Some(table), _) => rest.iter().position(|&byte| table[usize::from(byte)]),

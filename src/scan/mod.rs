@@ -9,11 +9,11 @@ mod attempt;
 mod finder;
 mod pattern;
 
-pub use attempt::{Attempt, Captures, Match};
-pub use finder::{Finder, Lookahead, find_any};
-pub use pattern::{Pattern, Place};
+pub(crate) use attempt::{Attempt, Captures, Match};
+pub(crate) use finder::{Finder, Lookahead, find_any};
+pub(crate) use pattern::{Pattern, Place};
 
 /// The longest word, in bytes: tools have names, not stories.
-pub const MAX_WORD: usize = 256;
+pub(crate) const MAX_WORD: usize = 256;
 /// The longest list of attributes, in bytes.
-pub const MAX_ATTRIBUTES: usize = 1024;
+pub(crate) const MAX_ATTRIBUTES: usize = 1024;

@@ -6,14 +6,14 @@ use crate::scan::Captures;
 
 /// A marker's form. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     pub(super) tokens: Arc<[Token]>,
     place: Place,
 }
 
 /// Where in a message a marker may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// Anywhere.
     Any,
     /// Where the message begins, or its answer behind the reasoning.
@@ -55,7 +55,7 @@ pub(super) struct Wanted {
 
 impl Pattern {
     /// Reads a pattern. Fails with a sentence that says what is wrong in it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (place, mut rest) = match text {
             _ if text.starts_with("{start}") => (Place::Start, text.trim_start_matches("{start}")),
             _ if text.starts_with("{line}") => (Place::Line, text.trim_start_matches("{line}")),
@@ -86,17 +86,17 @@ impl Pattern {
 
     /// Reads a closer: a pattern, or several with `{|}` between them; none if
     /// the text is empty.
-    pub fn parse_any(text: &str) -> Result<Vec<Self>, String> {
+    pub(crate) fn parse_any(text: &str) -> Result<Vec<Self>, String> {
         text.split("{|}").filter(|text| !text.is_empty()).map(Self::parse).collect()
     }
 
     /// Where the marker may stand.
-    pub fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         self.place
     }
 
     /// Whether it begins as the special tokens of many models are spelled.
-    pub fn is_token(&self) -> bool {
+    pub(crate) fn is_token(&self) -> bool {
         let starts = ["<|", "<\u{ff5c}", "]<]"];
         match self.tokens.first() {
             Some(Token::Literal(text)) => starts.iter().any(|start| text.starts_with(start)),
@@ -106,7 +106,7 @@ impl Pattern {
 
     /// The pattern with words replaced by what an opener remembered. Words that
     /// it doesn't know stay words.
-    pub fn bind(&self, captures: &Captures) -> Pattern {
+    pub(crate) fn bind(&self, captures: &Captures) -> Pattern {
         let varies = |token: &Token| matches!(token, Token::Word(..) | Token::Namespace);
         if !self.tokens.iter().any(varies) {
             return self.clone();
@@ -121,7 +121,7 @@ impl Pattern {
 
     /// Whether a match can begin as this text does, as far as the literal at the
     /// pattern's beginning tells.
-    pub fn may_begin(&self, text: &str) -> bool {
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
         let (mut tokens, mut text) = (&*self.tokens, text);
         while let [Token::Newline, behind @ ..] = tokens {
             (tokens, text) = (behind, text.strip_prefix('\n').unwrap_or(text));
@@ -133,7 +133,7 @@ impl Pattern {
     }
 
     /// The bytes that a match can begin with; none if that can be any.
-    pub fn first_bytes(&self) -> Vec<u8> {
+    pub(crate) fn first_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut at = 0;
         while let Some(token) = self.tokens.get(at) {
