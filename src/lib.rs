@@ -99,9 +99,9 @@
 //!
 //! From the outside in, `commands/messages.rs` wraps them so for `parse`: `io::pump` reads an
 //! `Input` and feeds a `Pipeline`, whose framer is an `AutoFramer` around one [`frame::Framer`] and
-//! whose decoder an `AutoDecoder` around one [`format::Decoder`]; its sink is a `Capped`
-//! (`--max-memory`) around a `Witness` (exit status, errors on standard error) around a `Join`
-//! (`--join`) around the `Ndjson` that writes into an `Output`.
+//! whose decoder an `AutoDecoder` around one [`format::Decoder`], with `Repeats` beside both. Its
+//! sink is a `Capped` (`--max-memory`) around a `Witness` (exit status, errors on standard error)
+//! around a `Join` (`--join`) around the `Ndjson` that writes into an `Output`.
 //!
 //! # Words
 //!
@@ -141,11 +141,11 @@
 //!
 //! 1. Write `src/format/NAME.rs`: a `FORMAT` row, serde structs with every field optional and
 //!    borrowed ([`Str`]), and a [`format::Decoder`]. Where records are text and little else, a
-//!    row of `src/format/support/text_rows.rs` does.
+//!    `Shape` of `src/format/support/text_rows.rs` does: `watsonx.rs` is one.
 //! 2. Name the file in `src/format/mod.rs` and its row in `src/format/table.rs`. Detection takes
 //!    the first row that says yes: a row whose records are a special case of another one's stands
 //!    above it.
-//! 3. Add cases: one `CASE.in` for each rule, in the folder of its name in `fixtures`.
+//! 3. Add cases: one `CASE.in` for each rule, in `fixtures/format/NAME`.
 //! 4. `UPDATE_FIXTURES=NAME cargo test --test cases` writes the answers of the cases that have NAME
 //!    in their names; read the difference.
 //! 5. Never touch another layer: if the format does not fit, repair the design.
@@ -181,7 +181,7 @@ mod scan;
 #[cfg(feature = "cli")]
 mod status;
 
-pub use assemble::Options;
+pub use assemble::AssemblerConfig;
 #[doc(hidden)]
 #[cfg(feature = "cli")]
 pub use commands::main;

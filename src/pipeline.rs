@@ -28,14 +28,14 @@ use crate::tools::Tools;
 ///
 /// use toolstream::dialect::{Selection, choose};
 /// use toolstream::tools::Tools;
-/// use toolstream::{Config, Options, Pipeline, format};
+/// use toolstream::{Config, AssemblerConfig, Pipeline, format};
 ///
 /// let tools = Tools::parse(r#"{"get_weather": {"properties": {"city": {"type": "string"}}}}"#)?;
 /// let config = Config {
 ///     format: format::find("text"),
 ///     dialect: choose("hermes")?,
 ///     tools: Some(Arc::new(tools)),
-///     assembly: Options { deltas: true, max_calls: 8, ..Options::default() },
+///     assembly: AssemblerConfig { deltas: true, max_calls: 8, ..AssemblerConfig::default() },
 ///     ..Config::default()
 /// };
 /// let pipeline = Pipeline::new(&config);
@@ -56,7 +56,7 @@ pub struct Config {
     /// How bytes are framed.
     pub frame: frame::FrameConfig,
     /// How fragments are assembled.
-    pub assembly: assemble::Options,
+    pub assembly: assemble::AssemblerConfig,
     /// Compare each record with the last one before it is decoded: the same
     /// output, several times as fast.
     pub repeat: bool,
@@ -71,7 +71,7 @@ impl Default for Config {
             start_in: None,
             tools: None,
             frame: frame::FrameConfig::default(),
-            assembly: assemble::Options::default(),
+            assembly: assemble::AssemblerConfig::default(),
             repeat: true,
         }
     }
@@ -131,7 +131,7 @@ impl Pipeline {
                     config.tools.clone(),
                     config.assembly.max_args,
                 ),
-                assembler: Assembler::new(assemble::Options {
+                assembler: Assembler::new(assemble::AssemblerConfig {
                     tools: config.tools.clone(),
                     format: config.format.map_or("unknown", |format| format.name).into(),
                     ..config.assembly.clone()

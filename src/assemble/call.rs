@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::assemble::{Options, Out};
+use crate::assemble::{AssemblerConfig, Out};
 use crate::event::{
     Arguments, CallPart, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
     ToolCallStart,
@@ -65,7 +65,7 @@ impl Call {
     }
 
     /// Whether it may still be given back as the text that it was read from.
-    pub(super) fn may_be_text(&self, options: &Options) -> bool {
+    pub(super) fn may_be_text(&self, options: &AssemblerConfig) -> bool {
         options.malformed_as_text && self.source.is_some() && !self.started
     }
 
@@ -117,7 +117,7 @@ impl Call {
         out.warn("joined_name", "the name of a call came in pieces", Some(self.index))
     }
 
-    fn add_arguments(&mut self, arguments: Arguments<'_>, options: &Options) {
+    fn add_arguments(&mut self, arguments: Arguments<'_>, options: &AssemblerConfig) {
         match arguments {
             Arguments::None => {}
             Arguments::Fragment(text) => self.append(text, options),
@@ -145,7 +145,7 @@ impl Call {
         }
     }
 
-    fn append(&mut self, text: &str, options: &Options) {
+    fn append(&mut self, text: &str, options: &AssemblerConfig) {
         if self.fault == Some(Reason::TooLarge) {
             return;
         }

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use crate::assemble::Options;
+use crate::assemble::AssemblerConfig;
 use crate::assemble::errors::OwnedFailure;
 use crate::event::{Code, Emit, Event, Failure, Kind, Warning};
 
 pub(super) struct Out<'a, 'e> {
     pub(super) choice: u64,
-    pub(super) options: &'a Options,
+    pub(super) options: &'a AssemblerConfig,
     /// The message's first warning.
     warned: &'a mut Option<String>,
     emit: &'a mut Emit<'e>,
@@ -17,7 +17,7 @@ pub(super) struct Out<'a, 'e> {
 impl<'a, 'e> Out<'a, 'e> {
     pub(super) fn new(
         choice: u64,
-        options: &'a Options,
+        options: &'a AssemblerConfig,
         warned: &'a mut Option<String>,
         emit: &'a mut Emit<'e>,
     ) -> Self {

@@ -27,18 +27,18 @@ const NO_FRAMING: &str = "unknown";
 /// How much may wait for the message that it belongs to, in bytes.
 const MOST_EARLY: usize = 64 << 10;
 
-/// What the user asked for, as far as whole messages are concerned.
+/// How fragments are assembled, and which events are printed.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Also say when a call begins and what its arguments grow by.
+pub struct AssemblerConfig {
+    /// Also emit `ToolCallStart` and `ToolCallDelta`.
     pub deltas: bool,
     /// The one choice to follow, if not all.
     pub choice: Option<u64>,
-    /// Also pass on events that have no meaning here.
+    /// Also emit `ProviderEvent`.
     pub raw: bool,
-    /// A message with a warning ends with an error.
+    /// End a message that has a warning with an error.
     pub strict: bool,
-    /// A call inside text that can't be read is text again.
+    /// Emit a call inside text that cannot be read as text; by default it is an `InvalidToolCall`.
     pub malformed_as_text: bool,
     /// The largest arguments of one call, in bytes; 0 is no limit.
     pub max_args: usize,
@@ -52,9 +52,9 @@ pub struct Options {
     pub format: String,
 }
 
-impl Default for Options {
+impl Default for AssemblerConfig {
     fn default() -> Self {
-        Options {
+        AssemblerConfig {
             deltas: false,
             choice: None,
             raw: false,
@@ -71,7 +71,7 @@ impl Default for Options {
 
 /// Turns what decoders say into what sinks hear.
 pub struct Assembler {
-    options: Options,
+    options: AssemblerConfig,
     framing: &'static str,
     message: Option<Message>,
     /// Warnings and errors that came before the message that they belong to.
@@ -87,7 +87,7 @@ pub struct Assembler {
 
 impl Assembler {
     /// An assembler for one input.
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: AssemblerConfig) -> Self {
         Assembler {
             options,
             framing: NO_FRAMING,

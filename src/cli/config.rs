@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use crate::assemble::Options;
+use crate::assemble::AssemblerConfig;
 use crate::cli::{ChoiceFilter, OnMalformed, Reading, StartIn};
 use crate::dialect;
 use crate::frame::FrameConfig;
@@ -29,7 +29,7 @@ impl Reading {
             }),
             tools,
             frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
-            assembly: Options {
+            assembly: AssemblerConfig {
                 deltas: self.deltas,
                 choice: match self.choice {
                     Some(ChoiceFilter::One(choice)) => Some(choice),
@@ -41,7 +41,7 @@ impl Reading {
                 max_args: self.max_args.0,
                 max_calls: self.max_calls,
                 max_depth: self.max_depth,
-                ..Options::default()
+                ..AssemblerConfig::default()
             },
         })
     }

@@ -7,14 +7,14 @@ use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
 /// Gathers a message and prints it as one object when its last event comes. It is fed one choice,
-/// by [`Options::choice`](crate::Options::choice), and names it.
+/// by [`AssemblerConfig::choice`](crate::AssemblerConfig::choice), and names it.
 ///
 /// ```
 /// use toolstream::sink::{Classify, Label};
-/// use toolstream::{Config, Options, Pipeline};
+/// use toolstream::{Config, AssemblerConfig, Pipeline};
 ///
 /// let body = br#"{"model":"m","message":{"role":"assistant","content":"Hi"},"done":true}"#;
-/// let assembly = Options { choice: Some(0), ..Options::default() };
+/// let assembly = AssemblerConfig { choice: Some(0), ..AssemblerConfig::default() };
 /// let mut out = Vec::new();
 /// let mut sink = Classify::new(&mut out, Label::default(), 0);
 /// let mut pipeline = Pipeline::new(&Config { assembly, ..Config::default() });

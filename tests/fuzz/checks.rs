@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
+use toolstream::AssemblerConfig;
 use toolstream::Config;
-use toolstream::Options;
 use toolstream::dialect::{Body, Dialect, Raw};
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::event::{
@@ -163,7 +163,7 @@ fn codec(is_its: fn(&Body) -> bool, bytes: &[u8]) {
     let config = Config {
         format: format::find("text"),
         dialect: Selection::Row(row),
-        assembly: Options { deltas: true, ..Options::default() },
+        assembly: AssemblerConfig { deltas: true, ..AssemblerConfig::default() },
         ..Config::default()
     };
     let whole = whole_and_split(&config, text);
@@ -189,14 +189,14 @@ fn codec_rows(is_its: fn(&Body) -> bool) -> Vec<&'static Dialect> {
 /// What the assembler prints is well-formed, whatever a decoder says.
 pub fn assembly(bytes: &[u8]) {
     let Some((flags, script)) = bytes.split_first() else { return };
-    let options = Options {
+    let options = AssemblerConfig {
         deltas: flags & 1 != 0,
         raw: flags & 2 != 0,
         strict: flags & 4 != 0,
         choice: (flags & 8 != 0).then_some(0),
         max_calls: if flags & 16 != 0 { 2 } else { 1024 },
         max_args: if flags & 32 != 0 { 8 } else { 0 },
-        ..Options::default()
+        ..AssemblerConfig::default()
     };
     let mut assembler = Assembler::new(options);
     let mut printed = Vec::new();
@@ -276,11 +276,11 @@ pub fn pipeline(bytes: &[u8]) {
     let mut config = Config {
         format: FORMATS.get(usize::from(format)).copied(),
         dialect: if flags & 1 != 0 { Selection::Auto } else { Selection::Default },
-        assembly: Options {
+        assembly: AssemblerConfig {
             deltas: flags & 2 != 0,
             raw: flags & 4 != 0,
             strict: flags & 8 != 0,
-            ..Options::default()
+            ..AssemblerConfig::default()
         },
         ..Config::default()
     };

@@ -611,6 +611,12 @@ fn every_shell_has_completions() {
         assert_eq!(run.code, 0, "{shell}");
         assert!(run.out.contains("toolstream") && run.out.contains("classify"), "{shell}");
     }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell], "").out;
+        for word in ["openai-chat", "ai-data", "hermes"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
 }
 
 #[test]
