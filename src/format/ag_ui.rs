@@ -3,7 +3,7 @@
 //! Source: AG-UI documentation, "Events", and the types of `@ag-ui/core`. A run
 //! is a message: `RUN_STARTED` … `RUN_FINISHED` or `RUN_ERROR`. Fields are in
 //! camel case; some servers in Python send them in snake case. Calls that the
-//! agent's backend has run have their `tool_result` behind them; the others are
+//! agent's backend has run have their `tool_result` after them; the others are
 //! the caller's to run.
 
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ struct AgUi {
     run: Run,
 }
 
-/// What has come of one run.
+/// The state of one run.
 #[derive(Default)]
 struct Run {
     calls: Calls,

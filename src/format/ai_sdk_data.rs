@@ -4,7 +4,7 @@
 //! package `@ai-sdk/ui-utils`. Each line is a code, a colon and a JSON value;
 //! the framing `ai-data` makes the code the frame's name. `e` ends a step, `d`
 //! the message; what the application appends (`2`, `8`) may still follow `d`.
-//! Calls that were run on the way have their `tool_result` behind them.
+//! Calls that were run on the way have their `tool_result` after them.
 
 use serde_json::value::RawValue;
 

@@ -62,7 +62,7 @@ struct Attribution<'a> {
     citations: Option<Vec<&'a RawValue>>,
 }
 
-/// What the caller is to run: a function, or a request to an API.
+/// A call for the caller to run: a function, or a request to an API.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -105,7 +105,7 @@ struct Properties<'a> {
     properties: Option<Vec<Parameter<'a>>>,
 }
 
-/// What each of the models that the agent has asked cost.
+/// The usage of each model that the agent has asked.
 const USAGE: &[Row] =
     &[("inputTokens", Op::Is, &[Field::Input]), ("outputTokens", Op::Is, &[Field::Output])];
 
@@ -114,7 +114,7 @@ struct Agent {
     failed: bool,
     /// The beginning of a character whose other bytes haven't come.
     held: Vec<u8>,
-    /// How many calls there have been.
+    /// The number of calls so far.
     calls: u64,
     meter: Meter,
 }
@@ -174,7 +174,7 @@ impl Agent {
     /// A piece of the answer, and what it rests on.
     fn chunk(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         match event.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
-            Some(Ok(bytes)) => self.say(&bytes, out)?,
+            Some(Ok(bytes)) => self.emit(&bytes, out)?,
             Some(Err(_)) => out.malformed(frame, "the bytes of a chunk are not base64")?,
             None if event.attribution.is_none() => out.malformed(frame, "a chunk has no bytes")?,
             None => {}
@@ -184,13 +184,13 @@ impl Agent {
         citations.map(|citation| citation.get()).try_for_each(|json| out.block(0, "citation", json))
     }
 
-    /// Says text that may end inside a character.
-    fn say(&mut self, bytes: &[u8], out: &mut EventOut) -> Done {
+    /// Emits text that may end inside a character.
+    fn emit(&mut self, bytes: &[u8], out: &mut EventOut) -> Done {
         let mut all = std::mem::take(&mut self.held);
         all.extend_from_slice(bytes);
         let mut chunks = all.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
-            say(chunk.valid(), out)?;
+            emit(chunk.valid(), out)?;
             match chunk.invalid() {
                 [] => {}
                 invalid if chunks.peek().is_none() && is_prefix(invalid) => {
@@ -233,7 +233,7 @@ impl Agent {
         Ok(())
     }
 
-    /// How the agent came to its answer: what it thought, what its models cost,
+    /// Takes a step of the agent's: its thoughts, the usage of its models,
     /// and all else as it is.
     fn trace(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
@@ -265,7 +265,7 @@ impl Agent {
 }
 
 impl Api<'_> {
-    /// What tells a request from the API's others.
+    /// Returns the name of a request: its method and path.
     fn name(&self) -> Option<String> {
         let path = self.api_path.text()?;
         let method = self.http_method.or_empty();
@@ -316,11 +316,11 @@ fn object<'p>(
     Ok(format!("{{{}}}", members.join(",")))
 }
 
-fn say(text: &str, out: &mut EventOut) -> Done {
+fn emit(text: &str, out: &mut EventOut) -> Done {
     if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
 }
 
 fn replace(message: &str, out: &mut EventOut) -> Done {
     out.warn("invalid_utf8", message)?;
-    say("\u{FFFD}", out)
+    emit("\u{FFFD}", out)
 }

@@ -104,14 +104,14 @@ struct Invoke {
     message: Message,
 }
 
-/// What Bedrock knows of the message that is open.
+/// Bedrock's own state of the open message.
 struct Message {
     is_open: bool,
-    /// Whether the model has told what it cost.
+    /// True if the model has sent its usage.
     has_usage: bool,
-    /// Whether a guardrail has stepped in.
+    /// True if a guardrail has stepped in.
     is_blocked: bool,
-    /// What Bedrock says that it cost.
+    /// The usage that Bedrock itself reports.
     metrics: Meter,
 }
 
@@ -228,7 +228,7 @@ impl Message {
     }
 }
 
-/// Why the model stopped, if a guardrail has stepped in.
+/// Returns the finish of a message that a guardrail has stopped.
 fn filtered() -> Finish<'static> {
     Finish {
         finish_reason: FinishReason::ContentFilter,

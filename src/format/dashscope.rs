@@ -34,7 +34,10 @@ pub(super) static FORMAT: Format = Format {
         (is_answer && record.has("request_id")).into()
     },
     decoder: || {
-        Box::new(DashScope { message: Lifecycle::new(&FORMAT, USAGE), told: Told::default() })
+        Box::new(DashScope {
+            message: Lifecycle::new(&FORMAT, USAGE),
+            progress: Progress::default(),
+        })
     },
 };
 
@@ -100,18 +103,18 @@ struct ToolCall<'a> {
 
 struct DashScope {
     message: Lifecycle,
-    told: Told,
+    progress: Progress,
 }
 
-/// What has come of one message.
+/// The state of one message.
 #[derive(Default)]
-struct Told {
+struct Progress {
     /// For each choice, whether it has finished.
     finished: BTreeMap<u64, bool>,
     texts: BTreeMap<(u64, Slot), Growth>,
-    /// Whether it has been said that texts are repeated.
+    /// True if the warning that texts are repeated has been emitted.
     has_warned: bool,
-    /// What was found on the net, as it was said last.
+    /// The results of the web search, as they came last.
     search_info: String,
 }
 
@@ -151,33 +154,33 @@ impl DashScope {
         self.message.begin(reply.request_id.non_empty(), None, out)?;
         if let Some(text) = &output.text {
             let is_last = out.finish_if(0, output.finish_reason.as_ref())?;
-            self.told.finished.insert(0, is_last);
+            self.progress.finished.insert(0, is_last);
             self.text(0, text, is_last, out)?;
         }
         for choice in output.choices.iter().flatten() {
             self.choice(choice, out)?;
         }
         match output.search_info {
-            Some(info) if info.get() != self.told.search_info => {
-                self.told.search_info = info.get().to_owned();
+            Some(info) if info.get() != self.progress.search_info => {
+                self.progress.search_info = info.get().to_owned();
                 out.block(0, "search_info", info.get())?;
             }
             _ => {}
         }
         reply.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
-        let is_over =
-            !self.told.finished.is_empty() && self.told.finished.values().all(|&finished| finished);
+        let is_over = !self.progress.finished.is_empty()
+            && self.progress.finished.values().all(|&finished| finished);
         if is_over { self.end(out) } else { Ok(()) }
     }
 
     fn choice(&mut self, choice: &Choice, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         let is_last = out.finish_if(number, choice.finish_reason.as_ref())?;
-        self.told.finished.insert(number, is_last);
+        self.progress.finished.insert(number, is_last);
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
             let new =
-                self.told.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
+                self.progress.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
             out.reasoning(number, &new)?;
         }
         match message.content.map(RawValue::get) {
@@ -195,17 +198,17 @@ impl DashScope {
         for (call, place) in message.tool_calls.iter().flatten().zip(0..) {
             self.tool_call(number, call, place, out)?;
         }
-        self.say_manner(out)
+        self.warn_once(out)
     }
 
     /// A record's text. The last record of a short answer may only repeat it.
     fn text(&mut self, choice: u64, text: &Str, is_last: bool, out: &mut EventOut) -> Done {
-        let growth = self.told.texts.entry((choice, Slot::Text)).or_default();
+        let growth = self.progress.texts.entry((choice, Slot::Text)).or_default();
         if is_last && growth.is_all(text.as_str()) {
             return Ok(());
         }
         out.text(choice, &growth.new_part(text))?;
-        self.say_manner(out)
+        self.warn_once(out)
     }
 
     fn tool_call(&mut self, choice: u64, call: &ToolCall, place: u64, out: &mut EventOut) -> Done {
@@ -225,7 +228,7 @@ impl DashScope {
                 }
             },
         };
-        let growth = self.told.texts.entry((choice, Slot::Call(number))).or_default();
+        let growth = self.progress.texts.entry((choice, Slot::Call(number))).or_default();
         // No arguments go on with all of themselves: they are repeated.
         if growth.is_all(text.as_str()) {
             return Ok(());
@@ -233,20 +236,20 @@ impl DashScope {
         out.call_fragment(choice, part, &growth.new_part(&text))
     }
 
-    /// Says, once, that texts are taken to be repeated.
-    fn say_manner(&mut self, out: &mut EventOut) -> Done {
-        if self.told.has_warned || !self.told.texts.values().any(Growth::is_whole) {
+    /// Warns, once, that texts are taken to be repeated.
+    fn warn_once(&mut self, out: &mut EventOut) -> Done {
+        if self.progress.has_warned || !self.progress.texts.values().any(Growth::is_whole) {
             return Ok(());
         }
-        self.told.has_warned = true;
+        self.progress.has_warned = true;
         out.warn("repeated_text", "each record repeats the text so far: what is new was taken")
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        for (&choice, _) in self.told.finished.iter().filter(|(_, finished)| **finished) {
+        for (&choice, _) in self.progress.finished.iter().filter(|(_, finished)| **finished) {
             out.call_end(choice, Key::None)?;
         }
-        self.told = Told::default();
+        self.progress = Progress::default();
         self.message.end(out)
     }
 }

@@ -51,7 +51,7 @@ use crate::json;
 pub trait Decoder {
     /// Takes the next frame. Fails only if writing does.
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> io::Result<()>;
-    /// The input has ended, or no more of it will be read. A decoder says what
+    /// The input has ended, or no more of it will be read. A decoder emits what
     /// it held back, and `end` if its format allows a message to end here.
     fn finish(&mut self, out: &mut EventOut) -> io::Result<()>;
     /// Returns what may differ in a record that repeats the last one: see
@@ -95,7 +95,7 @@ pub struct Format {
     /// What tells it from other formats: members of its first record, by their
     /// paths (see [`Record::at`]). `detect` names those that are there.
     pub evidence: &'static [&'static str],
-    /// Whether a stream whose first record is this one is in this format.
+    /// True if a stream whose first record is this one is in this format.
     pub sniff: fn(&Record<'_>) -> Sniff,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
@@ -124,9 +124,9 @@ pub struct Record<'a> {
     pub framing: &'static Framing,
     /// The frame's name, if it has one.
     pub event_type: &'a str,
-    /// Whether its framing gives it headers, as an AWS event stream does.
+    /// True if its framing gives it headers, as an AWS event stream does.
     pub has_headers: bool,
-    /// Whether these say that it is no event, but a failure.
+    /// True if these say that it is no event, but a failure.
     pub is_failure: bool,
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
 }
@@ -152,12 +152,12 @@ impl<'a> Record<'a> {
         Record { framing: self.framing, event_type, has_headers, is_failure, members }
     }
 
-    /// Whether the payload is an object with anything in it.
+    /// True if the payload is an object with anything in it.
     pub fn is_object(&self) -> bool {
         !self.members.is_empty()
     }
 
-    /// Whether it has this member and no other.
+    /// True if it has this member and no other.
     pub fn is_only(&self, key: &str) -> bool {
         self.members.len() == 1 && self.has(key)
     }
@@ -191,7 +191,7 @@ impl<'a> Record<'a> {
         keys.try_fold(top, json::member).filter(|json| *json != "null")
     }
 
-    /// Whether there is such a member, and it isn't null.
+    /// True if there is such a member, and it isn't null.
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some_and(|value| value != "null")
     }

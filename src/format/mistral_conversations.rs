@@ -120,7 +120,7 @@ impl Conversations {
             }
             _ => {
                 self.begin(event, out)?;
-                event.say(frame, event.output_index.map_or(Key::None, Key::Index), out)
+                event.emit(frame, event.output_index.map_or(Key::None, Key::Index), out)
             }
         }
     }
@@ -137,7 +137,7 @@ impl Conversations {
         self.begin(response, out)?;
         for (json, key) in entries.iter().zip((0..).map(Key::Index)) {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
-            read!(&frame, out, |entry: Event| entry.say(&frame, key, out))?;
+            read!(&frame, out, |entry: Event| entry.emit(&frame, key, out))?;
         }
         self.end(response.usage, out)
     }
@@ -158,20 +158,20 @@ impl Event<'_> {
         self.kind.non_empty().unwrap_or(frame.event_type)
     }
 
-    /// Says an entry, or what an event adds to one.
-    fn say(&self, frame: &Frame, key: Key, out: &mut EventOut) -> Done {
+    /// Emits an entry, or what an event adds to one.
+    fn emit(&self, frame: &Frame, key: Key, out: &mut EventOut) -> Done {
         match self.kind(frame) {
-            "message.output.delta" | "message.output" => self.say_content(frame, out),
-            "function.call.delta" | "function.call" => self.say_call(
+            "message.output.delta" | "message.output" => self.emit_content(frame, out),
+            "function.call.delta" | "function.call" => self.emit_call(
                 self.tool_call_id.as_ref(),
                 CallPart { key, ..CallPart::default() },
                 out,
             ),
-            "tool.execution.started" | "tool.execution.delta" => self.say_execution(key, out),
-            "tool.execution.done" => self.say_result(key, out),
+            "tool.execution.started" | "tool.execution.delta" => self.emit_execution(key, out),
+            "tool.execution.done" => self.emit_result(key, out),
             "tool.execution" => {
-                self.say_execution(key, out)?;
-                self.say_result(key, out)
+                self.emit_execution(key, out)?;
+                self.emit_result(key, out)
             }
             "agent.handoff.started" | "agent.handoff.done" | "agent.handoff" => {
                 out.block(0, "agent_handoff", &String::from_utf8_lossy(frame.data))
@@ -180,31 +180,31 @@ impl Event<'_> {
         }
     }
 
-    fn say_content(&self, frame: &Frame, out: &mut EventOut) -> Done {
+    fn emit_content(&self, frame: &Frame, out: &mut EventOut) -> Done {
         let Some(content) = self.content else { return Ok(()) };
         if content.get().starts_with('"') {
             return out.text(0, &serde_json::from_str(content.get()).unwrap_or_default());
         }
         for json in each(content) {
             let frame = Frame { data: json.as_bytes(), ..*frame };
-            read!(&frame, out, |chunk: Chunk| chunk.say(json, out))?;
+            read!(&frame, out, |chunk: Chunk| chunk.emit(json, out))?;
         }
         Ok(())
     }
 
     /// A call, or a fragment of one: each repeats the call's id and name.
-    fn say_call(&self, id: Option<&Str>, part: CallPart, out: &mut EventOut) -> Done {
+    fn emit_call(&self, id: Option<&Str>, part: CallPart, out: &mut EventOut) -> Done {
         let function = Function { name: self.name.clone(), arguments: self.arguments };
-        function.say(0, CallPart { id: id.and_then(Str::non_empty), ..part }, out)
+        function.emit(0, CallPart { id: id.and_then(Str::non_empty), ..part }, out)
     }
 
     /// A call that Mistral runs.
-    fn say_execution(&self, key: Key, out: &mut EventOut) -> Done {
+    fn emit_execution(&self, key: Key, out: &mut EventOut) -> Done {
         let executor = Some(Executor::Provider);
-        self.say_call(self.id.as_ref(), CallPart { key, executor, ..CallPart::default() }, out)
+        self.emit_call(self.id.as_ref(), CallPart { key, executor, ..CallPart::default() }, out)
     }
 
-    fn say_result(&self, key: Key, out: &mut EventOut) -> Done {
+    fn emit_result(&self, key: Key, out: &mut EventOut) -> Done {
         if key != Key::None {
             out.call_end(0, key)?;
         }
@@ -220,7 +220,7 @@ impl Event<'_> {
 }
 
 impl Chunk<'_> {
-    fn say(&self, json: &str, out: &mut EventOut) -> Done {
+    fn emit(&self, json: &str, out: &mut EventOut) -> Done {
         if let Some(text) = &self.text {
             return out.text(0, text);
         }

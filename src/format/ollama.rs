@@ -45,7 +45,7 @@ fn sniff(record: &Record, key: &str, start: char) -> Sniff {
     if is_record && has_content { Sniff::Yes } else { Sniff::No }
 }
 
-/// The count of a prompt that was in the cache isn't told. Durations are in
+/// The count of a prompt that was in the cache is not sent. Durations are in
 /// nanoseconds.
 const USAGE: &[Row] = &[
     ("prompt_eval_count", Op::Is, &[Field::Input]),
@@ -95,7 +95,7 @@ struct ToolCall<'a> {
 
 struct Ollama {
     message: Lifecycle,
-    /// How many calls there have been.
+    /// The number of calls so far.
     calls: u64,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
@@ -161,7 +161,7 @@ impl Ollama {
             let id = call.id.non_empty();
             let part = CallPart { key, id, ..CallPart::default() };
             match &call.function {
-                Some(function) => function.say(0, part, out)?,
+                Some(function) => function.emit(0, part, out)?,
                 None => out.call(0, part)?,
             }
             out.call_end(0, key)?;

@@ -4,7 +4,7 @@
 //! Source: OpenAI API reference, "Create chat completion", `messages`. Each
 //! assistant's message is a message. The results that follow belong to the
 //! message of their call: it stays open until another role speaks. So a call
-//! that was answered has a `tool_result` of its id behind it, one that waits
+//! that was answered has a `tool_result` of its id after it, one that waits
 //! for its result has none, and a call is a call only if it came whole. What
 //! the other roles say is no answer, and is passed over. Why the model stopped
 //! isn't kept, and is inferred: for tools if it called any, answered or not.
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::openai_chat::content::say;
+use crate::format::openai_chat::content::emit;
 use crate::format::openai_chat::payload::Delta;
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
@@ -47,7 +47,7 @@ fn is_ours(record: &Record) -> bool {
     is_role && has_content && !record.has("type")
 }
 
-/// What tells whose message it is, and the fields of a result.
+/// The role of a message, and the fields of a result.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Head<'a> {
@@ -88,21 +88,21 @@ impl Decoder for OpenAiMessages {
 
 impl OpenAiMessages {
     fn message(&mut self, message: &Delta, out: &mut EventOut) -> Done {
-        say(0, message, true, &mut Details::default(), out)?;
+        emit(0, message, true, &mut Details::default(), out)?;
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();
             let (id, name, signature) = (call.id(), call.name(), signature.as_deref());
             let part =
                 self.calls.place(CallPart { id, name, signature, ..CallPart::default() }, out)?;
-            call.say(0, part, out)?;
+            call.emit(0, part, out)?;
             self.calls.end_key(part.key, out)?;
         }
         if let Some(function) = &message.function_call {
             // Such a call has no id: its result names the function.
             let name = function.name.non_empty();
             let part = self.calls.place(CallPart { id: name, name, ..CallPart::default() }, out)?;
-            function.say(0, part, out)?;
+            function.emit(0, part, out)?;
             self.calls.end_key(part.key, out)?;
         }
         message.blocks().try_for_each(|(name, json)| out.block(0, name, json))

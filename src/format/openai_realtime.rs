@@ -78,7 +78,7 @@ impl Realtime {
     }
 
     /// An error: of the client's last event, as a rule, and not of the response
-    /// that goes on meanwhile. Whether that failed is said at its end.
+    /// that goes on meanwhile. True if that failed is emitted at its end.
     fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
         if self.responses.is_open() {
             self.error = Some(json.to_owned());

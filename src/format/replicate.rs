@@ -126,7 +126,7 @@ impl Replicate {
     }
 }
 
-/// What the model's program prints beside its answer.
+/// Emits what the model's program prints beside its answer.
 fn logs(text: &Str, out: &mut EventOut) -> Done {
     let Some(text) = text.non_empty() else { return Ok(()) };
     out.emit(0, Kind::Block(Block { name: "logs", text, attributes: None }))

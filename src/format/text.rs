@@ -22,17 +22,17 @@ pub(crate) static FORMAT: Format = Format {
 struct Plain {
     /// The beginning of a character whose other bytes haven't come.
     held: Vec<u8>,
-    /// Where in the input the next bytes are.
+    /// The offset of the next bytes in the input.
     offset: u64,
     started: bool,
-    /// Whether invalid bytes have been warned of.
+    /// True if invalid bytes have been warned of.
     warned: bool,
 }
 
 impl Plain {
-    /// Says the text of some bytes, all but a character cut at their end,
+    /// Emits the text of some bytes, all but a character cut at their end,
     /// whose bytes it gives back.
-    fn say<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut) -> io::Result<&'b [u8]> {
+    fn emit<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut) -> io::Result<&'b [u8]> {
         let valid = match std::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -58,7 +58,7 @@ impl Plain {
         Ok(bytes.get(at..).unwrap_or_default())
     }
 
-    /// Says that bytes are no text, the first time that there are such.
+    /// Reports that bytes are no text, the first time that there are such.
     fn replace(&mut self, message: &str, at: usize, out: &mut EventOut) -> Done {
         out.offset = self.offset + at as u64;
         if !std::mem::replace(&mut self.warned, true) {
@@ -72,7 +72,7 @@ fn text(text: &str, out: &mut EventOut) -> Done {
     if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
 }
 
-/// Whether more bytes can make these one character.
+/// True if more bytes can make these one character.
 pub(super) fn is_prefix(bytes: &[u8]) -> bool {
     let Err(error) = std::str::from_utf8(bytes) else { return false };
     error.valid_up_to() == 0 && error.error_len().is_none()
@@ -90,10 +90,10 @@ impl Decoder for Plain {
             bytes = rest;
             let mut held = std::mem::take(&mut self.held);
             held.extend_from_slice(byte);
-            let kept = self.say(&held, out)?.to_vec();
+            let kept = self.emit(&held, out)?.to_vec();
             self.held = kept;
         }
-        let kept = self.say(bytes, out)?;
+        let kept = self.emit(bytes, out)?;
         self.held.extend_from_slice(kept);
         Ok(())
     }

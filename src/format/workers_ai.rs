@@ -104,7 +104,7 @@ struct ToolCall<'a> {
 
 struct WorkersAi {
     message: Lifecycle,
-    /// How many calls without an index there have been.
+    /// The number of calls without an index so far.
     calls: u64,
 }
 
@@ -174,7 +174,7 @@ impl WorkersAi {
         let id = call.id.non_empty();
         let bare = Function { name: call.name, arguments: call.arguments };
         let part = CallPart { key, id, ..CallPart::default() };
-        call.function.unwrap_or(bare).say(0, part, out)?;
+        call.function.unwrap_or(bare).emit(0, part, out)?;
         if call.index.is_some() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! Source: AI SDK documentation, "Stream Protocols" (UI message stream), and
 //! the types of the package `ai`. One stream is one message of several steps;
 //! it ends with `finish` and `[DONE]`. A call is final when its input is
-//! available. Calls that were run on the way have their `tool_result` behind
+//! available. Calls that were run on the way have their `tool_result` after
 //! them; the others are the caller's to run.
 
 mod payload;
@@ -139,7 +139,7 @@ impl AiSdkUi {
         }
     }
 
-    /// What the application adds: the usage, and what it alone knows.
+    /// Takes the application's metadata: usage, and members of its own as a block.
     fn metadata(&mut self, part: &Part, out: &mut EventOut) -> Done {
         let Some(metadata) = part.message_metadata else { return Ok(()) };
         let mut has_more = false;

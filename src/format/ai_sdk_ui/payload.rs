@@ -43,7 +43,7 @@ impl Part<'_> {
         self.input.map_or("{}", RawValue::get)
     }
 
-    /// What the next request must return.
+    /// To be returned in the next request.
     pub(super) fn signature(&self) -> Option<String> {
         self.provider_word(&["signature", "thoughtSignature"])
     }

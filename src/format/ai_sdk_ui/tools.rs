@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::json::Str;
 
 impl AiSdkUi {
-    /// What a call is to be run with.
+    /// The input of a call.
     pub(super) fn input(
         &mut self,
         frame: &Frame,

@@ -1,5 +1,5 @@
-//! Blocks of content: what they say at their start, what deltas add to them,
-//! and what is said at their stop.
+//! Blocks of content: their starts, the deltas that add to them, and their
+//! stops.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use crate::json::Str;
 /// The blocks of one message.
 #[derive(Debug, Default)]
 pub(in crate::format) struct Blocks {
-    /// Who ran the calls that are the caller's to run by their type.
+    /// The executor of calls that are the caller's to run by their type.
     executor: Option<Executor>,
     blocks: IndexedBlocks<Open>,
 }
@@ -28,11 +28,11 @@ enum Open {
     Plain,
     /// A call that fragments of its arguments may follow.
     Call(Key),
-    /// A compaction, which is said when it is whole.
+    /// A compaction, which is emitted when it is whole.
     Compaction(Compaction),
 }
 
-/// How much of a message or a block has come.
+/// The extent of a message or a block in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Extent {
     /// Its start.
@@ -57,7 +57,7 @@ impl Blocks {
     ) -> Done {
         let index = self.blocks.place_or(index, self.blocks.count(), out)?;
         self.blocks.clear(index, out)?;
-        let open = self.say(block, json, Extent::Start, out)?;
+        let open = self.emit(block, json, Extent::Start, out)?;
         self.blocks.insert(index, open, out)
     }
 
@@ -68,11 +68,11 @@ impl Blocks {
         json: &str,
         out: &mut EventOut,
     ) -> Done {
-        self.say(block, json, Extent::Whole, out)?.close(out)
+        self.emit(block, json, Extent::Whole, out)?.close(out)
     }
 
     /// `content_block_delta`. Nothing is lost if its block never started: the
-    /// type of the delta says what it is.
+    /// type of the delta emits what it is.
     pub(in crate::format) fn delta(
         &mut self,
         frame: &Frame,
@@ -136,8 +136,8 @@ impl Blocks {
         self.blocks.cut(out)
     }
 
-    /// Says what a block holds.
-    fn say(
+    /// Emits what a block holds.
+    fn emit(
         &mut self,
         block: &Block,
         json: &str,
@@ -147,7 +147,7 @@ impl Blocks {
         let key = self.blocks.next_key();
         let kind = block.kind.non_empty().unwrap_or("unknown");
         match kind {
-            "text" | "thinking" | "redacted_thinking" => say_text(block, out)?,
+            "text" | "thinking" | "redacted_thinking" => emit_text(block, out)?,
             "tool_use" => return call(block, key, self.executor, extent, out),
             "server_tool_use" | "mcp_tool_use" => {
                 return call(block, key, Some(Executor::Provider), extent, out);
@@ -221,7 +221,7 @@ impl Open {
         match self {
             Open::Plain => out.flush(),
             Open::Call(key) => out.call_end(0, key),
-            Open::Compaction(compaction) => compaction.say(out),
+            Open::Compaction(compaction) => compaction.emit(out),
         }
     }
 }
@@ -235,14 +235,14 @@ impl OpenBlock for Open {
             Open::Plain | Open::Call(_) => Ok(()),
             Open::Compaction(compaction) => {
                 out.warn("cut_block", "a compaction was cut")?;
-                compaction.say(out)
+                compaction.emit(out)
             }
         }
     }
 }
 
-/// Says text with its citations, and thinking with its signature.
-fn say_text(block: &Block, out: &mut EventOut) -> Done {
+/// Emits text with its citations, and thinking with its signature.
+fn emit_text(block: &Block, out: &mut EventOut) -> Done {
     if let Some(text) = &block.text {
         out.text(0, text)?;
     }

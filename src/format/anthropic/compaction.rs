@@ -33,8 +33,8 @@ impl Compaction {
         }
     }
 
-    /// Says it as a block: its text, and in the attributes what is opaque.
-    pub(super) fn say(&self, out: &mut EventOut) -> Done {
+    /// Emits it as a block: its text, and in the attributes what is opaque.
+    pub(super) fn emit(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
         let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
         let members: Vec<_> =

@@ -206,7 +206,7 @@ impl Anthropic {
         self.message.begin_late(None, warning, out)
     }
 
-    /// Why the message stopped, if it's known, and what else is known then.
+    /// Emits the reason to stop, if there is one, and the blocks beside it.
     fn ending(&mut self, ending: &Ending, out: &mut EventOut) -> Done {
         for (name, json) in ending.blocks {
             if let Some(json) = json {

@@ -30,7 +30,7 @@ pub(in crate::format) struct Event<'a> {
 payload!(Event);
 
 impl Event<'_> {
-    /// What a `message_delta` knows of the end.
+    /// Returns what a `message_delta` holds of the end.
     pub(in crate::format) fn ending(&self) -> Ending<'_> {
         let delta = self.delta.as_ref();
         Ending {
@@ -87,7 +87,7 @@ pub(in crate::format) struct Message<'a> {
 payload!(Message);
 
 impl Message<'_> {
-    /// What the message knows of its end.
+    /// Returns what the message holds of its end.
     pub(in crate::format) fn ending(&self) -> Ending<'_> {
         Ending {
             reason: self.stop_reason.as_ref(),
@@ -102,7 +102,7 @@ impl Message<'_> {
     }
 }
 
-/// What is known of a message's end.
+/// The end of a message, as far as it is known.
 pub(in crate::format) struct Ending<'e> {
     pub(in crate::format) reason: Option<&'e Str<'e>>,
     pub(in crate::format) sequence: Option<&'e Str<'e>>,
@@ -153,7 +153,7 @@ impl Block<'_> {
         self.input.map(RawValue::get).filter(|json| *json != "\"\"")
     }
 
-    /// What a tool gave: a JSON value.
+    /// Returns a tool's result: a JSON value.
     pub(in crate::format) fn output(&self) -> &str {
         self.content.map_or("null", RawValue::get)
     }
@@ -163,7 +163,7 @@ impl Block<'_> {
         self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
     }
 
-    /// Whether the tool failed: MCP's results say so, the provider's own tools
+    /// True if the tool failed: MCP's results say so, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(in crate::format) fn is_error(&self) -> Option<bool> {
         let content =

@@ -1,5 +1,5 @@
-//! Blocks of content: what they say at their start, what deltas add to them,
-//! and what is said at their stop.
+//! Blocks of content: their starts, the deltas that add to them, and their
+//! stops.
 
 use std::io;
 
@@ -30,11 +30,11 @@ pub(super) struct Blocks {
 enum Open {
     /// A call that fragments of its arguments may follow.
     Call(Key),
-    /// What a tool of the provider's gives.
+    /// The result of a tool of the provider's.
     Result(Gathered),
 }
 
-/// A result that comes in pieces, and is said as one.
+/// A result that comes in pieces and is emitted whole.
 #[derive(Debug, Default)]
 struct Gathered {
     id: String,
@@ -82,7 +82,9 @@ impl Blocks {
             Some(Delta { tool_use: Some(call), .. }) => {
                 self.fragment(index, call.input.as_ref().unwrap_or(&Str::default()), out)
             }
-            Some(Delta { reasoning_content: Some(reasoning), .. }) => say_reasoning(reasoning, out),
+            Some(Delta { reasoning_content: Some(reasoning), .. }) => {
+                emit_reasoning(reasoning, out)
+            }
             Some(Delta { citation: Some(json), .. }) => out.block(0, "citation", json.get()),
             Some(Delta { tool_result: Some(content), .. }) => self.gather(index, content, out),
             Some(Delta { image: Some(json), .. }) => out.block(0, "image", json.get()),
@@ -95,7 +97,7 @@ impl Blocks {
         let index = self.blocks.place(event.content_block_index, out)?;
         match self.blocks.remove(index) {
             Some(Open::Call(key)) => out.call_end(0, key),
-            Some(Open::Result(result)) => result.say(out),
+            Some(Open::Result(result)) => result.emit(out),
             None => out.flush(),
         }
     }
@@ -115,10 +117,10 @@ impl Blocks {
                 return out.call_end(0, key);
             }
             if let Some(result) = &block.tool_result {
-                return Gathered::new(result).say(out);
+                return Gathered::new(result).emit(out);
             }
             if let Some(reasoning) = &block.reasoning_content {
-                return say_reasoning(reasoning, out).and_then(|()| out.flush());
+                return emit_reasoning(reasoning, out).and_then(|()| out.flush());
             }
             if let Some(cited) = &block.citations_content {
                 let texts = cited.content.iter().flatten().filter_map(|cited| cited.text.as_ref());
@@ -194,7 +196,7 @@ impl OpenBlock for Open {
             Open::Call(_) => Ok(()),
             Open::Result(result) => {
                 out.warn("cut_block", "a result was cut")?;
-                result.say(out)
+                result.emit(out)
             }
         }
     }
@@ -219,7 +221,7 @@ impl Gathered {
         }
     }
 
-    fn say(&self, out: &mut EventOut) -> Done {
+    fn emit(&self, out: &mut EventOut) -> Done {
         let output = format!("[{}]", self.content);
         let (output, is_error) = (Output::Json(&output), self.is_error);
         out.emit(
@@ -229,7 +231,7 @@ impl Gathered {
     }
 }
 
-fn say_reasoning(reasoning: &Reasoning, out: &mut EventOut) -> Done {
+fn emit_reasoning(reasoning: &Reasoning, out: &mut EventOut) -> Done {
     let whole = reasoning.reasoning_text.as_ref();
     if let Some(text) = reasoning.text.as_ref().or(whole.and_then(|whole| whole.text.as_ref())) {
         out.reasoning(0, text)?;
@@ -245,7 +247,7 @@ fn say_reasoning(reasoning: &Reasoning, out: &mut EventOut) -> Done {
     }
 }
 
-/// Says a block of a kind that has no event of its own.
+/// Emits a block of a kind that has no event of its own.
 fn pass_on(json: &str, out: &mut EventOut) -> Done {
     for (kind, value) in json::members(json) {
         out.block(0, &kind, value.get())?;

@@ -247,7 +247,7 @@ impl Converse {
     }
 }
 
-/// What a guardrail did, and why: nothing else tells.
+/// Emits a guardrail's trace: nothing else in the message mentions it.
 fn trace(json: Option<&RawValue>, out: &mut EventOut) -> Done {
     match json.map(RawValue::get) {
         None | Some("{}") => Ok(()),

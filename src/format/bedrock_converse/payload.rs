@@ -23,7 +23,7 @@ pub(super) struct Event<'a> {
 
 payload!(Event);
 
-/// How a block begins.
+/// The start of a block.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -33,7 +33,7 @@ pub(super) struct Start<'a> {
     pub(super) image: Option<&'a RawValue>,
 }
 
-/// What is added to a block.
+/// An addition to a block.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +94,7 @@ impl ToolUse<'_> {
         self.name.non_empty()
     }
 
-    /// Whether the tool is the provider's own.
+    /// True if the tool is the provider's own.
     pub(super) fn is_server_side(&self) -> bool {
         self.kind.as_ref().is_some_and(|kind| kind.as_str() == "server_tool_use")
     }
@@ -115,7 +115,7 @@ impl ToolResult<'_> {
         self.tool_use_id.or_empty()
     }
 
-    /// Whether the tool failed, where the result says so.
+    /// True if the tool failed, where the result says so.
     pub(super) fn is_error(&self) -> Option<bool> {
         match self.status.text() {
             Some("error") => Some(true),

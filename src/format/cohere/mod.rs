@@ -44,7 +44,7 @@ fn sniff(record: &Record) -> Sniff {
     if is_ours { Sniff::Yes } else { Sniff::No }
 }
 
-/// What is billed is less than what was read; old bodies tell only that.
+/// What is billed is less than what was read; old bodies have only that.
 pub(super) const USAGE: &[Row] = &[
     ("tokens.input_tokens", Op::Is, &[Field::Input]),
     ("billed_units.input_tokens", Op::Is, &[Field::Input]),
@@ -84,7 +84,7 @@ impl Cohere {
             | "tool-call-delta" | "citation-start" => {
                 self.begin(event, out)?;
                 match event.delta.as_ref().and_then(|delta| delta.message.as_ref()) {
-                    Some(message) => message.say(key, out),
+                    Some(message) => message.emit(key, out),
                     None => Ok(()),
                 }
             }
@@ -121,7 +121,7 @@ impl Cohere {
     fn body(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         self.message.cut(out)?;
         self.begin(event, out)?;
-        read!(frame, out, |message: Message| message.say_whole(out))?;
+        read!(frame, out, |message: Message| message.emit_whole(out))?;
         event.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         out.finish_if(0, event.finish_reason.as_ref())?;
         self.message.end(out)

@@ -65,22 +65,22 @@ pub(super) struct ToolCall<'a> {
 }
 
 impl Message<'_> {
-    /// Says what an event adds. `key` is the event's index, which counts calls
+    /// Emits what an event adds. `key` is the event's index, which counts calls
     /// where it is one of a call.
-    pub(super) fn say(&self, key: Key, out: &mut EventOut) -> Done {
+    pub(super) fn emit(&self, key: Key, out: &mut EventOut) -> Done {
         self.say_words(out)?;
         for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
-            call.say(key, out)?;
+            call.emit(key, out)?;
         }
         self.say_citations(out)
     }
 
-    /// Says a complete message, whose calls are whole.
-    pub(super) fn say_whole(&self, out: &mut EventOut) -> Done {
+    /// Emits a complete message, whose calls are whole.
+    pub(super) fn emit_whole(&self, out: &mut EventOut) -> Done {
         self.say_words(out)?;
         let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
         for (call, key) in calls.zip((0..).map(Key::Index)) {
-            call.say(key, out)?;
+            call.emit(key, out)?;
             out.call_end(0, key)?;
         }
         self.say_citations(out)
@@ -108,11 +108,11 @@ impl Message<'_> {
 }
 
 impl ToolCall<'_> {
-    fn say(&self, key: Key, out: &mut EventOut) -> Done {
+    fn emit(&self, key: Key, out: &mut EventOut) -> Done {
         let id = self.id.non_empty();
         let part = CallPart { key, id, ..CallPart::default() };
         match &self.function {
-            Some(function) => function.say(0, part, out),
+            Some(function) => function.emit(0, part, out),
             None => out.call(0, part),
         }
     }

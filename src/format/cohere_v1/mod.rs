@@ -28,7 +28,10 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["is_finished", "generation_id", "response_id", "generations", "text"],
     sniff,
     decoder: || {
-        Box::new(CohereV1 { message: Lifecycle::new(&FORMAT, USAGE), told: Told::default() })
+        Box::new(CohereV1 {
+            message: Lifecycle::new(&FORMAT, USAGE),
+            progress: Progress::default(),
+        })
     },
 };
 
@@ -42,15 +45,15 @@ fn sniff(record: &Record) -> Sniff {
 
 struct CohereV1 {
     message: Lifecycle,
-    told: Told,
+    progress: Progress,
 }
 
-/// What has come of one message.
+/// The state of one message.
 #[derive(Default)]
-struct Told {
+struct Progress {
     /// True if text or anything but calls has come: the end only repeats it.
-    has_said: bool,
-    /// How many calls have begun piece by piece, and how many are whole.
+    has_content: bool,
+    /// The numbers of calls that have begun piece by piece, and that are whole.
     begun: u64,
     whole: u64,
 }
@@ -113,12 +116,12 @@ impl CohereV1 {
 
     fn text(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let Some(text) = &event.text else { return Ok(()) };
-        self.told.has_said = true;
+        self.progress.has_content = true;
         out.text(0, text)
     }
 
     fn blocks(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        self.told.has_said = true;
+        self.progress.has_content = true;
         if let Some(citations) = event.citations {
             each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
         }
@@ -132,8 +135,8 @@ impl CohereV1 {
     }
 
     fn call_delta(&mut self, delta: &CallDelta, out: &mut EventOut) -> Done {
-        let number = delta.index.unwrap_or(self.told.begun.saturating_sub(1));
-        self.told.begun = self.told.begun.max(number.saturating_add(1));
+        let number = delta.index.unwrap_or(self.progress.begun.saturating_sub(1));
+        self.progress.begun = self.progress.begun.max(number.saturating_add(1));
         let name = delta.name.non_empty();
         let part = CallPart { key: Key::Index(number), name, ..CallPart::default() };
         match &delta.parameters {
@@ -142,9 +145,9 @@ impl CohereV1 {
         }
     }
 
-    /// Says of a body what hasn't come piece by piece.
+    /// Emits of a body what hasn't come piece by piece.
     fn whole(&mut self, body: &Event, out: &mut EventOut) -> Done {
-        if !self.told.has_said {
+        if !self.progress.has_content {
             self.text(body, out)?;
             self.blocks(body, out)?;
             for (generation, choice) in body.generations.iter().flatten().zip(0..) {
@@ -161,12 +164,12 @@ impl CohereV1 {
 
     /// A whole call, which wins over the pieces that it may have come in.
     fn call(&mut self, call: &ToolCall, number: u64, out: &mut EventOut) -> Done {
-        if number < self.told.whole {
+        if number < self.progress.whole {
             return Ok(());
         }
-        self.told.whole = number + 1;
+        self.progress.whole = number + 1;
         let key = Key::Index(number);
-        let name = call.name.non_empty().filter(|_| number >= self.told.begun);
+        let name = call.name.non_empty().filter(|_| number >= self.progress.begun);
         let arguments = call.parameters.map_or(Arguments::None, |json| Arguments::Done(json.get()));
         out.call(0, CallPart { key, name, arguments, ..CallPart::default() })?;
         out.call_end(0, key)
@@ -187,12 +190,12 @@ impl CohereV1 {
 
     /// Ends a message that has not come to its end.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        self.told = Told::default();
+        self.progress = Progress::default();
         self.message.cut(out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.told = Told::default();
+        self.progress = Progress::default();
         self.message.end(out)
     }
 }

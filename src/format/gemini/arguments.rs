@@ -16,7 +16,7 @@ use crate::json;
 /// assembler applies to what comes out.
 const MAX_SIZE: usize = 64 << 20;
 
-/// What a node costs beside its value.
+/// The size of a node beside its value, in bytes.
 const NODE_SIZE: usize = 64;
 
 /// The arguments of one call.
@@ -27,7 +27,7 @@ pub(super) struct Tree {
     /// The members of objects, by the object and their key.
     members: HashMap<(usize, String), usize>,
     size: usize,
-    /// Why the call must not be run.
+    /// The reason why the call must not be run.
     fault: Option<Reason>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Whether nothing has come.
+    /// True if nothing has come.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.len() == 1 && self.fault.is_none()
     }
@@ -235,7 +235,7 @@ enum Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The first step of a path, and what is behind it.
+    /// The first step of a path, and what is after it.
     fn read(path: &'a str) -> Option<(Self, &'a str)> {
         if let Some(rest) = path.strip_prefix('.') {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
@@ -252,7 +252,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// A key in quotes, from behind the first of them.
+/// A key in quotes, from after the first of them.
 fn quoted(text: &str, quote: char) -> Option<(Cow<'_, str>, &str)> {
     let mut is_escaped = false;
     let end = text.find(|c| {

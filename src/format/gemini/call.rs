@@ -42,13 +42,13 @@ impl<'a> FunctionCall<'a> {
         self.will_continue == Some(true)
     }
 
-    /// Whether its arguments come in pieces.
+    /// True if its arguments come in pieces.
     pub(super) fn is_streamed(&self) -> bool {
         self.will_continue() || !self.partial_args().is_empty()
     }
 }
 
-/// What a fragment says of the argument at a path.
+/// A fragment of the argument at a path.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -75,7 +75,7 @@ impl<'a> PartialArg<'a> {
     }
 }
 
-/// Whether a member is there, be it null.
+/// True if a member is there, be it null.
 #[derive(Default)]
 struct Present(bool);
 
@@ -116,7 +116,7 @@ impl ServerTool<'_> {
     }
 }
 
-/// What code and its result have in common.
+/// The members that code and its result share.
 #[derive(Default, serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Identified<'a> {
@@ -129,7 +129,7 @@ impl Identified<'_> {
         non_blank(self.id.as_ref())
     }
 
-    /// Whether the code failed, where the result says how it went.
+    /// True if the code failed, where the result says how it went.
     pub(super) fn is_error(&self) -> Option<bool> {
         let outcome = word(self.outcome?);
         Some(!(outcome.ends_with("OUTCOME_OK") || outcome == "1"))

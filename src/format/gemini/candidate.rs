@@ -16,9 +16,9 @@ use crate::frame::Frame;
 pub(super) struct State {
     choice: u64,
     parts: Parts,
-    /// Whether a finish reason came, and nothing behind it.
+    /// True if a finish reason came, and nothing after it.
     is_finished: bool,
-    /// What was said last of each metadata.
+    /// What came last of each metadata.
     metadata: BTreeMap<&'static str, String>,
 }
 
@@ -28,7 +28,7 @@ impl State {
         State { choice, parts, is_finished: false, metadata: BTreeMap::new() }
     }
 
-    /// Whether the answer may end here.
+    /// True if the answer may end here.
     pub(super) fn is_finished(&self) -> bool {
         self.is_finished
     }
@@ -41,7 +41,7 @@ impl State {
         out: &mut EventOut,
     ) -> Done {
         for part in candidate.parts() {
-            self.is_finished &= !part.says_something();
+            self.is_finished &= !part.has_content();
             self.parts.part(part, frame, out)?;
         }
         for (name, json) in candidate.metadata() {
@@ -68,7 +68,7 @@ impl State {
         self.parts.finish(false, out)
     }
 
-    /// Says metadata that is new. Streams repeat it on each chunk, and let it
+    /// Emits metadata that is new. Streams repeat it on each chunk, and let it
     /// grow.
     fn metadata(
         &mut self,
@@ -86,7 +86,7 @@ impl State {
     }
 }
 
-/// Our word for a reason: a word, one behind its enum's name as Python prints
+/// Our word for a reason: a word, one after its enum's name as Python prints
 /// it, or its number. Above 9, the numbers differ from API to API.
 fn normalise(raw: &str) -> FinishReason {
     let words = [

@@ -48,7 +48,12 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);
-        Box::new(Gemini { message, body: Body::default(), holds: Holds::Stream, repeats: false })
+        Box::new(Gemini {
+            message,
+            progress: Progress::default(),
+            holds: Holds::Stream,
+            repeats: false,
+        })
     },
 };
 
@@ -60,7 +65,7 @@ fn sniff(record: &Record) -> Sniff {
     if is_wrapped || is_ours(|key| record.get(key)) { Sniff::Yes } else { Sniff::No }
 }
 
-/// Whether a record with these members is a chunk.
+/// True if a record with these members is a chunk.
 fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
     let has = |keys: [&str; 2]| keys.into_iter().find_map(&get).is_some_and(|json| json != "null");
     let is_answer = get("candidates").is_some_and(|json| json.starts_with('['));
@@ -90,16 +95,16 @@ pub(super) const USAGE: &[Row] = &[
 
 struct Gemini {
     message: Lifecycle,
-    body: Body,
+    progress: Progress,
     holds: Holds,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
 
-/// What has come of one message.
+/// The state of one message.
 #[derive(Default)]
-struct Body {
-    /// How many chunks it has had.
+struct Progress {
+    /// The number of chunks so far.
     chunks: u64,
     has_usage: bool,
     candidates: BTreeMap<u64, State>,
@@ -133,12 +138,12 @@ impl Decoder for Gemini {
             return self.end(out);
         }
         // A line without usage is a body, too: a stream's chunk has it.
-        let is_line = self.holds == Holds::Either && !self.body.has_usage;
-        let is_body = (self.holds == Holds::Body || is_line) && self.body.chunks == 1;
+        let is_line = self.holds == Holds::Either && !self.progress.has_usage;
+        let is_body = (self.holds == Holds::Body || is_line) && self.progress.chunks == 1;
         if is_body && self.message.state == MessageState::Open {
             let warning = "the body has no finish reason";
             out.warn("no_finish_reason", warning)?;
-            for &choice in self.body.candidates.keys() {
+            for &choice in self.progress.candidates.keys() {
                 out.infer_finish(choice, FinishReason::Other, None)?;
             }
             return self.end(out);
@@ -165,18 +170,19 @@ impl Gemini {
         let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
-        self.body.chunks += 1;
+        self.progress.chunks += 1;
         self.repeats = true;
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
-            let state = self.body.candidates.entry(choice).or_insert_with(|| State::new(choice));
+            let state =
+                self.progress.candidates.entry(choice).or_insert_with(|| State::new(choice));
             state.feed(candidate, frame, out)?;
         }
         if let Some(feedback) = chunk.prompt_feedback {
             self.feedback(feedback, out)?;
         }
         if let Some(usage) = chunk.usage_metadata {
-            self.body.has_usage = true;
+            self.progress.has_usage = true;
             self.message.meter.feed(usage.get());
         }
         chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
@@ -196,7 +202,7 @@ impl Gemini {
     }
 
     /// Ends the open message if a chunk is of another one: of another id; or
-    /// behind an error; or, where bodies without ids follow each other, behind
+    /// after an error; or, where bodies without ids follow each other, after
     /// a whole body.
     fn part_from(&mut self, id: Option<&str>, chunk: &Chunk, out: &mut EventOut) -> Done {
         if !self.message.is_open() {
@@ -206,7 +212,7 @@ impl Gemini {
         let is_failed = self.message.state == MessageState::Failed;
         let is_other = id.is_some() && open.is_some() && id != open;
         let has_no_ids = id.is_none() && open.is_none();
-        let is_body = self.body.chunks == 1 && self.holds != Holds::Stream;
+        let is_body = self.progress.chunks == 1 && self.holds != Holds::Stream;
         let is_next_body = has_no_ids && is_body && self.is_complete() && chunk.has_content();
         let is_retry = is_failed && chunk.has_content() && (id.is_none() || id != open);
         if !is_other && !is_next_body && !is_retry {
@@ -218,11 +224,11 @@ impl Gemini {
         self.end(out)
     }
 
-    /// Whether the message may end here.
+    /// True if the message may end here.
     fn is_complete(&self) -> bool {
-        let is_finished = !self.body.candidates.is_empty()
-            && self.body.candidates.values().all(|candidate| candidate.is_finished());
-        is_finished || self.body.is_blocked
+        let is_finished = !self.progress.candidates.is_empty()
+            && self.progress.candidates.values().all(|candidate| candidate.is_finished());
+        is_finished || self.progress.is_blocked
     }
 
     /// What the filter thinks of the prompt. Where it blocks it, no candidate
@@ -233,19 +239,19 @@ impl Gemini {
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
             return Ok(());
         }
-        self.body.is_blocked = true;
+        self.progress.is_blocked = true;
         out.block(0, "prompt_feedback", json.get())?;
         out.finish_as(0, FinishReason::ContentFilter, &raw, None)
     }
 
     /// The calls that are open will not be closed.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        self.body.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
+        self.progress.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.cut(out)?;
-        self.body = Body::default();
+        self.progress = Progress::default();
         self.message.end(out)
     }
 }

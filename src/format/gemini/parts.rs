@@ -1,4 +1,4 @@
-//! What the parts of one candidate say, and the calls among them.
+//! The parts of one candidate, and the calls among them.
 
 use serde_json::value::RawValue;
 
@@ -17,7 +17,7 @@ const CODE_EXECUTION: &str = "code_execution";
 #[derive(Debug, Default)]
 pub(in crate::format) struct Parts {
     choice: u64,
-    /// How many calls there have been. Calls are told apart by this number.
+    /// The number of calls so far, which is the key of the next one.
     count: u64,
     /// The call whose arguments come in pieces.
     open: Option<Open>,
@@ -35,7 +35,7 @@ struct Open {
     tree: Tree,
 }
 
-/// How a call whose arguments came in pieces ends.
+/// The end of a call whose arguments came in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Close {
     /// The provider said so.
@@ -51,7 +51,7 @@ impl Parts {
         Parts { choice, ..Parts::default() }
     }
 
-    /// Says a part. Its signature belongs to its call, if it is one, and else
+    /// Emits a part. Its signature belongs to its call, if it is one, and else
     /// to what the model thought.
     pub(in crate::format) fn part(
         &mut self,
@@ -217,7 +217,7 @@ impl Parts {
         }
     }
 
-    /// Says what the caller answered to a call.
+    /// Emits what the caller answered to a call.
     pub(in crate::format) fn function_response(
         &self,
         response: &FunctionResponse,

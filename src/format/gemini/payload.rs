@@ -31,7 +31,7 @@ pub(super) struct Chunk<'a> {
 payload!(Chunk);
 
 impl Chunk<'_> {
-    /// Whether it has anything that belongs to an answer.
+    /// True if it has anything that belongs to an answer.
     pub(super) fn is_answer(&self) -> bool {
         self.has_content()
             || self.usage_metadata.is_some()
@@ -39,13 +39,13 @@ impl Chunk<'_> {
             || self.model_version.is_some()
     }
 
-    /// Whether it has more to say than what the answer cost.
+    /// True if it has more to say than what the answer cost.
     pub(super) fn has_content(&self) -> bool {
         self.candidates.is_some() || self.prompt_feedback.is_some()
     }
 }
 
-/// What the filter thinks of the prompt.
+/// The filter's verdict on the prompt.
 #[derive(Default, serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -72,7 +72,7 @@ pub(super) struct Candidate<'a> {
     grounding_metadata: Option<&'a RawValue>,
     #[serde(alias = "url_context_metadata")]
     url_context_metadata: Option<&'a RawValue>,
-    /// With which the next request goes on behind `CONTINUATION`.
+    /// With which the next request goes on after `CONTINUATION`.
     #[serde(alias = "continuation_token")]
     continuation_token: Option<Str<'a>>,
 }
@@ -82,7 +82,7 @@ impl<'a> Candidate<'a> {
         self.content.as_ref().and_then(|content| content.parts.as_deref()).unwrap_or_default()
     }
 
-    /// What is known about the answer beside it.
+    /// Metadata of the answer.
     pub(super) fn metadata(&self) -> [(&'static str, Option<&'a RawValue>); 3] {
         [
             ("citation_metadata", self.citation_metadata),
@@ -91,7 +91,7 @@ impl<'a> Candidate<'a> {
         ]
     }
 
-    /// What is known about its end beside the reason.
+    /// Metadata of its end, beside the reason.
     pub(super) fn remarks(&self) -> [(&'static str, Option<&str>); 2] {
         [
             ("finish_message", self.finish_message.non_empty()),
@@ -112,7 +112,7 @@ pub(in crate::format) struct Content<'a> {
 #[serde(rename_all = "camelCase")]
 pub(in crate::format) struct Part<'a> {
     pub(super) text: Option<Str<'a>>,
-    /// Whether the text is thinking.
+    /// True if the text is thinking.
     pub(super) thought: Option<bool>,
     #[serde(alias = "thought_signature")]
     pub(super) thought_signature: Option<Str<'a>>,
@@ -123,7 +123,7 @@ pub(in crate::format) struct Part<'a> {
     /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
     #[serde(alias = "executable_code")]
     pub(super) executable_code: Option<&'a RawValue>,
-    /// What came of it, with an [`crate::format::gemini::call::Identified`].
+    /// Its result, with an [`crate::format::gemini::call::Identified`].
     #[serde(alias = "code_execution_result")]
     pub(super) code_execution_result: Option<&'a RawValue>,
     /// A tool that the provider runs.
@@ -153,13 +153,13 @@ impl<'a> Part<'a> {
         ]
     }
 
-    /// Whether it is more than a signature or the empty text that many
+    /// True if it is more than a signature or the empty text that many
     /// streams end with.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn has_content(&self) -> bool {
         self.text.as_ref().is_some_and(|text| *text != Str::default()) || self.has_data()
     }
 
-    /// Whether it is of a kind that has no name here.
+    /// True if it is of a kind that has no name here.
     pub(super) fn is_unknown(&self) -> bool {
         let has_flag = self.thought.is_some() || self.thought_signature.is_some();
         self.text.is_none() && !has_flag && !self.has_data()

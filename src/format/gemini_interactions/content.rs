@@ -7,7 +7,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::many::each;
 use crate::json::Str;
 
-/// Says what the model thought.
+/// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json)) {
         let piece: Step<'_> = serde_json::from_str(json).unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
 }
 
-/// Says the content of a message.
+/// Emits the content of a message.
 pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
     for json in content.into_iter().flat_map(each) {
         let step: Step<'_> = serde_json::from_str(json).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
     Ok(())
 }
 
-/// Says text with its annotations, or media as they are.
+/// Emits text with its annotations, or media as they are.
 pub(super) fn piece(step: &Step, json: &str, out: &mut EventOut) -> Done {
     match (step.kind(), &step.text) {
         ("text", text) => out.text(0, text.as_ref().unwrap_or(&Str::default()))?,

@@ -123,7 +123,7 @@ impl GeminiInteractions {
         if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
     }
 
-    /// What an event knows of the interaction as a whole.
+    /// Takes what an event holds of the interaction as a whole.
     fn interaction(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let Some(json) = event.interaction.filter(|json| json.get().starts_with('{')) else {
             return self.begin_late(None, out);
@@ -183,7 +183,7 @@ impl GeminiInteractions {
         self.message.begin_late(id, warning, out)
     }
 
-    /// How the interaction fares. Only a status that is final is a reason to
+    /// Takes the interaction's status. Only one that is final is a reason to
     /// finish.
     fn status(&mut self, status: Option<&Str>, out: &mut EventOut) -> Done {
         let raw = status.map(Str::as_str).unwrap_or_default();
@@ -210,7 +210,7 @@ impl GeminiInteractions {
         self.end(out)
     }
 
-    /// `[DONE]`, which comes behind `interaction.completed`.
+    /// `[DONE]`, which comes after `interaction.completed`.
     fn done(&mut self, out: &mut EventOut) -> Done {
         match self.message.state {
             State::Closed => Ok(()),

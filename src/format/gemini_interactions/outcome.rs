@@ -6,12 +6,12 @@ use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::emit::{Done, EventOut};
 
-/// What is known of a call's result.
+/// The state of a call's result.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     id: String,
     name: Option<String>,
-    is_said: bool,
+    is_emitted: bool,
 }
 
 impl Outcome {
@@ -24,18 +24,18 @@ impl Outcome {
         self.name = self.name.take().or_else(|| step.tool().map(str::to_owned));
         let result = step.result.map(RawValue::get);
         if let Some(result) = result.filter(|json| !matches!(*json, "[]" | "{}" | "\"\"")) {
-            self.is_said = true;
-            self.say(result, step.is_error, out)?;
+            self.is_emitted = true;
+            self.emit(result, step.is_error, out)?;
         }
         step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
     }
 
-    /// The step has stopped: a result that never came is said as null.
+    /// Emits null for a result that never came: its step has stopped.
     pub(super) fn finish(&self, out: &mut EventOut) -> Done {
-        if self.is_said { Ok(()) } else { self.say("null", None, out) }
+        if self.is_emitted { Ok(()) } else { self.emit("null", None, out) }
     }
 
-    fn say(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
+    fn emit(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
         let (name, output) = (self.name.as_deref(), Output::Json(json));
         out.emit(0, Kind::ToolResult(ToolResult { id: &self.id, name, output, is_error }))
     }

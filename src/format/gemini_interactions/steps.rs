@@ -34,7 +34,7 @@ enum Open {
     Result(Outcome),
 }
 
-/// How much of a step has come.
+/// The extent of a step in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
     /// Its start, or a delta.
@@ -53,7 +53,7 @@ impl Steps {
         self.steps.clear(index, out)?;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |step: Step| {
-            let open = self.say(&step, json.get(), Extent::Piece, out)?;
+            let open = self.emit(&step, json.get(), Extent::Piece, out)?;
             self.steps.insert(index, open, out)
         })
     }
@@ -62,7 +62,7 @@ impl Steps {
     pub(super) fn whole(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |step: Step| {
-            self.say(&step, json.get(), Extent::Whole, out)?.close(out)
+            self.emit(&step, json.get(), Extent::Whole, out)?.close(out)
         })
     }
 
@@ -81,7 +81,7 @@ impl Steps {
     }
 
     /// Takes what a delta adds. Nothing is lost if its step never started: the
-    /// type of the delta says what it is.
+    /// type of the delta emits what it is.
     fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
         let kind = delta.kind();
         let mut open = match self.steps.remove(index) {
@@ -95,14 +95,14 @@ impl Steps {
         match (&mut open, kind) {
             (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, Extent::Piece, out)?,
             (Open::Result(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
-            (Open::Plain, _) => open = self.say(delta, json, Extent::Piece, out)?,
-            _ => drop(self.say(delta, json, Extent::Piece, out)?),
+            (Open::Plain, _) => open = self.emit(delta, json, Extent::Piece, out)?,
+            _ => drop(self.emit(delta, json, Extent::Piece, out)?),
         }
         self.steps.insert(index, open, out)
     }
 
-    /// Says what a step holds, or what a delta adds that needs no step.
-    fn say(
+    /// Emits what a step holds, or what a delta adds that needs no step.
+    fn emit(
         &mut self,
         step: &Step,
         json: &str,
@@ -165,7 +165,7 @@ fn is_call(kind: &str) -> bool {
     kind.ends_with("_call") || kind == "arguments_delta"
 }
 
-/// Says what a step or a delta knows of a call. The arguments at the start are
+/// Emits what a step or a delta knows of a call. The arguments at the start are
 /// a placeholder for what comes in fragments, and are whole if nothing comes.
 fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done {
     let is_fragment = step.kind() == "arguments_delta";

@@ -68,7 +68,7 @@ struct GeminiLive {
     message: Lifecycle,
     /// The model, if the session's setup was seen.
     model: Option<String>,
-    /// Whether the user spoke into the turn.
+    /// True if the user spoke into the turn.
     is_interrupted: bool,
     parts: Parts,
 }
@@ -147,7 +147,7 @@ impl GeminiLive {
         self.message.begin(None, self.model.as_deref(), out)
     }
 
-    /// What a record adds to the turn.
+    /// Emits what a record adds to the turn.
     fn content(&mut self, frame: &Frame, content: &ServerContent, out: &mut EventOut) -> Done {
         for part in content.parts() {
             self.begin(out)?;
@@ -172,7 +172,7 @@ impl GeminiLive {
         Ok(())
     }
 
-    /// What a record says of the turn's end.
+    /// Ends the turn, if a record ends it.
     fn content_end(&mut self, content: &ServerContent, out: &mut EventOut) -> Done {
         self.is_interrupted |= content.interrupted == Some(true);
         if content.turn_complete != Some(true) {

@@ -48,7 +48,7 @@ pub(super) struct Message<'a> {
 payload!(Message);
 
 impl<'a> Message<'a> {
-    /// Whether a session begins.
+    /// True if a session begins.
     pub(super) fn is_setup(&self) -> bool {
         self.setup.is_some() || self.setup_complete.is_some()
     }
@@ -67,12 +67,12 @@ impl<'a> Message<'a> {
         response.and_then(|response| response.function_responses.as_deref()).unwrap_or_default()
     }
 
-    /// Whether it says what was used, and nothing else.
+    /// True if it emits what was used, and nothing else.
     pub(super) fn is_only_usage(&self) -> bool {
         self.usage_metadata.is_some() && self.server_content.is_none() && self.tool_call.is_none()
     }
 
-    /// Whether it is of a kind that has a name here.
+    /// True if it is of a kind that has a name here.
     pub(super) fn is_named(&self) -> bool {
         let is_client = self.client_content.is_some()
             || self.realtime_input.is_some()
@@ -112,7 +112,7 @@ struct ToolResponse<'a> {
     function_responses: Option<Vec<FunctionResponse<'a>>>,
 }
 
-/// What a record adds to a turn.
+/// The part of a record that adds to a turn.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]
@@ -122,7 +122,7 @@ pub(super) struct ServerContent<'a> {
     /// The answer, where it is spoken.
     #[serde(alias = "output_transcription")]
     pub(super) output_transcription: Option<Transcription<'a>>,
-    /// What the user has said.
+    /// A transcript of the user's speech.
     #[serde(alias = "input_transcription")]
     pub(super) input_transcription: Option<Transcription<'a>>,
     #[serde(alias = "turn_complete")]
@@ -141,7 +141,7 @@ impl<'a> ServerContent<'a> {
         self.model_turn.as_ref().and_then(|turn| turn.parts.as_deref()).unwrap_or_default()
     }
 
-    /// What is known about the turn beside it.
+    /// Metadata of the turn.
     pub(super) fn metadata(&self) -> [(&'static str, Option<&'a RawValue>); 2] {
         [
             ("grounding_metadata", self.grounding_metadata),

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::openai_responses::Said;
+use crate::format::openai_responses::Emitted;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
@@ -56,21 +56,21 @@ const USAGE: &[Row] = &[
 struct Assistants {
     message: Lifecycle,
     steps: Steps,
-    /// What has been said of the message that is being made, by part.
+    /// What has been emitted of the message that is being made, by part.
     parts: BTreeMap<u64, Part>,
 }
 
-/// What has been said of one part of a message.
+/// What has been emitted of one part of a message.
 #[derive(Debug, Default)]
 struct Part {
-    said: Said,
+    emitted: Emitted,
     annotations: usize,
-    is_said: bool,
+    is_emitted: bool,
 }
 
 impl Decoder for Assistants {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        // It comes behind the run's own end.
+        // It comes after the run's own end.
         if frame.is_done() {
             return Ok(());
         }
@@ -126,7 +126,7 @@ impl Assistants {
         }
     }
 
-    /// The run: where it stands tells whether it goes on.
+    /// Takes the run's state: it goes on, or ends with a reason.
     fn run(&mut self, event: &Event, status: &str, out: &mut EventOut) -> Done {
         self.begin(event, out)?;
         event.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
@@ -156,16 +156,16 @@ impl Assistants {
         self.message.begin(id.and_then(Str::non_empty), event.model.non_empty(), out)
     }
 
-    /// What a delta adds to a part of the message.
+    /// Emits what a delta adds to a part of the message.
     fn piece(&mut self, place: u64, content: &Content, out: &mut EventOut) -> Done {
         let part = self.parts.entry(place).or_default();
-        part.is_said = true;
+        part.is_emitted = true;
         if let Some(text) = content.text.as_ref().and_then(|text| text.value.as_ref()) {
-            part.said.add(text);
+            part.emitted.add(text);
             out.text(0, text)?;
         }
         if let Some(refusal) = &content.refusal {
-            part.said.add(refusal);
+            part.emitted.add(refusal);
             out.refusal(0, refusal)?;
         }
         for json in content.text.iter().flat_map(|text| &text.annotations).flatten() {
@@ -175,13 +175,13 @@ impl Assistants {
         content.image().map_or(Ok(()), |(name, json)| out.block(0, name, json))
     }
 
-    /// A part of a whole message: what its deltas have said is not said again.
+    /// A part of a whole message: what its deltas have emitted is not emitted again.
     fn whole(&mut self, place: u64, content: &Content, out: &mut EventOut) -> Done {
-        let Some(part) = self.parts.remove(&place).filter(|part| part.is_said) else {
+        let Some(part) = self.parts.remove(&place).filter(|part| part.is_emitted) else {
             return self.piece(place, content, out);
         };
         let text = content.text.as_ref().and_then(|text| text.value.as_ref());
-        let rest = text.or(content.refusal.as_ref()).map(|whole| part.said.rest(whole));
+        let rest = text.or(content.refusal.as_ref()).map(|whole| part.emitted.rest(whole));
         match rest {
             Some(Some(rest)) if text.is_some() => out.text(0, &rest)?,
             Some(Some(rest)) => out.refusal(0, &rest)?,

@@ -32,7 +32,7 @@ pub(super) struct Event<'a> {
 payload!(Event);
 
 impl Event<'_> {
-    /// Why a run is incomplete.
+    /// The reason of an incomplete run.
     pub(super) fn reason(&self) -> Option<&str> {
         self.incomplete_details
             .as_ref()
@@ -53,7 +53,7 @@ pub(super) struct RequiredAction<'a> {
     pub(super) submit_tool_outputs: Option<ToolCalls<'a>>,
 }
 
-/// What a delta adds to a message or to a step.
+/// An addition to a message or to a step.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {

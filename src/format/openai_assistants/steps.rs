@@ -28,7 +28,7 @@ impl Steps {
             let key = self.key(event, call.index.unwrap_or(place), call);
             if let Some(function) = &call.function {
                 let id = call.id.non_empty();
-                function.say(0, CallPart { key, id, ..CallPart::default() }, out)?;
+                function.emit(0, CallPart { key, id, ..CallPart::default() }, out)?;
             }
         }
         Ok(())

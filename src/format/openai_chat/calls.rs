@@ -37,8 +37,8 @@ impl ToolCall<'_> {
         self.extra_content.as_ref()?.signature().map(str::to_owned)
     }
 
-    /// Says what it adds to the call that `part` names.
-    pub(in crate::format) fn say(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
+    /// Emits what it adds to the call that `part` names.
+    pub(in crate::format) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         // Snowflake sends both, one of them empty.
         let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
         if let Some(custom) = self.custom.as_ref().filter(|_| !is_function) {
@@ -48,7 +48,7 @@ impl ToolCall<'_> {
             return out.call(choice, CallPart { name, arguments, ..part });
         }
         match &self.function {
-            Some(function) => function.say(choice, part, out),
+            Some(function) => function.emit(choice, part, out),
             None => out.call(choice, part),
         }
     }
@@ -96,11 +96,11 @@ pub(super) struct Listed<'a> {
     input: Option<&'a RawValue>,
 }
 
-/// Says what a call, or a fragment of one, adds to the choice.
-pub(super) fn say(choice: u64, call: &ToolCall, out: &mut EventOut) -> Done {
+/// Emits what a call, or a fragment of one, adds to the choice.
+pub(super) fn emit(choice: u64, call: &ToolCall, out: &mut EventOut) -> Done {
     let key = call.index.map_or(Key::None, Key::Index);
     let signature = call.signature();
     let part =
         CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
-    call.say(choice, part, out)
+    call.emit(choice, part, out)
 }

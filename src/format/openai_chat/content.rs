@@ -1,4 +1,5 @@
-//! What a delta or a message says, but for calls: thoughts, text, refusals.
+//! The content of a delta or a message without its calls: thoughts, text,
+//! refusals.
 
 use std::fmt;
 
@@ -11,9 +12,9 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::json::Str;
 
-/// Says what a delta or a message holds but calls and blocks. Gemini's mark
+/// Emits what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.
-pub(in crate::format) fn say(
+pub(in crate::format) fn emit(
     number: u64,
     delta: &Delta,
     is_whole: bool,
@@ -27,7 +28,7 @@ pub(in crate::format) fn say(
         Some(Content::Text(text)) => out.text(number, text)?,
         Some(Content::Parts(parts)) => {
             for part in parts {
-                say_part(part.get(), number, out)?;
+                emit_part(part.get(), number, out)?;
             }
         }
         None => {}
@@ -99,11 +100,11 @@ pub(super) struct Part<'a> {
     signature: Option<Str<'a>>,
 }
 
-/// Says a part of the content as what its type makes of it. One that is neither
+/// Emits a part of the content as what its type makes of it. One that is neither
 /// text nor thought is a block: a reference, an image.
-pub(super) fn say_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
+pub(super) fn emit_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
     match serde_json::from_str::<Part<'_>>(json) {
-        Ok(part) if part.has_text() => part.say(choice, out),
+        Ok(part) if part.has_text() => part.emit(choice, out),
         Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
         _ => out.block(choice, "content", json),
     }
@@ -115,8 +116,8 @@ impl Part<'_> {
         self.text.is_some() || self.refusal.is_some() || has_thoughts || self.signature.is_some()
     }
 
-    /// Says the part as what its type makes of it.
-    pub(super) fn say(&self, choice: u64, out: &mut EventOut) -> Done {
+    /// Emits the part as what its type makes of it.
+    pub(super) fn emit(&self, choice: u64, out: &mut EventOut) -> Done {
         let is_thought = matches!(self.kind.text(), Some("thinking" | "reasoning"));
         match &self.text {
             Some(text) if is_thought => out.reasoning(choice, text)?,

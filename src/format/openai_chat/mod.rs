@@ -2,7 +2,7 @@
 //! stream and complete bodies.
 //!
 //! Source: OpenAI API reference, "The chat completion chunk object". What
-//! compatible servers add or leave out is said beside each field.
+//! compatible servers add or leave out is emitted beside each field.
 
 mod calls;
 pub(super) mod content;
@@ -24,7 +24,7 @@ use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
-use content::say;
+use content::emit;
 use payload::{Choice, Chunk, Delta, Given, Specific};
 use reasoning::Details;
 
@@ -36,8 +36,14 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["choices"],
     sniff,
     decoder: || {
-        let (message, said) = (Lifecycle::new(&FORMAT, USAGE), Said::default());
-        Box::new(OpenAiChat { message, said, awaits_done: false, has_ended: false, repeats: false })
+        let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), Progress::default());
+        Box::new(OpenAiChat {
+            message,
+            progress,
+            awaits_done: false,
+            has_ended: false,
+            repeats: false,
+        })
     },
 };
 
@@ -76,7 +82,7 @@ pub(super) const USAGE: &[Row] = &[
 
 struct OpenAiChat {
     message: Lifecycle,
-    said: Said,
+    progress: Progress,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
     /// True if a message has ended: what follows must begin another one.
@@ -85,15 +91,15 @@ struct OpenAiChat {
     repeats: bool,
 }
 
-/// What has come of one message.
+/// The state of one message.
 #[derive(Default)]
-struct Said {
+struct Progress {
     /// For each choice, true if it has finished.
     finished: BTreeMap<u64, bool>,
     details: BTreeMap<u64, Details>,
     /// The choices whose latest call has had no arguments yet.
     bare: BTreeSet<u64>,
-    /// What the answer rests on, by name, as it came last: Perplexity repeats
+    /// The sources of the answer, by name, as they came last: Perplexity repeats
     /// it.
     sources: BTreeMap<&'static str, String>,
     /// The provider's calls whose results have come: LiteLLM repeats them.
@@ -117,8 +123,8 @@ impl Decoder for OpenAiChat {
         if !self.message.is_open() {
             return Ok(());
         }
-        let is_complete =
-            !self.said.finished.is_empty() && self.said.finished.values().all(|&finished| finished);
+        let is_complete = !self.progress.finished.is_empty()
+            && self.progress.finished.values().all(|&finished| finished);
         if is_complete {
             if self.awaits_done && self.message.state != State::Failed {
                 out.warn(
@@ -153,7 +159,7 @@ impl OpenAiChat {
         if self.is_next(id, choices) || (is_body && self.message.is_open()) {
             self.end(out)?;
         }
-        let begins = chunk.error.is_some() || choices.iter().any(Choice::says_something);
+        let begins = chunk.error.is_some() || choices.iter().any(Choice::has_content);
         if !self.message.is_open() && self.has_ended && !begins {
             return out
                 .warn("after_done", "a record behind the end of its message was passed over");
@@ -196,23 +202,23 @@ impl OpenAiChat {
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();
         // Some proxies keep a stream alive with chunks that say nothing.
-        let says_nothing = name.starts_with("chat.completion") || record.get("choices").is_some();
-        if says_nothing { Ok(()) } else { out.unknown(frame, &name) }
+        let is_empty_chunk = name.starts_with("chat.completion") || record.get("choices").is_some();
+        if is_empty_chunk { Ok(()) } else { out.unknown(frame, &name) }
     }
 
-    /// Whether a chunk begins another message though no `[DONE]` came: its id
+    /// True if a chunk begins another message though no `[DONE]` came: its id
     /// is new, and all choices had finished. (Avian changes the id of one
     /// message in its middle.)
     fn is_next(&self, id: Option<&str>, choices: &[Choice]) -> bool {
-        let all_finished =
-            !self.said.finished.is_empty() && self.said.finished.values().all(|&finished| finished);
+        let all_finished = !self.progress.finished.is_empty()
+            && self.progress.finished.values().all(|&finished| finished);
         let is_other = self.message.is_open() && id.is_some() && id != self.message.id();
-        all_finished && is_other && choices.iter().any(Choice::says_something)
+        all_finished && is_other && choices.iter().any(Choice::has_content)
     }
 
     fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
-        self.said.finished.entry(number).or_insert(false);
+        self.progress.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
         let whole = choice.message.as_ref().filter(|_| is_body);
         if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_ref()) {
@@ -224,7 +230,7 @@ impl OpenAiChat {
         self.usage(choice.usage, out)?;
         let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
         if let Some(raw) = reason {
-            self.said.finished.insert(number, true);
+            self.progress.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
         }
         match choice.error {
@@ -247,17 +253,17 @@ impl OpenAiChat {
     /// without a name may be the arguments of a call that has had none.
     fn reopen(&mut self, number: u64, function: Option<&Function>, out: &mut EventOut) -> Done {
         let is_named = function.is_some_and(|function| function.name.non_empty().is_some());
-        let is_late = !is_named && self.said.bare.contains(&number);
+        let is_late = !is_named && self.progress.bare.contains(&number);
         if is_named {
-            self.said.bare.insert(number);
+            self.progress.bare.insert(number);
         }
         if function.is_some_and(Function::has_arguments) {
-            self.said.bare.remove(&number);
+            self.progress.bare.remove(&number);
         }
         if is_late {
             return Ok(());
         }
-        match self.said.finished.insert(number, false) {
+        match self.progress.finished.insert(number, false) {
             Some(true) => out.call_end(number, Key::None),
             _ => Ok(()),
         }
@@ -266,19 +272,19 @@ impl OpenAiChat {
     fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
         // Details may be cumulative: what comes of them depends on those before.
         self.repeats = delta.reasoning_details.iter().flatten().next().is_none();
-        say(number, delta, is_whole, self.said.details.entry(number).or_default(), out)?;
+        emit(number, delta, is_whole, self.progress.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, call.function.as_ref(), out)?;
-            calls::say(number, call, out)?;
+            calls::emit(number, call, out)?;
         }
         for (id, function) in delta.tool_uses() {
             self.reopen(number, Some(&function), out)?;
-            function.say(number, CallPart { id, ..CallPart::default() }, out)?;
+            function.emit(number, CallPart { id, ..CallPart::default() }, out)?;
         }
         if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
             self.reopen(number, Some(function), out)?;
             let key = Key::Index(0);
-            function.say(number, CallPart { key, ..CallPart::default() }, out)?;
+            function.emit(number, CallPart { key, ..CallPart::default() }, out)?;
         }
         let specific = delta.provider_specific_fields.as_ref();
         for given in specific.into_iter().flat_map(Specific::results) {
@@ -290,23 +296,23 @@ impl OpenAiChat {
         Ok(())
     }
 
-    /// What stands beside the choices.
+    /// Takes the members beside the choices.
     fn extras(&mut self, chunk: &Chunk, out: &mut EventOut) -> Done {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         for (name, json) in chunk.sources().into_iter().flatten() {
-            if self.said.sources.get(name).is_none_or(|said| said != json) {
-                self.said.sources.insert(name, json.to_owned());
+            if self.progress.sources.get(name).is_none_or(|said| said != json) {
+                self.progress.sources.insert(name, json.to_owned());
                 out.block(0, name, json)?;
             }
         }
         Ok(())
     }
 
-    /// What the provider's own tools gave: their calls stand among the others.
+    /// Emits a result of the provider's own tools, whose calls are among the others.
     fn result(&mut self, number: u64, given: &Given, out: &mut EventOut) -> Done {
         let id = given.tool_use_id.or_empty();
-        if !self.said.answered.insert(id.to_owned()) {
+        if !self.progress.answered.insert(id.to_owned()) {
             return Ok(());
         }
         let executor = Some(Executor::Provider);
@@ -321,7 +327,7 @@ impl OpenAiChat {
         if !self.message.is_open() {
             return Ok(());
         }
-        if self.said.finished.values().any(|&finished| !finished)
+        if self.progress.finished.values().any(|&finished| !finished)
             && self.message.state != State::Failed
         {
             out.warn("no_finish_reason", "the message ended without a finish reason")?;
@@ -330,13 +336,13 @@ impl OpenAiChat {
     }
 
     fn close_finished(&mut self, out: &mut EventOut) -> Done {
-        let finished = self.said.finished.iter().filter(|(_, finished)| **finished);
+        let finished = self.progress.finished.iter().filter(|(_, finished)| **finished);
         finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
-        (self.said, self.has_ended) = (Said::default(), true);
+        (self.progress, self.has_ended) = (Progress::default(), true);
         self.message.end(out)
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Chunk<'a> {
 payload!(Chunk);
 
 impl<'a> Chunk<'a> {
-    /// What the answer rests on.
+    /// Returns the sources of the answer, by name.
     pub(super) fn sources(&self) -> [Option<(&'static str, &'a str)>; 3] {
         let named = [
             ("citations", self.citations),
@@ -93,8 +93,8 @@ impl Choice<'_> {
         self.finish_reason.text().is_some_and(|raw| !finish::is_none(raw))
     }
 
-    /// Whether it has content, and not only a reason to finish.
-    pub(super) fn says_something(&self) -> bool {
+    /// True if it has content, and not only a reason to finish.
+    pub(super) fn has_content(&self) -> bool {
         self.delta.as_ref().or(self.message.as_ref()).is_some_and(|delta| {
             delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
         })
@@ -151,7 +151,7 @@ impl<'a> Delta<'a> {
         self.tool_calls.is_none() && self.content.as_ref().is_none_or(Content::is_empty)
     }
 
-    /// What is neither text nor call.
+    /// Returns what is neither text nor call, by name.
     pub(in crate::format) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
         let specific = self.provider_specific_fields.as_ref();
         let named = [
@@ -174,7 +174,7 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// Whether a value says nothing, or only empty members do: servers that send
+/// True if a value says nothing, or only empty members do: servers that send
 /// all that there can be send it so.
 fn is_blank(json: &str) -> bool {
     let is_empty = |json: &str| matches!(json, "null" | "\"\"" | "0" | "false" | "[]" | "{}");
@@ -183,7 +183,7 @@ fn is_blank(json: &str) -> bool {
         || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
 }
 
-/// What LiteLLM passes on beside its own fields.
+/// Fields that LiteLLM passes on beside its own.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Specific<'a> {
@@ -191,18 +191,18 @@ pub(super) struct Specific<'a> {
     citations: Option<&'a RawValue>,
     /// Anthropic's blocks of what the provider's tools gave.
     tool_results: Option<Vec<Given<'a>>>,
-    /// The same of its search: all so far.
+    /// The results of its search so far, all of them each time.
     web_search_results: Option<Vec<Given<'a>>>,
 }
 
 impl<'a> Specific<'a> {
-    /// What the provider's tools gave.
+    /// Returns the results of the provider's tools.
     pub(super) fn results(&self) -> impl Iterator<Item = &Given<'a>> {
         self.tool_results.iter().chain(&self.web_search_results).flatten()
     }
 }
 
-/// What a call of the provider's gave.
+/// The result of a call of the provider's.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Given<'a> {
@@ -240,7 +240,7 @@ impl Extra<'_> {
         self.google.as_ref()?.thought_signature.as_ref()?.non_empty()
     }
 
-    /// Whether the content beside it is a thought.
+    /// True if the content beside it is a thought.
     pub(super) fn is_thought(&self) -> bool {
         self.google.as_ref().is_some_and(|google| google.thought == Some(true))
     }

@@ -6,19 +6,19 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
 use crate::json::Str;
 
-/// What is known of one choice's `reasoning_details`: some servers repeat all
+/// The state of one choice's `reasoning_details`: some servers repeat all
 /// of them on each chunk (MiniMax on some routes), others send what is new.
 #[derive(Debug, Default)]
 pub(in crate::format) struct Details {
     text: Growth,
-    /// Whether thoughts have come under another name than their blocks'.
+    /// True if thoughts have come under another name than their blocks'.
     is_named: bool,
-    /// Whether it has been said that they are repeated.
+    /// True if the warning that they are repeated has been emitted.
     warned: bool,
 }
 
 impl Details {
-    /// Says the thinking of one delta: of several names the first that has
+    /// Emits the thinking of one delta: of several names the first that has
     /// text, so that nothing is doubled.
     pub(super) fn feed(&mut self, choice: u64, delta: &Delta, out: &mut EventOut) -> Done {
         let plain = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten();
@@ -48,8 +48,15 @@ impl Details {
         }
     }
 
-    fn detail(&mut self, choice: u64, detail: &Detail, is_said: bool, out: &mut EventOut) -> Done {
-        if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_said) {
+    fn detail(
+        &mut self,
+        choice: u64,
+        detail: &Detail,
+        is_emitted: bool,
+        out: &mut EventOut,
+    ) -> Done {
+        if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_emitted)
+        {
             out.reasoning(choice, &self.text.new_part(text))?;
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
                 out.warn("cumulative_reasoning", "reasoning that is repeated was taken once")?;

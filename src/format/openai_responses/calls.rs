@@ -11,7 +11,7 @@ use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
 
-/// What an item is.
+/// The nature of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nature {
     /// Its type isn't known.
@@ -20,7 +20,7 @@ pub(super) enum Nature {
     Thought,
     /// A call, and who runs it if not the caller.
     Call(Option<Executor>),
-    /// What a tool gave.
+    /// The result of a tool.
     Result,
     /// To be returned with the next request, as it is.
     Opaque,
@@ -72,7 +72,7 @@ impl Nature {
         }
     }
 
-    /// Whether the type of an item stands in the table, or says what it is.
+    /// True if the type of an item stands in the table, or emits what it is.
     pub(super) fn is_known(kind: &str) -> bool {
         kind.ends_with("_output") || NATURES.iter().any(|(name, _)| *name == kind)
     }
@@ -82,10 +82,10 @@ impl Nature {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) key: Key,
-    /// Whether its id and its name have been said.
+    /// True if its id and its name have been emitted.
     has_id: bool,
     has_name: bool,
-    /// Whether its arguments have been repeated whole.
+    /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
 }
 
@@ -163,7 +163,7 @@ impl Call {
     }
 }
 
-/// What a tool gave, in the item of its call or in one of its own.
+/// Emits a tool's result, in the item of its call or in one of its own.
 pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let Some(json) = item.result() else { return Ok(()) };
     let text = serde_json::from_str::<Str<'_>>(json);
@@ -214,7 +214,7 @@ fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
     }
 }
 
-/// What every item has, and what is no argument.
+/// Members of every item, and others that are no arguments.
 const NO_ARGUMENTS: [&str; 13] = [
     "id",
     "type",

@@ -30,7 +30,7 @@ pub(super) struct Items {
     latest: u64,
     /// The key that was given out last.
     keys: u64,
-    /// Whether a missing index has been warned of.
+    /// True if a missing index has been warned of.
     warned: bool,
     /// The text of the latest item that the last event continued, if it did.
     continued: Option<(Slot, u64)>,
@@ -101,7 +101,7 @@ impl Items {
         self.items.values_mut().try_for_each(|state| state.close(out))
     }
 
-    /// Whether items have come, and all of them to their end.
+    /// True if items have come, and all of them to their end.
     pub(super) fn are_done(&self) -> bool {
         !self.items.is_empty() && self.items.values().all(|state| state.is_done)
     }
@@ -138,7 +138,7 @@ impl Items {
         Ok(self.latest)
     }
 
-    /// What has come of the item that an event is of.
+    /// Returns the state of the item that an event belongs to.
     pub(super) fn at(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut State> {
         let place = self.place(index, false, out)?;
         Ok(self.items.entry(place).or_default())

@@ -6,10 +6,10 @@
 //! backend ends with an empty list, buffering gateways send nothing but the end.
 
 mod calls;
+mod emitted;
 mod events;
 mod items;
 mod payload;
-mod said;
 mod state;
 
 use serde_json::value::RawValue;
@@ -26,8 +26,8 @@ use crate::json::Str;
 use items::Items;
 use payload::Response;
 
+pub(super) use emitted::Emitted;
 pub(super) use payload::Event;
-pub(super) use said::Said;
 
 pub(super) static FORMAT: Format = Format {
     name: "openai-responses",
@@ -95,7 +95,7 @@ impl Responses {
         Responses { message, model: None, items: Items::default() }
     }
 
-    /// Whether a response has begun and not ended.
+    /// True if a response has begun and not ended.
     pub(super) fn is_open(&self) -> bool {
         self.message.state == State::Open
     }

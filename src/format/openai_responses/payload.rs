@@ -76,7 +76,7 @@ pub(super) struct Response<'a> {
     pub(super) usage: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     incomplete_details: Option<&'a RawValue>,
-    /// What was asked for; mistral.rs puts the thoughts here, as a string.
+    /// The request's options; mistral.rs puts the thoughts here, as a string.
     reasoning: Option<&'a RawValue>,
     /// Realtime's word for the two above; xAI has a string here.
     status_details: Option<&'a RawValue>,
@@ -85,12 +85,12 @@ pub(super) struct Response<'a> {
 payload!(Response);
 
 impl<'a> Response<'a> {
-    /// Why it is incomplete.
+    /// The reason of an incomplete response.
     pub(super) fn reason(&self) -> Option<Str<'a>> {
         self.details().reason
     }
 
-    /// Why it failed.
+    /// The error of a failed response.
     pub(super) fn error(&self) -> Option<&'a str> {
         self.error.or(self.details().error).map(RawValue::get)
     }
@@ -120,7 +120,7 @@ pub(super) struct Item<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
     id: Option<Str<'a>>,
-    /// What a result has to name; `id` is only the item's.
+    /// The id that a result has to name; `id` is only the item's.
     call_id: Option<Str<'a>>,
     pub(super) name: Option<Str<'a>>,
     pub(super) status: Option<Str<'a>>,
@@ -137,11 +137,11 @@ pub(super) struct Item<'a> {
     action: Option<&'a RawValue>,
     operation: Option<&'a RawValue>,
     pub(super) pending_safety_checks: Option<&'a RawValue>,
-    /// Who searches for tools.
+    /// The side that searches for tools: `client` or `server`.
     pub(super) execution: Option<Str<'a>>,
-    /// Where a shell runs.
+    /// The environment that a shell runs in.
     pub(super) environment: Option<Environment<'a>>,
-    /// What the next request must return with a program.
+    /// To be returned with a program in the next request.
     pub(super) fingerprint: Option<Str<'a>>,
     output: Option<&'a RawValue>,
     outputs: Option<&'a RawValue>,
@@ -165,7 +165,7 @@ impl<'a> Item<'a> {
         call_id.or_else(|| self.id.text().filter(is_told))
     }
 
-    /// What tells it from other items, if anything does.
+    /// Returns what distinguishes it from other items, if anything does.
     pub(super) fn tag(&self) -> Option<String> {
         let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty);
         own.map(|id| format!("{} {id}", self.kind()))
@@ -176,7 +176,7 @@ impl<'a> Item<'a> {
         self.action.or(self.operation).map(RawValue::get)
     }
 
-    /// What a tool gave.
+    /// The result of a tool.
     pub(super) fn result(&self) -> Option<&'a str> {
         [self.output, self.outputs, self.result, self.results, self.tools, self.error]
             .into_iter()

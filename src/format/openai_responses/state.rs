@@ -1,4 +1,4 @@
-//! What has come of one item, and what of it is repeated when it is whole.
+//! The state of one item, and what of it is repeated when it is whole.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use crate::event::Key;
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
+use crate::format::openai_responses::emitted::Emitted;
 use crate::format::openai_responses::payload::{Item, Part};
-use crate::format::openai_responses::said::Said;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, read};
 
@@ -17,27 +17,27 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
-/// What has come of one item.
+/// The state of one item.
 #[derive(Debug, Default)]
 pub(super) struct State {
     kind: String,
     channel: Option<&'static str>,
     texts: BTreeMap<(Slot, u64), Text>,
-    /// How many annotations have been said.
+    /// The number of annotations emitted so far.
     annotations: usize,
     call: Option<Call>,
-    /// Whether the item has come whole.
+    /// True if the item has come whole.
     pub(super) is_done: bool,
 }
 
-/// What has been said of one text, and whether it has been repeated whole.
+/// What has been emitted of one text, and whether it has been repeated whole.
 #[derive(Debug, Default)]
 struct Text {
-    said: Said,
+    emitted: Emitted,
     is_whole: bool,
 }
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Slot {
     Answer,
@@ -64,7 +64,7 @@ impl State {
         Ok(state)
     }
 
-    /// Whether it's of this type, as far as that is known.
+    /// True if it's of this type, as far as that is known.
     pub(super) fn is_of(&self, kind: &str) -> bool {
         self.kind.is_empty() || self.kind == kind
     }
@@ -77,12 +77,12 @@ impl State {
     /// A piece of a text.
     pub(super) fn piece(&mut self, at: (Slot, u64), piece: &Str, out: &mut EventOut) -> Done {
         self.note(at, piece);
-        say(at.0, self.channel, piece, out)
+        emit(at.0, self.channel, piece, out)
     }
 
-    /// A piece of a text has been said.
+    /// A piece of a text has been emitted.
     pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str) {
-        self.texts.entry(at).or_default().said.add(piece);
+        self.texts.entry(at).or_default().emitted.add(piece);
     }
 
     /// An annotation of a text.
@@ -131,7 +131,7 @@ impl State {
         out.call_end(0, call.key)
     }
 
-    /// Says what a whole text has that its pieces hadn't.
+    /// Emits what a whole text has that its pieces hadn't.
     pub(super) fn text(&mut self, at: (Slot, u64), whole: &Str, out: &mut EventOut) -> Done {
         // A repetition that is empty takes nothing back.
         if *whole == Str::default() {
@@ -141,8 +141,8 @@ impl State {
         if std::mem::replace(&mut text.is_whole, true) {
             return Ok(());
         }
-        match text.said.rest(whole) {
-            Some(rest) => say(at.0, self.channel, &rest, out),
+        match text.emitted.rest(whole) {
+            Some(rest) => emit(at.0, self.channel, &rest, out),
             None => out.warn(
                 "text_mismatch",
                 "a text was repeated at its end, but not as its pieces had it",
@@ -150,7 +150,7 @@ impl State {
         }
     }
 
-    /// Says what a part has that its pieces hadn't; tells whether it's text.
+    /// Emits what a part has that its pieces hadn't; tells whether it's text.
     pub(super) fn part(
         &mut self,
         frame: &Frame,
@@ -231,7 +231,7 @@ impl State {
     }
 }
 
-fn say(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOut) -> Done {
+fn emit(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOut) -> Done {
     match slot {
         Slot::Answer => out.text_on(0, channel, piece),
         Slot::Refusal => out.refusal(0, piece),
@@ -239,7 +239,7 @@ fn say(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOu
     }
 }
 
-/// What a message is to its user, where that isn't the answer.
+/// Returns the channel of a message that isn't the answer.
 fn channel(item: &Item) -> Option<&'static str> {
     let phase = item.phase.text();
     Some("commentary").filter(|commentary| phase == Some(commentary))

@@ -11,9 +11,9 @@ use crate::format::support::emit::{Done, EventOut};
 /// The most blocks of one message that are open at once.
 const MAX_OPEN: usize = 1024;
 
-/// What is kept of a block that has started and not stopped.
+/// The state of a block that has started and not stopped.
 pub(crate) trait OpenBlock {
-    /// What the format calls a block.
+    /// The format's word for a block.
     const NOUN: &'static str;
 
     /// Emits what is left of a block that will not come to its stop.
@@ -36,7 +36,7 @@ impl<Open> Default for IndexedBlocks<Open> {
 }
 
 impl<Open: OpenBlock> IndexedBlocks<Open> {
-    /// How many blocks have been counted.
+    /// Returns the number of blocks that have been counted.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

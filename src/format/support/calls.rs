@@ -2,7 +2,7 @@
 //!
 //! Formats that carry results as well as calls (agents' logs, applications'
 //! streams, whole messages) share this. A call that is still in progress has no
-//! result behind it; one that was answered has a `tool_result` of its id.
+//! result after it; one that was answered has a `tool_result` of its id.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     by_id: BTreeMap<String, Known>,
-    /// How many there have been: calls are told apart by this number.
+    /// The number of calls so far, which is the key of the next one.
     count: u64,
 }
 
@@ -31,14 +31,14 @@ struct Known {
 
 impl Calls {
     /// A fragment of the call that the part's id names: a new one if the id is
-    /// new or missing, or if it comes with a name behind the end of its call.
+    /// new or missing, or if it comes with a name after the end of its call.
     pub(crate) fn part(&mut self, part: CallPart, out: &mut EventOut) -> io::Result<Key> {
         let part = self.place(part, out)?;
         out.call(0, part)?;
         Ok(part.key)
     }
 
-    /// The same, where the arguments go on in a string.
+    /// Emits a fragment of a call whose arguments go on in a string.
     pub(crate) fn fragment(&mut self, part: CallPart, text: &Str, out: &mut EventOut) -> Done {
         let part = self.place(part, out)?;
         out.call_fragment(0, part, text)
@@ -57,12 +57,12 @@ impl Calls {
         out.call_end(0, key)
     }
 
-    /// Whether there has been none.
+    /// True if there has been none.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether there has been a call of this id.
+    /// True if there has been a call of this id.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
     }
@@ -79,7 +79,7 @@ impl Calls {
         self.close(id).map_or(Ok(()), |key| out.call_end(0, key))
     }
 
-    /// Whether the call of this id has its result.
+    /// True if the call of this id has its result.
     pub(crate) fn is_answered(&self, id: &str) -> bool {
         self.by_id.get(id).is_some_and(|call| call.is_answered)
     }

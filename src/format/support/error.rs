@@ -63,14 +63,14 @@ pub(crate) fn is_error(record: &Record) -> bool {
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
 }
 
-/// Says that the provider reported an error. `json` is its object: the whole
+/// Reports that the provider reported an error. `json` is its object: the whole
 /// body or event, or what stood under `error`.
 pub(crate) fn report(json: &str, out: &mut EventOut) -> Done {
     let (message, provider_code) = words(json, 0);
     report_as(message.as_deref(), provider_code.as_deref(), json, out)
 }
 
-/// Says that a frame is an exception or an error of its service. Its headers
+/// Reports that a frame is an exception or an error of its service. Its headers
 /// name it; what is wrong stands in the payload, or in a header too.
 pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     let header = |name| frame.header(name).filter(|text| !text.is_empty());
@@ -88,12 +88,12 @@ pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     report_as(message, code, &format!("{{{}}}", members.join(",")), out)
 }
 
-/// The same, where the error stands under its name.
+/// Reports the provider's error under a code that the format gives.
 pub(crate) fn report_named(code: &str, json: &str, out: &mut EventOut) -> Done {
     report_as(words(json, 0).0.as_deref(), Some(code), json, out)
 }
 
-/// The same, where the format knows the words that tell it.
+/// Reports the provider's error with a message and a code that the format gives.
 pub(crate) fn report_as(
     message: Option<&str>,
     provider_code: Option<&str>,
@@ -111,7 +111,7 @@ pub(crate) fn report_as(
     out.emit(0, Kind::Error(failure))
 }
 
-/// How deeply one error is looked for inside another.
+/// The depth to which an error is searched inside another.
 const MAX_NESTING: usize = 4;
 
 /// The message and the code of an error, wherever its shape has them.
@@ -158,7 +158,7 @@ fn word(json: &str) -> Option<String> {
     string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
 }
 
-/// Whether the same request may succeed later, where the code tells.
+/// True if the same request may succeed later, where the code tells.
 fn is_retryable(code: &str) -> Option<bool> {
     let code = code.to_ascii_lowercase();
     let later = [

@@ -1,4 +1,4 @@
-//! Why models stop: every provider's word, and ours.
+//! The reasons to stop: every provider's words, and ours.
 
 use crate::event::FinishReason;
 use crate::event::FinishReason::{

@@ -18,7 +18,7 @@ pub(crate) struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// Whether it says nothing: Snowflake sends all members of all objects,
+    /// True if it says nothing: Snowflake sends all members of all objects,
     /// empty.
     pub(crate) fn is_blank(&self) -> bool {
         let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");
@@ -30,8 +30,8 @@ impl Function<'_> {
         self.arguments.is_some_and(|json| !matches!(json.get(), "\"\"" | "null"))
     }
 
-    /// Says what the fragment adds to the call that `part` names.
-    pub(crate) fn say(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
+    /// Emits what the fragment adds to the call that `part` names.
+    pub(crate) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();
         let part = CallPart { name, ..part };
         match self.arguments.map(RawValue::get) {
@@ -44,7 +44,7 @@ impl Function<'_> {
         }
     }
 
-    /// Says the whole function at its call's end. One without arguments takes
+    /// Emits the whole function at its call's end. One without arguments takes
     /// nothing back.
     pub(crate) fn done(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();

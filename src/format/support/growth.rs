@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::json::Str;
 
-/// What is known of one text, whatever its length: how long it is, and a hash.
+/// The length and a hash of one text, in place of the text.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     length: usize,
@@ -23,7 +23,7 @@ enum Manner {
 }
 
 impl Growth {
-    /// What a record adds to the text.
+    /// Returns what a record adds to the text.
     pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> Cow<'t, Str<'t>> {
         let text = piece.as_str();
         let head = text.get(..self.length).filter(|_| self.length > 0);
@@ -43,12 +43,12 @@ impl Growth {
         Cow::Borrowed(piece)
     }
 
-    /// Whether the text is sent whole with each record.
+    /// True if the text is sent whole with each record.
     pub(crate) fn is_whole(&self) -> bool {
         self.manner == Manner::Whole
     }
 
-    /// Whether this is all of the text so far, once more.
+    /// True if this is all of the text so far, once more.
     pub(crate) fn is_all(&self, text: &str) -> bool {
         self.length > 0 && text.len() == self.length && Fnv::default().add(text) == self.hash
     }

@@ -1,5 +1,5 @@
-//! How a message begins and ends: what every decoder keeps of the one that is
-//! open, beside what its own format adds.
+//! The beginning and the end of a message: the state that every decoder keeps of
+//! the open one, beside what its own format adds.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub(crate) struct Lifecycle {
     pub(crate) meter: Meter,
 }
 
-/// How far a message has come.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// None has begun, or the last one has ended.

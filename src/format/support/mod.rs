@@ -1,4 +1,4 @@
-//! What several formats share.
+//! Helpers that several formats share.
 
 pub(crate) mod blocks;
 pub(crate) mod calls;

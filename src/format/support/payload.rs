@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
-/// How many fields of one record may be wrong.
+/// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
 
 /// Reads a frame's payload as a `T` and hands it to `then`. A field of an

@@ -14,13 +14,13 @@ use crate::json::Str;
 /// Paths into a record: the first counts at which anything stands.
 pub(crate) type Place = &'static [&'static str];
 
-/// Where things stand in the records of one format.
+/// The paths of the fields in the records of one format.
 pub(crate) struct Shape {
     pub(crate) row: &'static Format,
     pub(crate) id: Place,
     pub(crate) model: Place,
     pub(crate) text: Place,
-    /// What is true if the text is a marker of the model's, and not for people.
+    /// A flag: true if the text is a marker of the model's, and not for people.
     pub(crate) hidden: Place,
     pub(crate) finish: Place,
     pub(crate) stop_sequence: Place,
@@ -30,7 +30,7 @@ pub(crate) struct Shape {
     pub(crate) end: End,
 }
 
-/// How the last record of a message is known.
+/// The mark of a message's last record.
 pub(crate) enum End {
     /// It has the reason to stop.
     Reason,
@@ -134,7 +134,7 @@ impl Simple {
         if is_last { self.message.end(out) } else { Ok(()) }
     }
 
-    /// `[DONE]`, which some gateways send behind all formats.
+    /// `[DONE]`, which some gateways send after all formats.
     fn done(&mut self, out: &mut EventOut) -> Done {
         if !self.message.is_open() {
             return Ok(());

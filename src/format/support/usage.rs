@@ -1,4 +1,4 @@
-//! What a message cost, as every provider counts it.
+//! The usage of a message, as every provider counts it.
 //!
 //! Usage is never a delta: where it comes several times, the last value of
 //! each field counts. A format names its fields in a table of [`Row`]s.
@@ -22,7 +22,7 @@ pub(crate) enum Field {
     Reasoning,
 }
 
-/// How a provider's number goes into a field.
+/// The effect of a provider's number on a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     /// It's the field's value, unless a row above has given one.
@@ -42,11 +42,11 @@ pub(crate) type Row = (&'static str, Op, &'static [Field]);
 pub(crate) struct Meter {
     rows: &'static [Row],
     members: Vec<(String, String)>,
-    /// Where in these a key stands.
+    /// The index of each key in these.
     places: HashMap<String, usize>,
-    /// What was counted before, and apart.
+    /// The parts that were counted apart.
     counted: Vec<(Usage<'static>, String)>,
-    /// Where something else stood than a count.
+    /// The path of a count that is no number, if there was one.
     strange: Option<&'static str>,
     /// The bytes of all keys and values.
     size: usize,
@@ -84,7 +84,7 @@ impl Meter {
     }
 
     /// Takes the members that the rows name from an object that holds others
-    /// too. Where counts stand so, 0 may mean that one isn't told again
+    /// too. Where counts stand so, 0 may mean that one isn't given again
     /// (watsonx): it doesn't erase what was known.
     pub(crate) fn pick(&mut self, json: &str) {
         for (key, value) in json::members(json) {
@@ -115,7 +115,7 @@ impl Meter {
         }
     }
 
-    /// Says the usage, if there is any, and forgets it.
+    /// Emits the usage, if there is any, and forgets it.
     pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
         self.part();
         self.size = 0;
@@ -141,7 +141,7 @@ impl Meter {
         out.emit(0, Kind::Usage(Usage { raw, ..usage }))
     }
 
-    /// What comes next is counted apart from what came, and added to it: a
+    /// Begins a part that is counted apart and added to those before it: a
     /// model's part, or a step's.
     pub(crate) fn part(&mut self) {
         if self.members.is_empty() {

@@ -1,4 +1,4 @@
-//! What has been said of a text that its provider repeats when it is whole.
+//! What has been emitted of a text that its provider repeats when it is whole.
 //! The text isn't kept: its length and a hash tell whether the repetition
 //! begins with it.
 
@@ -7,12 +7,12 @@ use crate::json::Str;
 /// The pieces of one text so far, in units of UTF-16: so cut, the halves of a
 /// character count the same in two pieces and in one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::format) struct Said {
+pub(in crate::format) struct Emitted {
     units: u64,
     hash: u64,
 }
 
-/// What the hash is multiplied by for each unit.
+/// The factor of the hash for each unit.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Its powers, from the highest on: four units needn't wait for one another.
@@ -21,7 +21,7 @@ const POWERS: [u64; 4] = {
     [square.wrapping_mul(FACTOR), square, FACTOR, 1]
 };
 
-impl Said {
+impl Emitted {
     /// Takes a piece.
     pub(in crate::format) fn add(&mut self, piece: &Str) {
         piece.low.into_iter().for_each(|unit| self.unit(unit));
@@ -57,10 +57,10 @@ impl Said {
         self.hash = self.hash.wrapping_mul(FACTOR).wrapping_add(unit.into());
     }
 
-    /// What the whole text has behind the pieces. Nothing, if it doesn't begin
+    /// What the whole text has after the pieces. Nothing, if it doesn't begin
     /// with them.
     pub(in crate::format) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
-        let mut walked = Said::default();
+        let mut walked = Emitted::default();
         let (mut low, mut high) = (whole.low, whole.high);
         if self.units > 0 {
             low.take().into_iter().for_each(|unit| walked.unit(unit));
@@ -72,8 +72,8 @@ impl Said {
             is_behind
         };
         let end = text.char_indices().find(is_behind).map_or(text.len(), |(end, _)| end);
-        let (said, rest) = text.split_at(end);
-        walked.text(said);
+        let (emitted, rest) = text.split_at(end);
+        walked.text(emitted);
         while walked.units < self.units {
             walked.unit(high.take()?);
         }
@@ -89,11 +89,11 @@ mod tests {
 
     #[track_caller]
     fn check(pieces: &[&str], whole: &str, expected: Option<&str>) {
-        let mut said = Said::default();
-        pieces.iter().for_each(|piece| said.add(&serde_json::from_str(piece).unwrap()));
+        let mut emitted = Emitted::default();
+        pieces.iter().for_each(|piece| emitted.add(&serde_json::from_str(piece).unwrap()));
         let whole: Str<'_> = serde_json::from_str(whole).unwrap();
         let expected = expected.map(|json| serde_json::from_str(json).unwrap());
-        assert_eq!(said.rest(&whole), expected);
+        assert_eq!(emitted.rest(&whole), expected);
     }
 
     #[test]
