@@ -1,7 +1,8 @@
 //! What readers of the same JSON disagree about.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::json::scanner::{Scanner, Token};
 use crate::json::string::Str;
@@ -18,54 +19,107 @@ pub(crate) struct Ambiguities {
     pub inexact_number: bool,
 }
 
-/// Looks through a whole JSON value once.
+/// Returns what is ambiguous in a whole JSON value.
 pub(crate) fn ambiguities(json: &str) -> Ambiguities {
-    let mut found = Ambiguities::default();
-    let mut scanner = Scanner::new(0);
-    // The keys of the objects that are open; arrays have none.
-    let mut keys: Vec<HashSet<Cow<'_, str>>> = Vec::new();
-    let (mut from, mut at, mut last) = (0, 0, Token::Other);
-    while let Some(&byte) = json.as_bytes().get(at) {
-        let token = scanner.token(byte);
-        if token != last {
-            found.look(last, json.get(from..at).unwrap_or_default(), &mut keys);
-            (from, last) = (at, token);
-        }
-        match (token, byte) {
-            (Token::Other, b'{' | b'[') => keys.push(HashSet::new()),
-            (Token::Other, b'}' | b']') => keys.truncate(keys.len().saturating_sub(1)),
-            _ => {}
-        }
-        match scanner.advance(json.as_bytes().get(at..).unwrap_or_default()) {
-            0 => break,
-            taken => at += taken,
-        }
-    }
-    found.look(last, json.get(from..at).unwrap_or_default(), &mut keys);
-    found
+    Search::run(json).found
 }
 
-impl Ambiguities {
-    fn look<'j>(&mut self, token: Token, text: &'j str, keys: &mut [HashSet<Cow<'j, str>>]) {
-        match token {
-            Token::Key | Token::Text => {
-                let decode = || serde_json::from_str::<Str<'_>>(text).unwrap_or_default();
-                self.lone_surrogate |= text.contains("\\u") && {
-                    let text = decode();
-                    text.low.is_some() || text.high.is_some() || text.replaced
-                };
-                if token == Token::Key
-                    && let Some(keys) = keys.last_mut()
-                {
-                    let key = match text.contains('\\') {
-                        true => Cow::Owned(decode().as_str().to_owned()),
-                        false => Cow::Borrowed(text.trim_matches('"')),
-                    };
-                    self.duplicate_key |= !keys.insert(key);
-                }
+/// Returns JSON text with only the last of each object's members of one name. All
+/// else keeps its spelling.
+pub(crate) fn without_doubles(json: &str) -> String {
+    let mut dropped = Search::run(json).dropped;
+    dropped.sort_unstable_by_key(|range| range.start);
+    let (mut out, mut at) = (String::with_capacity(json.len()), 0);
+    for range in dropped {
+        // One range may be inside of another.
+        out.push_str(json.get(at..range.start).unwrap_or_default());
+        at = at.max(range.end);
+    }
+    out.push_str(json.get(at..).unwrap_or_default());
+    out
+}
+
+/// A key, decoded; as it is spelled (`false`) if it holds half a surrogate pair.
+type Key<'j> = (bool, Cow<'j, str>);
+
+/// The members of an object that is open: where each key begins, and by their keys
+/// the last of each.
+#[derive(Default)]
+struct Members<'j> {
+    starts: Vec<usize>,
+    last: HashMap<Key<'j>, usize>,
+}
+
+/// One pass over a JSON value.
+#[derive(Default)]
+struct Search<'j> {
+    found: Ambiguities,
+    /// The containers that are open; arrays have no members.
+    open: Vec<Members<'j>>,
+    /// The members that another one of their name follows, up to the next key.
+    dropped: Vec<Range<usize>>,
+}
+
+impl<'j> Search<'j> {
+    fn run(json: &'j str) -> Self {
+        let mut search = Search::default();
+        let mut scanner = Scanner::new(0);
+        let (mut from, mut at, mut last) = (0, 0, Token::Other);
+        while let Some(&byte) = json.as_bytes().get(at) {
+            let token = scanner.token(byte);
+            if token != last {
+                search.look(last, json.get(from..at).unwrap_or_default(), from);
+                (from, last) = (at, token);
             }
-            Token::Number => self.inexact_number |= !is_exact(text),
+            match (token, byte) {
+                (Token::Other, b'{' | b'[') => search.open.push(Members::default()),
+                (Token::Other, b'}' | b']') => drop(search.open.pop()),
+                _ => {}
+            }
+            match scanner.advance(json.as_bytes().get(at..).unwrap_or_default()) {
+                0 => break,
+                taken => at += taken,
+            }
+        }
+        search.look(last, json.get(from..at).unwrap_or_default(), from);
+        search
+    }
+
+    /// Looks at a token that begins at an offset.
+    fn look(&mut self, token: Token, text: &'j str, from: usize) {
+        match token {
+            Token::Key => {
+                let key = self.string(text);
+                self.member(key, from);
+            }
+            Token::Text => drop(self.string(text)),
+            Token::Number => self.found.inexact_number |= !is_exact(text),
             Token::Other => {}
+        }
+    }
+
+    /// Decodes a string.
+    fn string(&mut self, text: &'j str) -> Key<'j> {
+        if !text.contains('\\') {
+            return (true, Cow::Borrowed(text));
+        }
+        let decoded: Str<'_> = serde_json::from_str(text).unwrap_or_default();
+        if decoded.low.is_some() || decoded.high.is_some() || decoded.replaced {
+            self.found.lone_surrogate = true;
+            return (false, Cow::Borrowed(text));
+        }
+        (true, Cow::Owned(format!("\"{}\"", decoded.as_str())))
+    }
+
+    fn member(&mut self, key: Key<'j>, from: usize) {
+        let Some(members) = self.open.last_mut() else { return };
+        let number = members.starts.len();
+        members.starts.push(from);
+        let Some(double) = members.last.insert(key, number) else { return };
+        self.found.duplicate_key = true;
+        let mut starts = members.starts.iter().skip(double).copied();
+        if let (Some(start), Some(end)) = (starts.next(), starts.next()) {
+            self.dropped.push(start..end);
         }
     }
 }
@@ -84,7 +138,39 @@ fn is_exact(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::Value;
+
     use super::*;
+    use crate::json::MAX_DEPTH;
+
+    /// JSON in which keys come twice, spelled alike or not.
+    fn doubled() -> impl Strategy<Value = String> {
+        let leaf = select(&["1", "\"a\"", "[]", "{}"][..]).prop_map(str::to_owned);
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            let key = select(&["a", "b", "\\u0061"][..]);
+            let member = (key, inner.clone()).prop_map(|(key, value)| format!("\"{key}\":{value}"));
+            prop_oneof![
+                vec(inner, 0..4).prop_map(|elements| format!("[{}]", elements.join(","))),
+                vec(member, 0..4).prop_map(|members| format!("{{{}}}", members.join(","))),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn without_doubles_every_reader_sees_the_same(json in doubled()) {
+            let once = without_doubles(&json);
+            prop_assert!(!ambiguities(&once).duplicate_key, "{}", once);
+            let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            prop_assert_eq!(read(&once), read(&json));
+            prop_assert_eq!(once == json, !ambiguities(&json).duplicate_key, "{}", json);
+        }
+    }
 
     #[track_caller]
     fn check(json: &str, duplicate_key: bool, lone_surrogate: bool, inexact_number: bool) {
@@ -105,6 +191,24 @@ mod tests {
         check(r#"{"a":1,"b":2,"a":3}"#, true, false, false);
         check(r#"{"b":[{"a":1,"\u0061":3}]}"#, true, false, false);
         check(r#"{"":1,"":1}"#, true, false, false);
+    }
+
+    #[track_caller]
+    fn check_once(json: &str, expected: &str) {
+        assert_eq!(without_doubles(json), expected);
+    }
+
+    #[test]
+    fn the_last_member_of_a_name_stays() {
+        check_once(r#"{"c":1,"a":[{"b":2}],"c":3}"#, r#"{"a":[{"b":2}],"c":3}"#);
+        check_once(r#"{ "a" : 1 , "\u0061" : 2.0 }"#, r#"{ "\u0061" : 2.0 }"#);
+        check_once(r#"{"a":{"b":1,"b":2},"a":{"b":3,"b":4}}"#, r#"{"a":{"b":4}}"#);
+        check_once(r#"{"a":1,"a":2,"a":3,"b":4}"#, r#"{"a":3,"b":4}"#);
+        check_once(r#"{"\ud83d":1,"\ude00":2,"\ud83d":3}"#, r#"{"\ude00":2,"\ud83d":3}"#);
+        for depth in [1, MAX_DEPTH, 1000] {
+            let nested = |inner: &str| "[".repeat(depth) + inner + &"]".repeat(depth);
+            check_once(&nested(r#"{"c":1,"c":2}"#), &nested(r#"{"c":2}"#));
+        }
     }
 
     #[test]

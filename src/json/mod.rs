@@ -14,10 +14,10 @@ mod scanner;
 mod string;
 mod write;
 
-pub(crate) use ambiguity::ambiguities;
+pub(crate) use ambiguity::{ambiguities, without_doubles};
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
-pub(crate) use repair::{member, members, repair, without_doubles};
+pub(crate) use repair::{member, members, repair};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;

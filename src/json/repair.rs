@@ -2,14 +2,13 @@
 //! that field is removed, a warning says so, and the rest is read.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 
-use crate::json::{MAX_DEPTH, Str, quote};
+use crate::json::{Str, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
 pub(crate) struct Repaired {
@@ -113,37 +112,6 @@ fn reason(error: &serde_json::Error) -> String {
     format!("{found}, expected {wanted}")
 }
 
-/// Returns JSON text with only the last of each object's members of one name.
-/// Values nested deeper than [`MAX_DEPTH`] stay as they are.
-pub(crate) fn without_doubles(json: &str) -> String {
-    last_of_each(json, 0)
-}
-
-fn last_of_each(json: &str, depth: usize) -> String {
-    if depth > MAX_DEPTH {
-        return json.to_owned();
-    }
-    let members = members(json);
-    if members.is_empty() {
-        let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-        if elements.is_empty() {
-            return json.to_owned();
-        }
-        let inner: Vec<_> = elements.iter().map(|e| last_of_each(e.get(), depth + 1)).collect();
-        return format!("[{}]", inner.join(","));
-    }
-    let mut last = BTreeMap::new();
-    for (at, (key, _)) in members.iter().enumerate() {
-        last.insert(key.as_ref(), at);
-    }
-    let kept =
-        members.iter().enumerate().filter(|(at, (key, _))| last.get(key.as_ref()) == Some(at));
-    let inner: Vec<_> = kept
-        .map(|(_, (key, value))| format!("{}:{}", quote(key), last_of_each(value.get(), depth + 1)))
-        .collect();
-    format!("{{{}}}", inner.join(","))
-}
-
 /// One step of a path to a value.
 enum Step<'p> {
     Key(&'p str),
@@ -235,24 +203,5 @@ mod tests {
     #[test]
     fn the_last_of_two_keys_counts() {
         check(r#"{"c":1,"a":[{"b":2}],"c":3}"#, r#"{"a":[{"b":2}],"c":3}"#, "duplicate_key");
-    }
-
-    /// Twice the same name, inside so many arrays and objects.
-    fn doubles(levels: usize, inner: &str) -> String {
-        let open: String = (0..levels).map(|at| ["{\"x\":", "["][at % 2]).collect();
-        let close: String = (0..levels).rev().map(|at| ["}", "]"][at % 2]).collect();
-        format!("{open}{inner}{close}")
-    }
-
-    #[test]
-    fn doubles_are_looked_for_as_deep_as_json_is_read() {
-        for depth in [1, 2, MAX_DEPTH - 1, MAX_DEPTH] {
-            let twice = doubles(depth, r#"{"c":1,"c":2}"#);
-            assert_eq!(last_of_each(&twice, 0), doubles(depth, r#"{"c":2}"#), "{depth}");
-        }
-        for depth in [MAX_DEPTH + 1, 200] {
-            let twice = doubles(depth, r#"{"c":1,"c":2}"#);
-            assert_eq!(last_of_each(&twice, 0), twice, "{depth}");
-        }
     }
 }

@@ -18,28 +18,28 @@ pub struct Str<'a> {
     pub low: Option<u16>,
     /// A high surrogate after the text.
     pub high: Option<u16>,
-    /// Whether something had to be replaced.
+    /// True if something had to be replaced.
     pub replaced: bool,
 }
 
 impl<'a> Str<'a> {
-    /// The text without the halves at its ends.
+    /// Returns the text without the halves at its ends.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The text, or nothing if it is empty.
+    /// Returns the text, or `None` if it is empty.
     pub fn non_empty(&self) -> Option<&str> {
         Some(self.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// Whether it is text and nothing else: no half of a character, and nothing
-    /// that had to be replaced.
+    /// True if it is text and nothing else: not empty, without half characters and
+    /// replacements.
     pub fn is_plain(&self) -> bool {
         !self.text.is_empty() && self.low.is_none() && self.high.is_none() && !self.replaced
     }
 
-    /// A string from the bytes that serde_json gives, in generalised UTF-8.
+    /// Borrows a string from the bytes that serde_json gives, in generalised UTF-8.
     pub fn from_borrowed(bytes: &'a [u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Str::from(text),
@@ -47,7 +47,7 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// The same of bytes that don't live as long.
+    /// Copies a string from the bytes that serde_json gives, in generalised UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Str { text: Cow::Owned(text.to_owned()), ..Str::default() },
@@ -91,7 +91,7 @@ impl<'a> From<&'a str> for Str<'a> {
     }
 }
 
-/// The surrogate that these bytes begin with, in generalised UTF-8.
+/// Returns the surrogate at the beginning of these bytes in generalised UTF-8.
 fn surrogate(bytes: &[u8]) -> Option<u16> {
     match bytes {
         [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, ..] => {
