@@ -21,7 +21,7 @@ use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
     name: "gemini-cli",
-    aliases: &["gemini-cli-stream-json", "qwen-code"],
+    aliases: &["gemini-cli-stream-json"],
     about: "Gemini CLI, --output-format stream-json or json",
     link: "https://geminicli.com/docs/cli/headless/",
     evidence: &[

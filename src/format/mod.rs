@@ -6,12 +6,14 @@
 //! optional; what a decoder doesn't name it doesn't pay for. What several
 //! formats share is in `support`.
 
+mod acp;
 mod ag_ui;
 mod ai21_j2;
 mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
 mod anthropic_completions;
+mod antigravity;
 mod bedrock_agent;
 mod bedrock_converse;
 mod bedrock_invoke;
@@ -19,18 +21,29 @@ mod bedrock_llama;
 mod bedrock_mistral;
 mod bedrock_titan;
 mod claude_code;
+mod cline;
 mod codex;
+mod codex_rollout;
+mod cody;
 mod cohere;
 mod cohere_v1;
+mod copilot_cli;
+mod cursor;
 mod dashscope;
+mod droid;
 pub(crate) mod error;
 // The file of the central type has the name of the room.
 #[allow(clippy::module_inception)]
 pub(crate) mod format;
 mod gemini;
 mod gemini_cli;
+mod gemini_cli_session;
 mod gemini_interactions;
 mod gemini_live;
+mod goose;
+mod grok;
+mod hermes;
+mod kimi;
 mod llama_completion;
 mod mistral_conversations;
 mod ollama;
@@ -41,7 +54,9 @@ mod openai_messages;
 mod openai_realtime;
 mod openai_responses;
 mod opencode;
+mod opencode_session;
 mod pi;
+mod qwen_code;
 mod replicate;
 pub(crate) mod support;
 pub(crate) mod table;

@@ -8,10 +8,15 @@
 //! for its result has none, and a call is a call only if it came whole. What
 //! the other roles say is no answer, and is passed over. Why the model stopped
 //! isn't kept, and is inferred: for tools if it called any, answered or not.
+//! Messages of Anthropic's API are read, too, as requests and Cline's
+//! `api_conversation_history.json` hold them: their calls, thoughts and results
+//! are blocks.
 
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
+use crate::format::anthropic::blocks::Blocks;
+use crate::format::anthropic::payload::Block;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::content::emit;
 use crate::format::openai_chat::payload::Delta;
@@ -19,6 +24,7 @@ use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::Lifecycle;
+use crate::format::support::object::{Object, elements};
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -31,7 +37,12 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
     sniff: |record| is_ours(record).into(),
     decoder: || {
-        Box::new(OpenAiMessages { message: Lifecycle::new(&FORMAT, &[]), calls: Calls::default() })
+        Box::new(OpenAiMessages {
+            message: Lifecycle::new(&FORMAT, &[]),
+            calls: Calls::default(),
+            blocks: Blocks::default(),
+            has_call: false,
+        })
     },
 };
 
@@ -63,6 +74,10 @@ payload!(Head);
 struct OpenAiMessages {
     message: Lifecycle,
     calls: Calls,
+    /// The blocks of a message of Anthropic's shape.
+    blocks: Blocks,
+    /// True if they hold a call.
+    has_call: bool,
 }
 
 impl Decoder for OpenAiMessages {
@@ -72,7 +87,17 @@ impl Decoder for OpenAiMessages {
                 "assistant" => {
                     self.end(out)?;
                     self.message.begin(None, None, out)?;
-                    read!(&frame, out, |message: Delta| self.message(&message, out))
+                    match blocks(&head) {
+                        Some(blocks) => self.blocks(&frame, &blocks, out),
+                        None => {
+                            read!(&frame, out, |message: Delta| self.message(&message, out))
+                        }
+                    }
+                }
+                "user" if self.message.is_open() && has_results(&head) => {
+                    let blocks = blocks(&head).unwrap_or_default();
+                    let results = blocks.into_iter().filter(|block| kind(block) == "tool_result");
+                    self.blocks(&frame, &results.collect::<Vec<_>>(), out)
                 }
                 "tool" | "function" => self.result(&head, out),
                 "user" | "system" | "developer" => self.end(out),
@@ -108,6 +133,15 @@ impl OpenAiMessages {
         message.blocks().try_for_each(|(name, json)| out.block(0, name, json))
     }
 
+    /// A message of Anthropic's API: results stand in the user's.
+    fn blocks(&mut self, frame: &Frame, blocks: &[&str], out: &mut EventOut) -> Done {
+        blocks.iter().try_for_each(|json| {
+            self.has_call |= kind(json) == "tool_use";
+            let frame = Frame { data: json.as_bytes(), ..*frame };
+            read!(&frame, out, |block: Block| self.blocks.whole(&block, json, out))
+        })
+    }
+
     fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
         self.message.begin(None, None, out)?;
         let name = head.name.non_empty();
@@ -130,12 +164,34 @@ impl OpenAiMessages {
         }
         self.infer_finish(out)?;
         self.calls = Calls::default();
+        self.blocks = Blocks::default();
+        self.has_call = false;
         self.message.end(out)
     }
 
     fn infer_finish(&self, out: &mut EventOut) -> Done {
-        let reason =
-            if self.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+        let has_call = self.has_call || !self.calls.is_empty();
+        let reason = if has_call { FinishReason::ToolCalls } else { FinishReason::Stop };
         out.infer_finish(0, reason, None)
     }
+}
+
+/// The blocks of a message, if any is one that only Anthropic's API has.
+fn blocks<'a>(head: &Head<'a>) -> Option<Vec<&'a str>> {
+    let blocks = elements(head.content?.get())?;
+    let is_ours = |block: &&str| {
+        matches!(
+            kind(block).as_str(),
+            "tool_use" | "tool_result" | "thinking" | "redacted_thinking"
+        )
+    };
+    blocks.iter().any(is_ours).then_some(blocks)
+}
+
+fn has_results(head: &Head) -> bool {
+    blocks(head).is_some_and(|blocks| blocks.iter().any(|block| kind(block) == "tool_result"))
+}
+
+fn kind(block: &str) -> String {
+    Object::new(block).word("type").unwrap_or_default()
 }

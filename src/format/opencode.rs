@@ -34,7 +34,7 @@ fn is_ours(record: &Record) -> bool {
 }
 
 /// What was read from a cache or written to one is not in `input`.
-const USAGE: &[Row] = &[
+pub(super) const USAGE: &[Row] = &[
     ("input", Op::Adds, &[Field::Input]),
     ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
     ("cache.write", Op::Adds, &[Field::Input, Field::CacheWrite]),

@@ -2,17 +2,37 @@
 
 use crate::format::format::Format;
 use crate::format::{
-    ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, bedrock_agent,
-    bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan, claude_code,
-    codex, cohere, cohere_v1, dashscope, error, gemini, gemini_cli, gemini_interactions,
-    gemini_live, llama_completion, mistral_conversations, ollama, openai_assistants, openai_chat,
-    openai_completions, openai_messages, openai_realtime, openai_responses, opencode, pi,
-    replicate, text, tgi, watsonx, workers_ai, writer_completions,
+    acp, ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, antigravity,
+    bedrock_agent, bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan,
+    claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli, cursor,
+    dashscope, droid, error, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
+    gemini_live, goose, grok, hermes, kimi, llama_completion, mistral_conversations, ollama,
+    openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
+    openai_responses, opencode, opencode_session, pi, qwen_code, replicate, text, tgi, watsonx,
+    workers_ai, writer_completions,
 };
 
 /// Every format. Detection takes the first row that says yes.
 pub static FORMATS: &[&Format] = &[
     &text::FORMAT,
+    &qwen_code::FORMAT,
+    &codex_rollout::FORMAT,
+    &copilot_cli::FORMAT,
+    &droid::FORMAT,
+    &droid::SESSION,
+    &cursor::FORMAT,
+    &cursor::TRANSCRIPT,
+    &goose::FORMAT,
+    &goose::SESSION,
+    &kimi::FORMAT,
+    &antigravity::FORMAT,
+    &hermes::FORMAT,
+    &gemini_cli_session::FORMAT,
+    &grok::FORMAT,
+    &opencode_session::FORMAT,
+    &acp::FORMAT,
+    &cline::FORMAT,
+    &cody::FORMAT,
     &ai_sdk_data::FORMAT,
     &ag_ui::FORMAT,
     &ai_sdk_ui::FORMAT,

@@ -9,6 +9,7 @@ use crate::json::Str;
 /// Whether a record is such a line.
 pub(super) fn is_ours(record: &Record) -> bool {
     let has_session = record.has("session_id") || record.has("sessionId");
+    let is_spoken = || record.inner("message").is_some_and(|message| message.has("role"));
     match record.text("type").as_deref() {
         Some("system") => record.has("subtype"),
         Some("assistant" | "user") => record.has("message"),
@@ -17,7 +18,7 @@ pub(super) fn is_ours(record: &Record) -> bool {
         Some("summary") => record.has("leafUuid"),
         Some("file-history-snapshot" | "queue-operation") => true,
         Some(kind) => has_session && PASSED_OVER.contains(&kind),
-        None => false,
+        None => record.has("sessionId") && is_spoken(),
     }
 }
 
@@ -66,6 +67,8 @@ pub(super) struct Line<'a> {
     pub(super) message: Option<&'a RawValue>,
     /// An event of Anthropic's API.
     pub(super) event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<Str<'a>>,
     /// The call that a subagent works for.
     parent_tool_use_id: Option<Str<'a>>,
     /// The same in a transcript.
@@ -92,6 +95,12 @@ impl Line<'_> {
 
     pub(super) fn is_of_subagent(&self) -> bool {
         self.parent_tool_use_id.is_some() || self.is_sidechain == Some(true)
+    }
+
+    /// True if the line is of a transcript: only there lines have a time.
+    pub(super) fn is_of_transcript(&self) -> bool {
+        let has_time = self.timestamp.is_some() && self.session_id.is_none();
+        self.session_id_of_transcript.is_some() || has_time
     }
 
     /// What the program wrote in the user's name.

@@ -8,11 +8,13 @@
 //! its snapshot comes. A transcript names no end: each prompt begins a message,
 //! and the end of the input is one. The agent ran all calls, and their
 //! `tool_result` is behind them. Lines of subagents are no part of the answer;
-//! `--raw` shows them.
+//! `--raw` shows them. In a subagent's own log, all lines are: it is the
+//! conversation.
 
 mod line;
 mod stream;
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::value::RawValue;
@@ -50,6 +52,10 @@ struct ClaudeCode {
     seen: Vec<u64>,
     /// The model's message that streams, or was the last to do so.
     streamed: Option<String>,
+    /// Whether the lines that come first are a subagent's, as all are then.
+    is_subagent: Option<bool>,
+    /// Whether a subagent's line came between the others.
+    has_aside: bool,
     /// Whether the run has said any text.
     has_text: bool,
     /// Why the model stopped last.
@@ -66,6 +72,8 @@ impl Default for ClaudeCode {
             current: None,
             seen: Vec::new(),
             streamed: None,
+            is_subagent: None,
+            has_aside: false,
             has_text: false,
             reason: None,
             blocks: Blocks::of_agent(),
@@ -94,18 +102,28 @@ impl Decoder for ClaudeCode {
 
 impl ClaudeCode {
     fn line(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
-        let kind = line.kind.or_empty();
-        if line.is_of_subagent() {
-            let data = String::from_utf8_lossy(frame.data);
-            let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
-            return if self.is_open { out.emit(0, Kind::ProviderEvent(event)) } else { Ok(()) };
+        let speaker = line.message.and_then(|json| json::member(json.get(), "role"));
+        let kind = match &line.kind {
+            Some(kind) => kind.as_str(),
+            None => speaker.unwrap_or_default().trim_matches('"'),
+        };
+        let is_aside = line.is_of_subagent();
+        if line.message.is_some() && self.is_subagent.is_none() {
+            self.is_subagent = Some(is_aside && line.is_of_transcript());
+        }
+        if is_aside && self.is_subagent != Some(true) {
+            return self.aside(frame, line, out);
         }
         match (kind, line.message, line.event) {
             ("system", ..) if line.is_init() => self.begin(line, None, out),
-            ("assistant", Some(json), _) => read!(&inner(frame, json), out, |message: Message| {
-                self.begin(line, message.model.non_empty(), out)?;
-                self.snapshot(frame, &message, out)
-            }),
+            ("assistant", Some(json), _) => {
+                let json = in_blocks(json.get());
+                let frame = Frame { data: json.as_bytes(), ..*frame };
+                read!(&frame, out, |message: Message| {
+                    self.begin(line, message.model.non_empty(), out)?;
+                    self.snapshot(&frame, &message, out)
+                })
+            }
             ("user", Some(json), _) => self.user(frame, line, json, out),
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
@@ -121,11 +139,24 @@ impl ClaudeCode {
         }
     }
 
+    /// A subagent's line in the log of who called it.
+    fn aside(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
+        if !self.is_open {
+            return Ok(());
+        }
+        if line.is_of_transcript() && !std::mem::replace(&mut self.has_aside, true) {
+            out.warn("subagent", "what subagents said is passed over: --raw shows it")?;
+        }
+        let data = String::from_utf8_lossy(frame.data);
+        let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
+        out.emit(0, Kind::ProviderEvent(event))
+    }
+
     fn begin(&mut self, line: &Line, model: Option<&str>, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
-        self.is_transcript = line.session_id_of_transcript.is_some();
+        self.is_transcript = line.is_of_transcript();
         out.start(FORMAT.name, line.session(), model.or(line.model.non_empty()))
     }
 
@@ -242,9 +273,28 @@ impl ClaudeCode {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
-        *self = ClaudeCode::default();
+        *self = ClaudeCode { is_subagent: self.is_subagent, ..ClaudeCode::default() };
         out.end()
     }
+}
+
+/// A message whose content is in blocks: a text by itself becomes one.
+fn in_blocks(message: &str) -> Cow<'_, str> {
+    let members = json::members(message);
+    let is_text = |key: &str, json: &str| key == "content" && json.starts_with('"');
+    if !members.iter().any(|(key, value)| is_text(key, value.get())) {
+        return Cow::Borrowed(message);
+    }
+    let members: Vec<String> = members
+        .iter()
+        .map(|(key, value)| match value.get() {
+            text if is_text(key, text) => {
+                format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}]")
+            }
+            json => format!("{}:{json}", json::quote(key)),
+        })
+        .collect();
+    Cow::Owned(format!("{{{}}}", members.join(",")))
 }
 
 /// A part of a frame, as a frame of its own.

@@ -1,10 +1,12 @@
-//! pi: the events of `pi --mode json` and `pi -p --mode json`.
+//! pi: the events of `pi --mode json` and `pi -p --mode json`, and its session
+//! files, `~/.pi/agent/sessions/**/*.jsonl`, which OpenClaw writes, too.
 //!
 //! Source: badlogic/pi-mono, documentation of the coding agent's JSON mode, and
 //! the types of its agent events. An assistant's message is a message: it has
 //! its own reason to stop and its own usage, and stays open for its tools'
 //! results until its turn ends. Text is said as it streams; what a snapshot has
-//! beyond that is said when it comes. The agent ran all calls.
+//! beyond that is said when it comes. The agent ran all calls. A session file
+//! holds whole messages, each in a record, and no end.
 
 mod payload;
 
@@ -12,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -25,8 +27,8 @@ use payload::{Block, Event, Message};
 
 pub(super) static FORMAT: Format = Format {
     name: "pi",
-    aliases: &["pi-print"],
-    about: "pi coding agent, --mode json",
+    aliases: &["pi-print", "pi-session", "openclaw"],
+    about: "pi coding agent and OpenClaw, --mode json and session files",
     link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
     evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
     sniff: |record| is_ours(record).into(),
@@ -37,6 +39,9 @@ fn is_ours(record: &Record) -> bool {
     match record.text("type").as_deref() {
         Some("agent_start" | "agent_end" | "turn_start" | "turn_end") => true,
         Some("session") => record.has("cwd"),
+        Some("message") => record.inner("message").is_some_and(|message| {
+            ["api", "provider", "toolCallId", "stopReason"].iter().any(|key| message.has(key))
+        }),
         Some("message_start" | "message_end") => {
             record.get("message").is_some_and(|message| message.contains("\"timestamp\""))
         }
@@ -63,6 +68,8 @@ struct Pi {
     /// How many bytes of each block have been said.
     said: BTreeMap<u64, usize>,
     meter: Meter,
+    /// True if the messages are of a session file.
+    is_file: bool,
 }
 
 /// How far a message has come.
@@ -81,6 +88,7 @@ impl Default for Pi {
             calls: Calls::default(),
             said: BTreeMap::new(),
             meter: Meter::new(USAGE),
+            is_file: false,
         }
     }
 }
@@ -93,6 +101,7 @@ impl Decoder for Pi {
     fn finish(&mut self, out: &mut EventOut) -> Done {
         match self.stage {
             Stage::Closed | Stage::Open => self.meter.finish(out),
+            Stage::Whole if self.is_file => self.end(out),
             Stage::Whole => {
                 out.warn(
                     "missing_turn_end",
@@ -111,6 +120,7 @@ impl Pi {
             ("message_start", Some(message)) if message.is_answer() => self.begin(message, out),
             ("message_update", _) => self.update(frame, event, out),
             ("message_end", Some(message)) => self.message_end(frame, message, out),
+            ("message", Some(message)) => self.stored(frame, message, out),
             ("tool_execution_end", _) => {
                 let [id, name] = [&event.tool_call_id, &event.tool_name];
                 let output = Output::Json(event.result.map_or("null", RawValue::get));
@@ -128,8 +138,28 @@ impl Pi {
                 _,
             ) => Ok(()),
             ("compaction_start" | "compaction_end", _) => Ok(()),
+            ("model_change" | "thinking_level_change" | "compaction" | "branch_summary", _) => {
+                Ok(())
+            }
+            ("custom" | "custom_message" | "label" | "session_info", _) => Ok(()),
             (kind, _) => out.unknown(frame, kind),
         }
+    }
+
+    /// A message of a session file.
+    fn stored(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
+        if message.role.or_empty() == "user" {
+            return self.end(out);
+        }
+        if message.is_answer() {
+            self.begin(message, out)?;
+        }
+        self.is_file = true;
+        self.message_end(frame, message, out)?;
+        if message.is_answer() && message.stop_reason.is_none() {
+            out.infer_finish(0, FinishReason::Stop, None)?;
+        }
+        Ok(())
     }
 
     fn begin(&mut self, message: &Message, out: &mut EventOut) -> Done {

@@ -9,8 +9,11 @@ pub(crate) mod function;
 pub(crate) mod growth;
 pub(crate) mod halves;
 pub(crate) mod lifecycle;
+pub(crate) mod log;
 pub(crate) mod many;
+pub(crate) mod object;
 pub(crate) mod payload;
 
+pub(crate) mod session;
 pub(crate) mod text_rows;
 pub(crate) mod usage;

@@ -1,0 +1,204 @@
+//! The Agent Client Protocol: what agents tell editors, one JSON-RPC message a
+//! line. Gemini CLI, Zed's adapters for Claude Code and Codex, Goose, Kimi,
+//! OpenCode and others speak it.
+//!
+//! Source: agentclientprotocol.com, "Prompt turn" and "Tool calls", and
+//! zed-industries/agent-client-protocol, `schema/schema.json`. Both directions
+//! may be in a log, or only `session/update`. A call is told when it begins to
+//! run, or has run: its input may come piece by piece before that. The answer to
+//! `session/prompt` says why the turn has ended; where the log holds the request
+//! and no answer, the turn was cut.
+
+use crate::event::Executor;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::log::Raw;
+use crate::format::support::object::Object;
+use crate::format::support::payload::read;
+use crate::format::support::session::{Repeats, Session, Source, Voice};
+use crate::format::support::usage::{Field, Op, Row};
+use crate::frame::Frame;
+use crate::json;
+
+pub(super) static FORMAT: Format = Format {
+    name: "acp",
+    aliases: &["agent-client-protocol"],
+    about: "Agent Client Protocol, JSON-RPC with session/update",
+    link: "https://agentclientprotocol.com/protocol/prompt-turn",
+    evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(Acp::default()),
+};
+
+fn is_ours(record: &Record) -> bool {
+    let is_update = |record: &Record| record.has("sessionUpdate");
+    let method = record.text("method").unwrap_or_default();
+    let is_bare =
+        is_update(record) || record.inner("update").is_some_and(|inner| is_update(&inner));
+    is_bare || (method.starts_with("session/") && record.has("params"))
+}
+
+const USAGE: &[Row] = &[
+    ("inputTokens", Op::Is, &[Field::Input]),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("totalTokens", Op::Is, &[Field::Total]),
+    ("cachedReadTokens", Op::Is, &[Field::Cached]),
+    ("cachedWriteTokens", Op::Is, &[Field::CacheWrite]),
+    ("thoughtTokens", Op::Is, &[Field::Reasoning]),
+];
+
+struct Acp {
+    session: Session,
+    /// The calls that have not begun to run, in order.
+    held: Vec<Held>,
+    /// The id of the request that the turn answers.
+    request: Option<String>,
+}
+
+/// What is known of a call. Each value is JSON text.
+#[derive(Default)]
+struct Held {
+    id: String,
+    name: Option<String>,
+    input: Option<String>,
+}
+
+impl Default for Acp {
+    fn default() -> Self {
+        let session = Session::new(FORMAT.name, USAGE, Repeats::Never);
+        Acp { session, held: Vec::new(), request: None }
+    }
+}
+
+impl Decoder for Acp {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |raw: Raw| self.record(&frame, &Object::new(raw.0.get()), out))
+    }
+
+    fn finish(&mut self, out: &mut EventOut) -> Done {
+        let is_end = self.request.is_none() && self.held.is_empty();
+        self.session.finish(is_end, out)
+    }
+}
+
+impl Acp {
+    fn record(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
+        if let Some(id) = record.word("params.sessionId|sessionId|result.sessionId") {
+            self.session.id = Some(id);
+        }
+        let id = record.get("id").map(str::to_owned);
+        let is_ours = self.request.is_none() || id == self.request;
+        match record.word("method").as_deref() {
+            Some("session/prompt") => {
+                self.request = id;
+                self.prompt(out)
+            }
+            Some("session/update") => self.update(frame, record, out),
+            Some(_) => Ok(()),
+            None if record.get("params|update|sessionUpdate").is_some() => {
+                self.update(frame, record, out)
+            }
+            None => match (record.word("result.stopReason"), record.get("error")) {
+                (Some(reason), _) if is_ours => self.stop(reason, record, out),
+                (_, Some(error)) if is_ours && self.session.is_open() => {
+                    self.flush(out)?;
+                    self.session.fail(error, out)
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    fn prompt(&mut self, out: &mut EventOut) -> Done {
+        self.flush(out)?;
+        self.session.prompt(out)
+    }
+
+    fn stop(&mut self, reason: String, record: &Object, out: &mut EventOut) -> Done {
+        self.flush(out)?;
+        self.request = None;
+        if let Some(usage) = record.get("result.usage|result._meta.usage") {
+            self.session.usage(None, usage);
+        }
+        self.session.note_reason(reason);
+        self.session.stop(out)
+    }
+
+    fn update(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
+        let update = Object::new(record.get("params.update|update|.").unwrap_or("{}"));
+        let kind = update.word("sessionUpdate").unwrap_or_default();
+        let text = update.text("content.text");
+        match (kind.as_str(), text) {
+            ("agent_message_chunk", Some(text)) => {
+                self.session.say(Voice::Answer, Source::Delta, 0, &text, out)
+            }
+            ("agent_thought_chunk", Some(text)) => {
+                self.session.say(Voice::Thought, Source::Delta, 0, &text, out)
+            }
+            ("agent_message_chunk", None) => match update.get("content") {
+                Some(block) => self.session.block(0, &Object::new(block), out),
+                None => Ok(()),
+            },
+            ("user_message_chunk", _) => self.prompt(out),
+            ("tool_call" | "tool_call_update", _) => self.call(&update, out),
+            ("plan", _) => {
+                self.session.begin(out)?;
+                out.block(0, "plan", update.get("entries").unwrap_or("[]"))
+            }
+            (
+                "available_commands_update"
+                | "current_mode_update"
+                | "config_option_update"
+                | "session_info_update"
+                | "usage_update"
+                | "agent_thought_chunk",
+                _,
+            ) => Ok(()),
+            (kind, _) => out.unknown(frame, kind),
+        }
+    }
+
+    /// A call begins, or has come further.
+    fn call(&mut self, update: &Object, out: &mut EventOut) -> Done {
+        let Some(id) = update.word("toolCallId") else { return Ok(()) };
+        let place = self.held.iter().position(|held| held.id == id);
+        let mut held = match place {
+            Some(place) => self.held.remove(place),
+            None => Held { id: id.clone(), ..Held::default() },
+        };
+        let name = update.word("_meta.claudeCode.toolName|title|kind");
+        held.name = held.name.or(name);
+        let input = update.get("rawInput").filter(|json| *json != "{}");
+        held.input = input.map(str::to_owned).or(held.input);
+        let status = update.word("status").unwrap_or_default();
+        let is_over = matches!(status.as_str(), "completed" | "failed");
+        if !is_over && status != "in_progress" {
+            self.held.insert(place.unwrap_or(self.held.len()), held);
+            return Ok(());
+        }
+        self.say(&held, out)?;
+        if !is_over {
+            return Ok(());
+        }
+        let output = update.get("rawOutput|content").unwrap_or("null");
+        let failed = status == "failed";
+        let id = json::quote(&id);
+        let result = format!("{{\"toolCallId\":{id},\"output\":{output},\"isError\":{failed}}}");
+        self.session.result(&Object::new(&result), out)
+    }
+
+    /// Says a call, unless it was said before.
+    fn say(&mut self, held: &Held, out: &mut EventOut) -> Done {
+        let name = json::quote(held.name.as_deref().unwrap_or_default());
+        let input = held.input.as_deref().unwrap_or("{}");
+        let id = json::quote(&held.id);
+        let call = format!("{{\"toolCallId\":{id},\"name\":{name},\"rawInput\":{input}}}");
+        self.session.call(&Object::new(&call), Executor::Agent, out)
+    }
+
+    /// Says the calls that never said that they run.
+    fn flush(&mut self, out: &mut EventOut) -> Done {
+        let held = std::mem::take(&mut self.held);
+        held.iter().try_for_each(|held| self.say(held, out))
+    }
+}

@@ -1,0 +1,84 @@
+//! GitHub Copilot CLI: `~/.copilot/session-state/*/events.jsonl`, and what its
+//! SDK and `--output-format json` print.
+//!
+//! Source: github/copilot-sdk, `docs/features/streaming-events.md`, and the
+//! types generated from its schema. An event is a type and its data. Deltas
+//! aren't kept in files; where they come, the whole message that follows
+//! repeats them. An event with an `agentId` is a subagent's.
+
+use crate::format::format::{Format, Record};
+use crate::format::support::log::{LOG, Log, LogDecoder, What};
+use crate::format::support::session::Repeats;
+use crate::format::support::usage::{Field, Op, Row};
+
+pub(super) static FORMAT: Format = Format {
+    name: "copilot-cli",
+    aliases: &["copilot-cli-events", "copilot-sdk"],
+    about: "GitHub Copilot CLI, session events",
+    link: "https://github.com/github/copilot-sdk/blob/main/docs/features/streaming-events.md",
+    evidence: &["data", "history", "prompt", "output"],
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(LogDecoder::new(&COPILOT)),
+};
+
+fn is_ours(record: &Record) -> bool {
+    let kind = record.text("type").unwrap_or_default();
+    let family = kind.split('.').next().unwrap_or_default();
+    let is_family = matches!(family, "session" | "user" | "assistant" | "tool" | "system");
+    let is_event = record.has("data") && record.has("id") && record.has("timestamp");
+    let is_old = record.has("session_id") && (record.has("prompt") || record.has("output"));
+    match kind.as_str() {
+        // Before the CLI, the extension kept its history so.
+        "" => record.has("history") && record.has("workspacePath"),
+        kind => is_family && kind.contains('.') && (is_event || is_old),
+    }
+}
+
+const USAGE: &[Row] = &[
+    ("inputTokens", Op::Is, &[Field::Input]),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("reasoningTokens", Op::Is, &[Field::Reasoning]),
+    ("cacheReadTokens", Op::Is, &[Field::Cached]),
+    ("cacheWriteTokens", Op::Is, &[Field::CacheWrite]),
+];
+
+static COPILOT: Log = Log {
+    format: FORMAT.name,
+    kind: &["type|role"],
+    steps: &[
+        ("", What::Records, "history"),
+        ("user.message", What::Prompt, "."),
+        ("assistant.message", What::Answer, "data|."),
+        ("assistant.message_delta", What::Text, "data.deltaContent"),
+        ("assistant.reasoning", What::ThoughtEvent, "data.content"),
+        ("assistant.reasoning_delta", What::Thought, "data.deltaContent"),
+        ("assistant.usage", What::Usage, "data"),
+        ("tool.execution_start", What::Call, "data"),
+        ("tool.execution_complete", What::Result, "data"),
+        ("session.error", What::Error, "data"),
+        ("abort", What::Warning, "data.reason"),
+        ("human", What::Prompt, "."),
+        ("user", What::Prompt, "."),
+        ("assistant", What::Answer, "."),
+        ("session.*", What::Note, "."),
+        ("assistant.*", What::Note, "."),
+        ("tool.*", What::Note, "."),
+        ("system.*", What::Note, "."),
+        ("permission.*", What::Note, "."),
+        ("user_input.*", What::Note, "."),
+        ("elicitation.*", What::Note, "."),
+        ("external_tool.*", What::Note, "."),
+        ("subagent.*", What::Note, "."),
+        ("skill.*", What::Note, "."),
+        ("hook.*", What::Note, "."),
+        ("command.*", What::Note, "."),
+        ("pending_messages.*", What::Note, "."),
+    ],
+    session: "data.sessionId|session_id",
+    model: "data.selectedModel|data.newModel|data.model",
+    part: "data.messageId|data.reasoningId",
+    aside: "agentId|data.parentToolCallId",
+    usage: ("data", USAGE),
+    repeats: Repeats::ById,
+    ..LOG
+};

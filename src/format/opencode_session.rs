@@ -1,0 +1,238 @@
+//! opencode's sessions: the messages and parts that it stores, what `opencode
+//! export` and its server print of them, and the events of its bus.
+//!
+//! Source: anomalyco/opencode, `packages/opencode/src/session/message-v2.ts`
+//! (messages and parts) and its server's `/event`. An event brings a message or
+//! a part as it is now, or a piece of a part's text. What belongs to a user's
+//! message is a prompt. Each step of the model's is a message with its own
+//! counts; a prompt and all steps after it are one message here.
+
+use crate::event::Executor;
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::opencode::USAGE;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
+use crate::format::support::log::Raw;
+use crate::format::support::object::{Object, elements};
+use crate::format::support::payload::read;
+use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
+use crate::frame::Frame;
+use std::collections::{HashMap, HashSet};
+
+pub(super) static FORMAT: Format = Format {
+    name: "opencode-session",
+    aliases: &["opencode-storage", "opencode-export", "opencode-bus"],
+    about: "opencode, stored sessions, exports and its server's events",
+    link: "https://opencode.ai/docs/server/",
+    evidence: &["messageID", "sessionID", "info", "properties"],
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(OpenCodeSession::default()),
+};
+
+fn is_ours(record: &Record) -> bool {
+    let is_part = record.has("messageID") && record.has("type");
+    let is_message = record.has("sessionID") && record.has("role");
+    let is_info =
+        record.inner("info").is_some_and(|info| info.has("sessionID") || info.has("projectID"));
+    let is_whole = is_info && (record.has("parts") || record.has("messages"));
+    let kind = record.text("type").unwrap_or_default();
+    let is_event = record.has("properties") && family(&kind).is_some();
+    let is_global = record.inner("payload").is_some_and(|event| {
+        event.has("properties") && family(&event.text("type").unwrap_or_default()).is_some()
+    });
+    is_part || is_message || is_whole || is_event || is_global
+}
+
+/// What the events of the bus are of, but for those that are read here.
+const FAMILIES: [&str; 14] = [
+    "server",
+    "session",
+    "message",
+    "permission",
+    "question",
+    "file",
+    "lsp",
+    "todo",
+    "pty",
+    "tui",
+    "vcs",
+    "project",
+    "mcp",
+    "installation",
+];
+
+/// The family of an event of this type, if it's one of the bus.
+fn family(kind: &str) -> Option<&str> {
+    let (family, _) = kind.split_once('.')?;
+    FAMILIES.contains(&family).then_some(family)
+}
+
+struct OpenCodeSession {
+    session: Session,
+    /// The user's messages.
+    prompts: HashSet<String>,
+    /// Parts of the model's that are thoughts, or text.
+    voices: HashMap<String, Voice>,
+    /// True if events tell of the session: they say when it's idle.
+    is_bus: bool,
+}
+
+impl Default for OpenCodeSession {
+    fn default() -> Self {
+        OpenCodeSession {
+            session: Session::new(FORMAT.name, USAGE, Repeats::ById),
+            prompts: HashSet::new(),
+            voices: HashMap::new(),
+            is_bus: false,
+        }
+    }
+}
+
+impl Decoder for OpenCodeSession {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |raw: Raw| self.record(&frame, &Object::new(raw.0.get()), out))
+    }
+
+    fn finish(&mut self, out: &mut EventOut) -> Done {
+        self.session.finish(!self.is_bus, out)
+    }
+}
+
+impl OpenCodeSession {
+    fn record(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
+        let kind = record.word("type|payload.type").unwrap_or_default();
+        let Some(properties) = record.get("properties|payload.properties") else {
+            return self.stored(frame, record, out);
+        };
+        self.is_bus = true;
+        let event = Object::new(properties);
+        let Some(value) = event.get("info|part|error|.").map(Object::new) else { return Ok(()) };
+        match kind.as_str() {
+            "message.updated" => self.message(&value, out),
+            "message.part.updated" => self.part(&value, out),
+            "message.part.delta" => self.delta(&event, out),
+            "session.idle" if self.session.is_open() => self.session.stop(out),
+            "session.error" => self.failed(&value, out),
+            kind if family(kind).is_some() => Ok(()),
+            kind => out.unknown(frame, kind),
+        }
+    }
+
+    /// A message, a part, a message with its parts, or a session with both.
+    fn stored(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
+        if record.get("messageID").is_some() {
+            return self.part(record, out);
+        }
+        if record.get("role").is_some() {
+            return self.message(record, out);
+        }
+        if let Some(messages) = record.get("messages") {
+            let messages = elements(messages).unwrap_or_default();
+            return messages
+                .into_iter()
+                .try_for_each(|json| self.with_parts(&Object::new(json), out));
+        }
+        match record.get("info") {
+            Some(_) => self.with_parts(record, out),
+            None if record.get("projectID|directory|time").is_some() => Ok(()),
+            None => out.unknown(frame, &record.word("type").unwrap_or_default()),
+        }
+    }
+
+    fn with_parts(&mut self, message: &Object, out: &mut EventOut) -> Done {
+        let info = Object::new(message.get("info").unwrap_or("{}"));
+        self.note(&info, out)?;
+        let parts = message.each("parts");
+        parts.into_iter().try_for_each(|json| self.part(&Object::new(json), out))?;
+        self.message(&info, out)
+    }
+
+    /// Notes whose message it is, before its parts.
+    fn note(&mut self, info: &Object, out: &mut EventOut) -> Done {
+        let id = info.word("id").unwrap_or_default();
+        if let Some(session) = info.word("sessionID") {
+            self.session.id.get_or_insert(session);
+        }
+        if role(&info.word("role").unwrap_or_default()) == Role::User && self.prompts.insert(id) {
+            self.voices.clear();
+            return self.session.prompt(out);
+        }
+        if let Some(model) = info.word("modelID|model.modelID") {
+            self.session.model = Some(model);
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, info: &Object, out: &mut EventOut) -> Done {
+        self.note(info, out)?;
+        let id = info.word("id").unwrap_or_default();
+        let role = role(&info.word("role").unwrap_or_default());
+        if role == Role::User {
+            return Ok(());
+        }
+        self.session.turn_to(Some(&id));
+        self.session.message(role, info, out)?;
+        if role != Role::Model {
+            return Ok(());
+        }
+        if let Some(tokens) = info.get("tokens") {
+            self.session.usage(Some(&id), tokens);
+        }
+        match info.get("error").map(Object::new) {
+            Some(error) => self.failed(&error, out),
+            None => Ok(()),
+        }
+    }
+
+    fn part(&mut self, part: &Object, out: &mut EventOut) -> Done {
+        let message = part.word("messageID").unwrap_or_default();
+        if self.prompts.contains(&message) {
+            return Ok(());
+        }
+        let id = part.word("id|partID").unwrap_or_default();
+        self.session.turn_to(Some(&id));
+        let kind = part.word("type").unwrap_or_default();
+        match kind.as_str() {
+            "step-finish" => {
+                if let Some(reason) = part.word("reason") {
+                    self.session.note_reason(reason);
+                }
+                self.session.usage(Some(&message), part.get("tokens").unwrap_or("{}"));
+                Ok(())
+            }
+            "tool" => {
+                let is_begun = part.word("state.status").is_some_and(|status| status != "pending");
+                if is_begun { self.session.call(part, Executor::Agent, out) } else { Ok(()) }
+            }
+            "text" | "reasoning" => {
+                let voice = if kind == "text" { Voice::Answer } else { Voice::Thought };
+                self.voices.insert(id, voice);
+                let text = part.text("text").unwrap_or_default();
+                self.session.say(voice, Source::Item, 0, &text, out)
+            }
+            _ => self.session.block(0, part, out),
+        }
+    }
+
+    /// A piece of a part's text.
+    fn delta(&mut self, event: &Object, out: &mut EventOut) -> Done {
+        let message = event.word("messageID").unwrap_or_default();
+        if self.prompts.contains(&message) || event.word("field").as_deref() != Some("text") {
+            return Ok(());
+        }
+        let id = event.word("partID").unwrap_or_default();
+        let voice = self.voices.get(&id).copied().unwrap_or(Voice::Answer);
+        self.session.turn_to(Some(&id));
+        self.session.say(voice, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
+    }
+
+    /// The session failed. Its name for that is less than the provider's status.
+    fn failed(&mut self, problem: &Object, out: &mut EventOut) -> Done {
+        self.session.begin(out)?;
+        let message = problem.word("data.message|message");
+        let status = problem.get("data.statusCode").map(str::to_owned);
+        let code = status.or(problem.word("name"));
+        error::report_as(message.as_deref(), code.as_deref(), problem.json, out)?;
+        self.session.close(out)
+    }
+}

@@ -1,0 +1,51 @@
+//! Qwen Code's session files, `~/.qwen/projects/*/chats/*.jsonl`.
+//!
+//! Source: QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`
+//! (`ChatRecord`). A record holds one of Gemini's contents. The records are a
+//! tree; what a rewind left was said, and stays.
+
+use crate::format::format::{Format, Record};
+use crate::format::support::log::{LOG, Log, LogDecoder, What};
+use crate::format::support::usage::{Field, Op, Row};
+
+pub(super) static FORMAT: Format = Format {
+    name: "qwen-code",
+    aliases: &["qwen-code-session"],
+    about: "Qwen Code, session files",
+    link: "https://github.com/QwenLM/qwen-code",
+    evidence: &["sessionId", "uuid", "message.parts", "systemPayload"],
+    sniff: |record| is_ours(record).into(),
+    decoder: || Box::new(LogDecoder::new(&QWEN)),
+};
+
+fn is_ours(record: &Record) -> bool {
+    let is_record = record.has("sessionId") && record.has("uuid");
+    match record.text("type").as_deref() {
+        Some("user" | "assistant" | "tool_result") => {
+            is_record && record.inner("message").is_some_and(|message| message.has("parts"))
+        }
+        Some("system") => is_record && record.has("systemPayload"),
+        _ => false,
+    }
+}
+
+const USAGE: &[Row] = &[
+    ("promptTokenCount", Op::Is, &[Field::Input]),
+    ("cachedContentTokenCount", Op::Is, &[Field::Cached]),
+    ("candidatesTokenCount", Op::Adds, &[Field::Output]),
+    ("thoughtsTokenCount", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("totalTokenCount", Op::Is, &[Field::Total]),
+];
+
+static QWEN: Log = Log {
+    format: FORMAT.name,
+    steps: &[
+        ("user", What::Message, "message"),
+        ("assistant", What::Message, "message"),
+        ("tool_result", What::Message, "message"),
+        ("system", What::Note, "."),
+    ],
+    aside: "isSidechain",
+    usage: ("usageMetadata", USAGE),
+    ..LOG
+};

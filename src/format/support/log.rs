@@ -1,0 +1,311 @@
+//! Logs of agents as a table: which record holds what, and where.
+
+use serde_json::value::RawValue;
+
+use crate::event::{Executor, Kind, Output, ProviderEvent};
+use crate::format::format::Decoder;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::object::{Object, Places, string};
+use crate::format::support::payload::{payload, read};
+use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
+use crate::format::support::usage::Row;
+use crate::frame::Frame;
+use crate::json;
+
+/// A log. Its places are those in a record.
+pub(crate) struct Log {
+    /// The name of its format.
+    pub(crate) format: &'static str,
+    /// What a record's kind is made of: the words at these places, joined by
+    /// slashes.
+    pub(crate) kind: &'static [Places],
+    /// What records hold. The first step of a record's kind counts.
+    pub(crate) steps: &'static [Step],
+    /// The session's id.
+    pub(crate) session: Places,
+    /// The model.
+    pub(crate) model: Places,
+    /// The id of the model's message or step.
+    pub(crate) part: Places,
+    /// What is there, and neither false nor empty, if a record is a subagent's.
+    pub(crate) aside: Places,
+    /// Where the counts of a model's message stand, and what they are.
+    pub(crate) usage: (Places, &'static [Row]),
+    /// Where the counts of all of a message stand in its end.
+    pub(crate) total: Places,
+    /// How it repeats texts.
+    pub(crate) repeats: Repeats,
+    /// True if a message names its end, so one without it is cut.
+    pub(crate) has_end: bool,
+}
+
+/// A log that says nothing of itself.
+pub(crate) const LOG: Log = Log {
+    format: "",
+    kind: &["type"],
+    steps: &[],
+    session: "sessionId|session_id|sessionID",
+    model: "model",
+    part: "",
+    aside: "",
+    usage: ("", &[]),
+    total: "",
+    repeats: Repeats::Never,
+    has_end: false,
+};
+
+/// A record's kind, which may end with `*` for any that begins so, what the
+/// record holds, and where.
+pub(crate) type Step = (&'static str, What, Places);
+
+/// What a record holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Nothing but what is true of the session.
+    Note,
+    /// The user's words.
+    Prompt,
+    /// A message of the role that it or its record names.
+    Message,
+    /// A message of the model's.
+    Answer,
+    /// A block, an item or a part.
+    Block,
+    /// A piece of the answer.
+    Text,
+    /// A piece of a thought.
+    Thought,
+    /// A text of the answer that an item has, too.
+    TextEvent,
+    /// A thought that an item has, too.
+    ThoughtEvent,
+    /// A call.
+    Call,
+    /// A call whose only member is named after its tool.
+    NamedCall,
+    /// A result.
+    Result,
+    /// What a step cost.
+    Usage,
+    /// The end of a message.
+    End,
+    /// The whole text of a message that has none yet, and its end.
+    Whole,
+    /// An error that the message ends with.
+    Error,
+    /// An error that the agent goes on after.
+    Warning,
+    /// Records.
+    Records,
+}
+
+/// Reads a log.
+pub(crate) struct LogDecoder {
+    log: &'static Log,
+    session: Session,
+    has_aside: Aside,
+}
+
+/// Whose conversation the log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aside {
+    /// That isn't known yet.
+    Open,
+    /// The agent's, and none of a subagent's has come.
+    Main,
+    /// The agent's, and some of a subagent's has come.
+    Both,
+    /// A subagent's.
+    Subagent,
+}
+
+/// A record, as its text.
+#[derive(serde::Deserialize)]
+#[serde(transparent, bound(deserialize = "'de: 'a"))]
+pub(crate) struct Raw<'a>(#[serde(borrow)] pub(crate) &'a RawValue);
+payload!(Raw);
+
+impl LogDecoder {
+    pub(crate) fn new(log: &'static Log) -> Self {
+        let session = Session::new(log.format, log.usage.1, log.repeats);
+        LogDecoder { log, session, has_aside: Aside::Open }
+    }
+
+    fn record(&mut self, frame: &Frame, json: &str, is_top: bool, out: &mut EventOut) -> Done {
+        let log = self.log;
+        let record = Object::new(json);
+        let kind: Vec<String> = log.kind.iter().filter_map(|places| record.name(places)).collect();
+        let kind = kind.join("/");
+        let Some(&(_, what, places)) = log.steps.iter().find(|(name, ..)| is_kind(name, &kind))
+        else {
+            return out.unknown(&Frame { data: json.as_bytes(), ..*frame }, &kind);
+        };
+        if !matches!(what, What::Records | What::Note) && self.is_aside(&record) {
+            return self.aside(json, out);
+        }
+        self.note(&record);
+        match record.get(places) {
+            None => Ok(()),
+            Some(_) if what == What::Records => {
+                // Lists in lists would be read once a level.
+                let records = if is_top { record.each(places) } else { Vec::new() };
+                records.into_iter().try_for_each(|json| self.record(frame, json, false, out))
+            }
+            Some(value) => self.step(what, &record, value, out),
+        }
+    }
+
+    /// Notes what a record tells of the session.
+    fn note(&mut self, record: &Object) {
+        let session = &mut self.session;
+        if session.id.is_none() {
+            session.id = record.word(self.log.session);
+        }
+        if let Some(model) = record.word(self.log.model) {
+            session.model = Some(model);
+        }
+    }
+
+    fn step(&mut self, what: What, record: &Object, value: &str, out: &mut EventOut) -> Done {
+        let session = &mut self.session;
+        let object = Object::new(value);
+        let text = string(value).unwrap_or_default();
+        match what {
+            What::Note | What::Records => Ok(()),
+            What::Prompt => session.prompt(out),
+            What::Message | What::Answer => {
+                let own = object.word("role|type").map(|name| role(&name));
+                let outer = record.word("role|type").map(|name| role(&name));
+                let known = own.filter(|role| *role != Role::Other).or(outer);
+                let role = if what == What::Answer { Some(Role::Model) } else { known };
+                self.message(role.unwrap_or(Role::Other), record, &object, out)
+            }
+            What::Block => {
+                self.turn(record);
+                self.session.block(0, &object, out)
+            }
+            What::Text | What::Thought => {
+                self.turn(record);
+                let voice = if what == What::Text { Voice::Answer } else { Voice::Thought };
+                self.session.say(voice, Source::Delta, 0, &text, out)
+            }
+            What::TextEvent | What::ThoughtEvent => {
+                self.turn(record);
+                let voice = if what == What::TextEvent { Voice::Answer } else { Voice::Thought };
+                self.session.say(voice, Source::Event, 0, &text, out)
+            }
+            What::Call => session.call(&object, Executor::Agent, out),
+            What::NamedCall => self.named_call(record, &object, out),
+            What::Result => session.result(&object, out),
+            What::Usage => {
+                session.usage(record.get(self.log.part), value);
+                Ok(())
+            }
+            What::End => {
+                session.total(record.get(self.log.total));
+                session.stop(out)
+            }
+            What::Whole => {
+                if record.flag("is_error") == Some(true) {
+                    return session.fail(value, out);
+                }
+                if self.log.repeats == Repeats::ByText || !session.has_text() {
+                    session.say(Voice::Answer, Source::Event, 0, &text, out)?;
+                }
+                session.total(record.get(self.log.total));
+                session.stop(out)
+            }
+            What::Error => session.fail(value, out),
+            What::Warning => {
+                let words = text.non_empty().unwrap_or("the agent reported an error");
+                out.warn("agent_error", words)
+            }
+        }
+    }
+
+    /// What follows is of the model's message or step that the record names.
+    fn turn(&mut self, record: &Object) {
+        self.session.turn_to(record.get(self.log.part));
+    }
+
+    fn message(
+        &mut self,
+        role: Role,
+        record: &Object,
+        message: &Object,
+        out: &mut EventOut,
+    ) -> Done {
+        if role == Role::Model {
+            self.turn(record);
+        }
+        self.session.message(role, message, out)?;
+        let (places, rows) = self.log.usage;
+        match record.get(places) {
+            Some(json) if role == Role::Model && !rows.is_empty() => {
+                self.session.usage(record.get(self.log.part), json);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `{"shellToolCall": {"args": …, "result": …}}`, beside which the record
+    /// has its id.
+    fn named_call(&mut self, record: &Object, call: &Object, out: &mut EventOut) -> Done {
+        let Some((name, inner)) = call.first() else { return Ok(()) };
+        let own = Object::new(inner);
+        let id = record.get("call_id").unwrap_or("null");
+        let arguments = own.get("args").unwrap_or("{}");
+        let name = json::quote(name.strip_suffix("ToolCall").unwrap_or(name));
+        let head = format!("\"call_id\":{id},\"name\":{name}");
+        let json = format!("{{{head},\"args\":{arguments}}}");
+        let begun = Object::new(&json);
+        let Some(result) = own.get("result") else {
+            return self.session.call(&begun, Executor::Agent, out);
+        };
+        self.session.call(&begun, Executor::Agent, out)?;
+        let is_error = Object::new(result).get("success").is_none();
+        let json = format!("{{{head},\"output\":{result},\"is_error\":{is_error}}}");
+        self.session.result(&Object::new(&json), out)
+    }
+
+    /// True if a record is a subagent's, and the log is not.
+    fn is_aside(&mut self, record: &Object) -> bool {
+        let value = record.get(self.log.aside);
+        let is_aside = value.is_some_and(|json| !matches!(json, "false" | "\"\""));
+        self.has_aside = match self.has_aside {
+            Aside::Open if is_aside => Aside::Subagent,
+            Aside::Open => Aside::Main,
+            known => known,
+        };
+        is_aside && self.has_aside != Aside::Subagent
+    }
+
+    /// A subagent's record in the agent's log is no part of the answer.
+    fn aside(&mut self, json: &str, out: &mut EventOut) -> Done {
+        if self.has_aside == Aside::Main {
+            self.has_aside = Aside::Both;
+            out.warn("subagent", "what subagents said is passed over: --raw shows it")?;
+        }
+        let event = ProviderEvent { event: Some("subagent"), data: Output::Json(json) };
+        out.emit(0, Kind::ProviderEvent(event))
+    }
+}
+
+/// True if a step of this name is for records of this kind.
+fn is_kind(name: &str, kind: &str) -> bool {
+    name.strip_suffix('*').map_or(name == kind, |start| kind.starts_with(start))
+}
+
+impl Decoder for LogDecoder {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        if frame.is_done() {
+            return Ok(());
+        }
+        read!(&frame, out, |raw: Raw| self.record(&frame, raw.0.get(), true, out))
+    }
+
+    fn finish(&mut self, out: &mut EventOut) -> Done {
+        self.session.finish(!self.log.has_end, out)
+    }
+}

@@ -1,0 +1,673 @@
+//! What the logs of agents have in common: prompts, what the model said to each,
+//! the calls that the agent ran and their results.
+//!
+//! A prompt and all that follows it, up to the next one, is a message: agents
+//! ask the model as often as tools ask for it. No log has an end of its own but
+//! where its format says so; the end of the input is one. Blocks, items and
+//! parts of messages are of a few shapes with many names, and the names of one
+//! shape mean nothing else in another: one reader serves them all.
+
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Kind, Output, ToolResult};
+use crate::format::support::calls::Calls;
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::object::{Object, elements, string};
+use crate::format::support::usage::{Meter, Row};
+use crate::format::support::{error, finish};
+use crate::json::Str;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Voice {
+    /// A piece of the answer.
+    Answer,
+    /// A remark between calls.
+    Commentary,
+    /// A thought.
+    Thought,
+    /// A refusal.
+    Refusal,
+}
+
+/// How a log says the same text more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    /// It doesn't.
+    Never,
+    /// A message or part of a known id comes again, as it is now.
+    ById,
+    /// Its events and its items hold the same texts.
+    ByText,
+    /// Pieces come one by one, and then as one.
+    Joined,
+}
+
+/// Where a text comes from, of two places that may repeat each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A message, an item or a part, whole.
+    Item,
+    /// A piece of one.
+    Delta,
+    /// An event that tells of one.
+    Event,
+}
+
+/// A session of an agent, up to here.
+pub(crate) struct Session {
+    format: &'static str,
+    rows: &'static [Row],
+    repeats: Repeats,
+    /// Its id, if it has one.
+    pub(crate) id: Option<String>,
+    /// The model that speaks, where the log says so.
+    pub(crate) model: Option<String>,
+    has_prompt: bool,
+    is_open: bool,
+    turn: Turn,
+}
+
+/// What is known of the message that is open.
+struct Turn {
+    calls: Calls,
+    /// The calls that have no result, in order.
+    waiting: Vec<Waiting>,
+    /// How many calls had no id.
+    nameless: u64,
+    meter: Meter,
+    /// The model's message or step that was said last.
+    part: Option<String>,
+    /// The one whose counts came last.
+    counted: Option<String>,
+    /// How many bytes of a text were said.
+    said: HashMap<u64, usize>,
+    /// How often a text was said by an item and not by an event, or less than 0
+    /// the other way round.
+    echoes: HashMap<u64, i64>,
+    /// The pieces since the last call: their number, and their hash.
+    joined: (usize, DefaultHasher),
+    has_text: bool,
+    /// Why the model stopped last.
+    reason: Option<String>,
+}
+
+/// A call that has no result.
+struct Waiting {
+    id: String,
+    name: Option<String>,
+}
+
+const CALL_ID: &str =
+    "call_id|callID|callId|toolCallId|tool_call_id|toolUseId|functionCall.id|toolCall.id|id";
+const NAME: &str = "name|toolName|tool_name|tool|function.name|functionCall.name|\
+                    toolCall.value.name|toolCall.name|title";
+const ARGUMENTS: &str = "arguments|args|input|rawInput|parameters|params|tool_input|\
+                         function.arguments|functionCall.args|toolCall.value.arguments|\
+                         toolCall.args|state.input|action";
+const SIGNATURE: &str = "signature|thinkingSignature|thoughtSignature|encrypted";
+const RESULT_ID: &str = "tool_use_id|toolUseId|tool_call_id|toolCallId|call_id|callID|callId|\
+                         functionResponse.id";
+const RESULT_NAME: &str = "toolName|tool_name|functionResponse.name|name";
+const OUTPUT: &str = "output|tool_output|functionResponse.response.output|\
+                      functionResponse.response|toolResult.value.content|toolResult.error|\
+                      toolResult|return_value.output|result.0.functionResponse.response.output|\
+                      result.0.functionResponse.response|result.output|result.content|rawOutput|\
+                      state.output|state.error|result|value|content|response|error";
+const IS_ERROR: &str = "is_error|isError|return_value.is_error|result.is_error|result.isError|\
+                        toolResult.value.isError|toolResult.isError";
+const STATUS: &str = "status|toolResult.status|state.status";
+/// Where a message has its thoughts, beside its content.
+const THOUGHTS: &str = "reasoning_content|reasoning|thinking|reasoningText";
+const CONTENT: &str = "content|parts|text|message|result|output|body";
+const CALLS: &str = "tool_calls|toolCalls|toolRequests";
+const REASON: &str = "stopReason|stop_reason|finish_reason|finishReason|finish";
+
+/// What a block, an item or a part is, by its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Thought,
+    Refusal,
+    Call(Executor),
+    Result,
+    Message,
+    /// It holds nothing of the answer.
+    Nothing,
+}
+
+/// The types, with who writes them: Anthropic's blocks (Claude Code, Cline,
+/// Cursor, Droid), OpenAI's items (Codex), and those of pi, Goose, Kimi,
+/// opencode and the AI SDK.
+static SHAPES: &[(Shape, &[&str])] = &[
+    (Shape::Text, &["text", "output_text", "input_text", "summary_text"]),
+    (Shape::Thought, &["thinking", "think", "reasoning", "thought", "reasoning_text"]),
+    (Shape::Thought, &["redacted_thinking", "redactedThinking"]),
+    (Shape::Refusal, &["refusal"]),
+    (Shape::Call(Executor::Agent), &["tool_use", "toolCall", "tool_call", "tool-call", "tool"]),
+    (Shape::Call(Executor::Agent), &["toolRequest", "frontendToolRequest", "function"]),
+    (Shape::Call(Executor::Agent), &["function_call", "custom_tool_call", "local_shell_call"]),
+    (Shape::Call(Executor::Provider), &["server_tool_use", "web_search_call", "mcp_tool_use"]),
+    (Shape::Call(Executor::Provider), &["image_generation_call", "tool_search_call"]),
+    (Shape::Result, &["tool_result", "toolResult", "tool-result", "toolResponse"]),
+    (Shape::Result, &["function_call_output", "custom_tool_call_output", "function_result"]),
+    (Shape::Message, &["message", "agent_message"]),
+    (Shape::Nothing, &["step-start", "snapshot", "patch", "agent", "retry", "ghost_snapshot"]),
+    (Shape::Nothing, &["compaction", "context_compaction", "toolConfirmationRequest"]),
+    (Shape::Nothing, &["actionRequired", "systemNotification", "additional_tools"]),
+];
+
+/// Whose message it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    User,
+    Model,
+    Tool,
+    /// Who says nothing of the answer.
+    Other,
+}
+
+static ROLES: &[(Role, &[&str])] = &[
+    (Role::User, &["user", "human"]),
+    (Role::Model, &["assistant", "model", "gemini", "agent", "ai"]),
+    (Role::Tool, &["tool", "toolResult", "tool_result", "function"]),
+];
+
+/// The role of this name.
+pub(crate) fn role(name: &str) -> Role {
+    let row = ROLES.iter().find(|(_, names)| names.contains(&name));
+    row.map_or(Role::Other, |(role, _)| *role)
+}
+
+impl Turn {
+    fn new(rows: &'static [Row]) -> Self {
+        Turn {
+            calls: Calls::default(),
+            waiting: Vec::new(),
+            nameless: 0,
+            meter: Meter::new(rows),
+            part: None,
+            counted: None,
+            said: HashMap::new(),
+            echoes: HashMap::new(),
+            joined: (0, DefaultHasher::new()),
+            has_text: false,
+            reason: None,
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(format: &'static str, rows: &'static [Row], repeats: Repeats) -> Self {
+        Session {
+            format,
+            rows,
+            repeats,
+            id: None,
+            model: None,
+            has_prompt: false,
+            is_open: false,
+            turn: Turn::new(rows),
+        }
+    }
+
+    /// True if a message is open.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// True if the message that is open has said any text.
+    pub(crate) fn has_text(&self) -> bool {
+        self.turn.has_text
+    }
+
+    /// Begins a message, unless one is open.
+    pub(crate) fn begin(&mut self, out: &mut EventOut) -> Done {
+        if std::mem::replace(&mut self.is_open, true) {
+            return Ok(());
+        }
+        out.start(self.format, self.id.as_deref(), self.model.as_deref())
+    }
+
+    /// The user speaks: what the model said before is a message.
+    pub(crate) fn prompt(&mut self, out: &mut EventOut) -> Done {
+        self.has_prompt = true;
+        if !self.is_open {
+            return Ok(());
+        }
+        self.infer_finish(out)?;
+        self.end(out)
+    }
+
+    /// What follows is of this message or step of the model's; nothing if the
+    /// log doesn't say.
+    pub(crate) fn turn_to(&mut self, part: Option<&str>) {
+        if part != self.turn.part.as_deref() {
+            self.turn.part = part.map(str::to_owned);
+        }
+    }
+
+    /// Says a text, or what of it has not been said. `place` counts the texts of
+    /// a message.
+    pub(crate) fn say(
+        &mut self,
+        voice: Voice,
+        source: Source,
+        place: usize,
+        text: &Str,
+        out: &mut EventOut,
+    ) -> Done {
+        let repeats = self.repeats;
+        let text = match repeats {
+            Repeats::ById | Repeats::ByText if self.is_echo(voice, source, text) => return Ok(()),
+            Repeats::ById => self.beyond(voice, source, place, text),
+            Repeats::Joined if self.is_joined(voice, text) => return Ok(()),
+            _ => text.clone(),
+        };
+        if text == Str::default() {
+            return Ok(());
+        }
+        self.begin(out)?;
+        self.turn.has_text |= voice != Voice::Thought;
+        match voice {
+            Voice::Answer => out.text(0, &text)?,
+            Voice::Commentary => out.text_on(0, Some("commentary"), &text)?,
+            Voice::Thought => out.reasoning(0, &text)?,
+            Voice::Refusal => out.refusal(0, &text)?,
+        }
+        if source == Source::Delta { Ok(()) } else { out.flush() }
+    }
+
+    /// What of a text was not said under its id.
+    fn beyond<'t>(
+        &mut self,
+        voice: Voice,
+        source: Source,
+        place: usize,
+        text: &Str<'t>,
+    ) -> Str<'t> {
+        let Some(part) = &self.turn.part else { return text.clone() };
+        let said = self.turn.said.entry(hash(&(part, voice, place))).or_default();
+        let length = text.as_str().len();
+        if source == Source::Delta {
+            *said += length;
+            return text.clone();
+        }
+        let before = std::mem::replace(said, length.max(*said));
+        if before == 0 {
+            return text.clone();
+        }
+        let owned = text.as_str().get(before..).unwrap_or_default().to_owned();
+        Str::from_bytes(owned.as_bytes())
+    }
+
+    /// True if the other of two places has said this text.
+    fn is_echo(&mut self, voice: Voice, source: Source, text: &Str) -> bool {
+        if source == Source::Delta {
+            return false;
+        }
+        let is_thought = voice == Voice::Thought;
+        let balance = self.turn.echoes.entry(hash(&(is_thought, text.as_str()))).or_default();
+        let step = if source == Source::Event { -1 } else { 1 };
+        let is_echo = balance.signum() == -step;
+        *balance += step;
+        is_echo
+    }
+
+    /// True if a text is the pieces since the last call, joined.
+    fn is_joined(&mut self, voice: Voice, text: &Str) -> bool {
+        if voice == Voice::Thought {
+            return false;
+        }
+        let (count, pieces) = &mut self.turn.joined;
+        let mut whole = DefaultHasher::new();
+        whole.write(text.as_str().as_bytes());
+        if *count > 0 && whole.finish() == pieces.finish() {
+            self.turn.joined = (0, DefaultHasher::new());
+            return true;
+        }
+        *count += 1;
+        pieces.write(text.as_str().as_bytes());
+        false
+    }
+
+    /// A message of the model's, of the user's or of a tool's. `voice` is what
+    /// plain text in the model's is.
+    pub(crate) fn message(&mut self, role: Role, message: &Object, out: &mut EventOut) -> Done {
+        match role {
+            Role::Other => Ok(()),
+            Role::Tool => {
+                let blocks = blocks(message);
+                let results: Vec<_> = blocks.iter().filter(|block| is_result(block)).collect();
+                if results.is_empty() {
+                    return self.result(message, out);
+                }
+                results.into_iter().try_for_each(|block| self.result(block, out))
+            }
+            Role::User => {
+                let blocks = blocks(message);
+                let results: Vec<_> = blocks.iter().filter(|block| is_result(block)).collect();
+                if results.is_empty() {
+                    return self.prompt(out);
+                }
+                results.into_iter().try_for_each(|block| self.result(block, out))
+            }
+            Role::Model => self.answer(message, out),
+        }
+    }
+
+    fn answer(&mut self, message: &Object, out: &mut EventOut) -> Done {
+        let is_aside = message.word("phase").is_some_and(|phase| phase == "commentary");
+        let voice = if is_aside { Voice::Commentary } else { Voice::Answer };
+        if let Some(thought) = message.text(THOUGHTS) {
+            self.say(Voice::Thought, Source::Item, 0, &thought, out)?;
+        }
+        for (place, json) in message.each("thoughts").into_iter().enumerate() {
+            let thought = Object::new(json);
+            let text = thought.text("description|text").unwrap_or_default();
+            let subject = thought.word("subject").map_or(String::new(), |word| word + "\n");
+            let gap = if place > 0 { "\n\n" } else { "" };
+            let text = Str::from_bytes(format!("{gap}{subject}{}", text.as_str()).as_bytes());
+            self.say(Voice::Thought, Source::Item, place, &text, out)?;
+        }
+        if let Some(redacted) = message.word("reasoningOpaque|encryptedContent") {
+            self.begin(out)?;
+            out.redacted(0, &redacted)?;
+        }
+        match message.get(CONTENT) {
+            Some(json) if json.starts_with('[') => {
+                for (place, block) in blocks(message).iter().enumerate() {
+                    self.block_in(voice, place, block, out)?;
+                }
+            }
+            Some(json) if json.starts_with('{') => {
+                self.block_in(voice, 0, &Object::new(json), out)?
+            }
+            Some(json) => match string(json) {
+                Some(text) => self.say(voice, Source::Item, 0, &text, out)?,
+                None => out.warn("wrong_type", "the content of a message was left out")?,
+            },
+            None => {}
+        }
+        for json in message.each(CALLS) {
+            self.call(&Object::new(json), Executor::Agent, out)?;
+        }
+        if let Some(reason) = message.word(REASON) {
+            self.note_reason(reason);
+        }
+        Ok(())
+    }
+
+    /// A block, an item or a part by itself.
+    pub(crate) fn block(&mut self, place: usize, block: &Object, out: &mut EventOut) -> Done {
+        self.block_in(Voice::Answer, place, block, out)
+    }
+
+    fn block_in(&mut self, voice: Voice, place: usize, block: &Object, out: &mut EventOut) -> Done {
+        let shape = shape(block);
+        if shape == Some(Shape::Nothing) {
+            return Ok(());
+        }
+        if shape != Some(Shape::Message) {
+            self.begin(out)?;
+        }
+        match shape {
+            Some(Shape::Text) => {
+                let text = block.text("text|content").unwrap_or_default();
+                self.say(voice, Source::Item, place, &text, out)
+            }
+            Some(Shape::Refusal) => {
+                let text = block.text("refusal|text").unwrap_or_default();
+                self.say(Voice::Refusal, Source::Item, place, &text, out)
+            }
+            Some(Shape::Thought) => self.thought(place, block, out),
+            Some(Shape::Call(executor)) => self.call(block, executor, out),
+            Some(Shape::Result) => self.result(block, out),
+            Some(Shape::Message) => {
+                self.message(role(&block.word("role").unwrap_or_default()), block, out)
+            }
+            Some(Shape::Nothing) | None => {
+                let kind = block.word("type").unwrap_or_else(|| "unknown".to_owned());
+                out.block(0, &kind, block.json)
+            }
+        }
+    }
+
+    fn thought(&mut self, place: usize, block: &Object, out: &mut EventOut) -> Done {
+        let mut is_shown = false;
+        for json in [block.get("summary"), block.get("content")].into_iter().flatten() {
+            for part in elements(json).unwrap_or_default() {
+                let text = Object::new(part).text("text").unwrap_or_default();
+                is_shown |= text != Str::default();
+                self.say(Voice::Thought, Source::Item, place, &text, out)?;
+            }
+        }
+        if let Some(text) = block.text("thinking|think|reasoning|text|summary|content") {
+            is_shown |= text != Str::default();
+            self.say(Voice::Thought, Source::Item, place, &text, out)?;
+        }
+        match block.word("data|encrypted_content") {
+            Some(data) if !is_shown => out.redacted(0, &data)?,
+            Some(signature) => out.signature(0, &signature)?,
+            None => {}
+        }
+        block.word(SIGNATURE).map_or(Ok(()), |signature| out.signature(0, &signature))
+    }
+
+    /// A call, and its result where that stands in it.
+    pub(crate) fn call(&mut self, call: &Object, executor: Executor, out: &mut EventOut) -> Done {
+        self.begin(out)?;
+        let id = call.word(CALL_ID);
+        if !id.as_deref().is_some_and(|id| self.is_known(id)) {
+            self.turn.joined = (0, DefaultHasher::new());
+            self.new_call(call, id.clone(), executor, out)?;
+        }
+        let status = call.word(STATUS);
+        let is_over = status
+            .is_some_and(|status| !matches!(status.as_str(), "pending" | "running"))
+            || call.get("result").is_some();
+        let has_output = call.get("state.output|state.error|result|output").is_some();
+        let is_answered = id.as_deref().is_some_and(|id| self.turn.calls.is_answered(id));
+        if is_over && has_output && !is_answered { self.result(call, out) } else { Ok(()) }
+    }
+
+    /// True if a call of this id is not another one: it has no result yet, or it
+    /// is in the message that comes again.
+    fn is_known(&self, id: &str) -> bool {
+        let turn = &self.turn;
+        turn.calls.has(id) && (!turn.calls.is_answered(id) || self.repeats == Repeats::ById)
+    }
+
+    fn new_call(
+        &mut self,
+        call: &Object,
+        id: Option<String>,
+        executor: Executor,
+        out: &mut EventOut,
+    ) -> Done {
+        let kind = call.word("type").unwrap_or_default();
+        let name = call.word(NAME).or_else(|| {
+            Some(kind.clone())
+                .filter(|kind| kind.ends_with("_call") && kind.as_str() != "tool_call")
+        });
+        let signature = call.word("thoughtSignature|signature");
+        let part = CallPart {
+            id: id.as_deref(),
+            name: name.as_deref(),
+            executor: Some(executor),
+            signature: signature.as_deref(),
+            ..CallPart::default()
+        };
+        let part = self.turn.calls.place(part, out)?;
+        match call.get(ARGUMENTS) {
+            Some(json) if json.starts_with('"') => {
+                let text = string(json).unwrap_or_default();
+                if kind.starts_with("custom") {
+                    out.call_free(0, part, &text)?;
+                } else {
+                    out.call_fragment(0, part, &text)?;
+                }
+            }
+            json => {
+                let arguments = Arguments::Value(json.unwrap_or("{}"));
+                out.call(0, CallPart { arguments, ..part })?;
+            }
+        }
+        self.turn.calls.end_key(part.key, out)?;
+        let nameless = self.turn.nameless;
+        self.turn.nameless += u64::from(id.is_none());
+        let id = id.unwrap_or_else(|| format!("call_{nameless}"));
+        self.turn.waiting.push(Waiting { id, name });
+        Ok(())
+    }
+
+    /// A result. One that doesn't name its call answers the oldest that waits
+    /// for one, of its name if it has one.
+    pub(crate) fn result(&mut self, result: &Object, out: &mut EventOut) -> Done {
+        self.begin(out)?;
+        self.turn.joined = (0, DefaultHasher::new());
+        let name = result.word(RESULT_NAME);
+        let calls = &self.turn.calls;
+        let own = result.word(RESULT_ID).or_else(|| result.word("id").filter(|id| calls.has(id)));
+        let is_named = |call: &Waiting| name.is_some() && call.name == name;
+        let waiting = &mut self.turn.waiting;
+        let place = match &own {
+            Some(id) => waiting.iter().position(|call| call.id == *id),
+            None => waiting.iter().position(is_named).or((!waiting.is_empty()).then_some(0)),
+        };
+        let answered = place.map(|place| waiting.remove(place));
+        let id = own.clone().or(answered.as_ref().map(|call| call.id.clone())).unwrap_or_default();
+        if self.repeats == Repeats::ById && calls.is_answered(&id) {
+            return Ok(());
+        }
+        let failed = |status: String| matches!(status.as_str(), "error" | "failed" | "declined");
+        let is_error = result
+            .flag(IS_ERROR)
+            .or(result.flag("success|toolResult.success|output.success").map(|success| !success))
+            .or(result.word(STATUS).map(failed))
+            .filter(|is_error| *is_error);
+        let output = Output::Json(result.get(OUTPUT).unwrap_or("null"));
+        let result = ToolResult { id: &id, name: name.as_deref(), output, is_error };
+        // The call had no id of its own: the assembler has given it this one.
+        if answered.is_some() && !self.turn.calls.has(&id) {
+            return out.emit(0, Kind::ToolResult(result));
+        }
+        self.turn.calls.result(result, out)
+    }
+
+    /// What a message or step of the model's cost. Where the log names it, its
+    /// counts may come again.
+    pub(crate) fn usage(&mut self, part: Option<&str>, json: &str) {
+        if part.is_none() || part != self.turn.counted.as_deref() {
+            self.turn.meter.part();
+            self.turn.counted = part.map(str::to_owned);
+        }
+        self.turn.meter.pick(json);
+    }
+
+    /// What the whole message cost, in place of what its parts did.
+    pub(crate) fn total(&mut self, json: Option<&str>) {
+        if let Some(json) = json {
+            self.turn.meter.reset();
+            self.turn.meter.pick(json);
+        }
+    }
+
+    /// The id of the latest call that has no result.
+    pub(crate) fn latest_call(&self) -> Option<&str> {
+        self.turn.waiting.last().map(|call| call.id.as_str())
+    }
+
+    /// Notes why the model stopped, and goes on.
+    pub(crate) fn note_reason(&mut self, reason: String) {
+        if !finish::is_none(&reason) {
+            self.turn.reason = Some(reason);
+        }
+    }
+
+    /// The provider or the agent failed, and the message with it.
+    pub(crate) fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
+        self.begin(out)?;
+        error::report(json, out)?;
+        self.end(out)
+    }
+
+    /// The message has ended, in whatever way was said.
+    pub(crate) fn close(&mut self, out: &mut EventOut) -> Done {
+        self.end(out)
+    }
+
+    /// The log says that its message has ended.
+    pub(crate) fn stop(&mut self, out: &mut EventOut) -> Done {
+        self.begin(out)?;
+        match self.turn.reason.take() {
+            Some(raw) => out.finish(0, &raw, None)?,
+            None => out.infer_finish(0, FinishReason::Stop, None)?,
+        }
+        self.end(out)
+    }
+
+    /// The input has ended. That's the end of the message, if `is_end`.
+    pub(crate) fn finish(&mut self, is_end: bool, out: &mut EventOut) -> Done {
+        if !self.is_open && self.has_prompt {
+            // There is a prompt, and no answer.
+            return self.begin(out);
+        }
+        if !self.is_open {
+            return Ok(());
+        }
+        self.turn.meter.finish(out)?;
+        if is_end { self.infer_finish(out) } else { Ok(()) }
+    }
+
+    /// Logs keep reasons, but not always: only one that is worse than what would
+    /// be inferred without it is told.
+    fn infer_finish(&mut self, out: &mut EventOut) -> Done {
+        let raw = self.turn.reason.as_deref();
+        let is_usual =
+            |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
+        let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
+        let raw = raw.filter(|_| reason.is_some());
+        out.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
+    }
+
+    fn end(&mut self, out: &mut EventOut) -> Done {
+        self.turn.meter.finish(out)?;
+        self.turn = Turn::new(self.rows);
+        self.is_open = false;
+        self.has_prompt = false;
+        out.end()
+    }
+}
+
+fn shape(block: &Object) -> Option<Shape> {
+    if let Some(kind) = block.word("type") {
+        let row = SHAPES.iter().find(|(_, names)| names.contains(&kind.as_str()));
+        return row.map(|(shape, _)| *shape);
+    }
+    // Gemini's parts have no type, nor have Codex' oldest messages.
+    let is_thought = block.flag("thought") == Some(true);
+    match () {
+        () if block.get("functionCall").is_some() => Some(Shape::Call(Executor::Agent)),
+        () if block.get("functionResponse").is_some() => Some(Shape::Result),
+        () if block.get("role").is_some() => Some(Shape::Message),
+        () if block.text("text").is_some() && is_thought => Some(Shape::Thought),
+        () if block.text("text").is_some() => Some(Shape::Text),
+        () => None,
+    }
+}
+
+fn is_result(block: &&Object) -> bool {
+    shape(block) == Some(Shape::Result)
+}
+
+/// The blocks of a message whose content is an array.
+fn blocks<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
+    message.each(CONTENT).into_iter().map(Object::new).collect()
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
