@@ -51,6 +51,8 @@ pub struct Config {
     pub dialect: dialect::Selection,
     /// The region that text begins in; the dialect's own if there is none.
     pub start_in: Option<StartIn>,
+    /// The meaning of the end of plain text.
+    pub at_end: dialect::AtEnd,
     /// The tools that the model was given, if they are known.
     pub tools: Option<Arc<Tools>>,
     /// How bytes are framed.
@@ -69,6 +71,7 @@ impl Default for Config {
             format: None,
             dialect: dialect::Selection::default(),
             start_in: None,
+            at_end: dialect::AtEnd::Cut,
             tools: None,
             frame: frame::FrameConfig::default(),
             assembly: assemble::AssemblerConfig::default(),
@@ -128,6 +131,7 @@ impl Pipeline {
                 markup: Markup::new(
                     &config.dialect,
                     config.start_in,
+                    config.at_end,
                     config.tools.clone(),
                     config.assembly.max_args,
                 ),
@@ -136,7 +140,6 @@ impl Pipeline {
                     format: config.format.map_or("unknown", |format| format.name).into(),
                     ..config.assembly.clone()
                 }),
-                is_torn: false,
             },
             length: 0,
         }
@@ -187,8 +190,6 @@ struct Layers {
     halves: Halves,
     markup: Markup,
     assembler: Assembler,
-    /// True if the input ended inside a frame.
-    is_torn: bool,
 }
 
 impl Layers {
@@ -202,7 +203,7 @@ impl Layers {
             return Ok(());
         }
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
+        let Layers { repeats, decoder, halves, markup, assembler } = self;
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         repeats.feed(frame, decoder, halves, &mut |event| {
@@ -226,24 +227,18 @@ impl Layers {
     /// Reports what is wrong with the bytes themselves.
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        match fault.kind {
-            FaultKind::Limit => self.release(sink)?,
-            FaultKind::Truncated => self.is_torn = true,
-            _ => {}
+        if fault.kind == FaultKind::Limit {
+            self.release(sink)?;
         }
         report(fault, &mut self.assembler, sink)
     }
 
-    /// Ends the input after `length` bytes. One that ends inside a frame ends no
-    /// call and no message: what the frame would have said is not known.
+    /// Ends the input after `length` bytes.
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler, is_torn } = self;
+        let Layers { repeats, decoder, halves, markup, assembler } = self;
         repeats.catch_up(decoder, length)?;
         let mut emit = |event: Event<'_>| {
-            if *is_torn && matches!(event.kind, Kind::CallEnd(_) | Kind::End) {
-                return Ok(());
-            }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
         let mut out = EventOut::new(&mut emit, halves, length);
@@ -275,10 +270,6 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let failure = Failure { raw, ..Failure::new(code, message, offset) };
     match fault.kind {
         FaultKind::Broken => assembler.lose_the_rest(),
-        FaultKind::Gateway => {
-            let failure = Failure { retryable: Some(true), ..failure };
-            return assembler.feed(Kind::Error(failure).into(), &mut emit);
-        }
         FaultKind::Status(status) => {
             let word = status.to_string();
             let provider_code = Some(word.as_str());

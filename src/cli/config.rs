@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{ChoiceFilter, OnMalformed, Reading, StartIn};
+use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Reading, StartIn};
 use crate::dialect;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
@@ -27,6 +27,10 @@ impl Reading {
                 StartIn::Reasoning => dialect::StartIn::Reasoning,
                 StartIn::Auto => dialect::StartIn::Auto,
             }),
+            at_end: match self.at_end {
+                AtEnd::Cut => dialect::AtEnd::Cut,
+                AtEnd::Stop => dialect::AtEnd::Stop,
+            },
             tools,
             frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
             assembly: AssemblerConfig {

@@ -182,6 +182,15 @@ pub enum StartIn {
     Auto,
 }
 
+/// The meaning of the end of plain text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AtEnd {
+    /// It may have been cut
+    Cut,
+    /// The model stopped by itself: a call that lacks only its closer is closed
+    Stop,
+}
+
 /// What becomes of markup that turns out to be no readable call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnMalformed {
@@ -225,6 +234,10 @@ pub struct Reading {
     /// Where the text begins [default: as the dialect says]
     #[arg(long, value_name = "WHERE", value_enum)]
     pub start_in: Option<StartIn>,
+
+    /// The meaning of the end of plain text
+    #[arg(long, value_name = "WHAT", default_value = "cut")]
+    pub at_end: AtEnd,
 
     /// What becomes of a call inside text that can't be read
     ///

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::dialect::body::calls::{Calls, warn};
 use crate::dialect::machine::Machine;
-use crate::dialect::machine::markup_probe::Watch;
+use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
@@ -15,38 +15,53 @@ use crate::event::{
 };
 use crate::tools::Tools;
 
+/// The meaning of the end of a text that names no end of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AtEnd {
+    /// The text may have been cut.
+    #[default]
+    Cut,
+    /// The model stopped by itself: of a call whose arguments are whole, only
+    /// closers may be missing.
+    Stop,
+}
+
 /// Reads calls, reasoning and metadata out of the answer's text.
 pub(crate) struct Markup {
     choice: Selection,
     start_in: Option<StartIn>,
+    at_end: AtEnd,
     tools: Option<Arc<Tools>>,
     max_args: usize,
-    /// The machines of the open message; none if its text is text.
+    /// The machine of each choice of the open message; `None` if its text is read
+    /// as it is.
     machines: Option<BTreeMap<u64, Machine>>,
-    /// Who looks out for markup where the user asked for no dialect; none after
-    /// the first that was found.
-    watches: Option<BTreeMap<u64, Watch>>,
-    /// The text ended inside a call, and names no end of its own.
+    /// The probes for markup in each choice; `None` once a warning was emitted, or
+    /// if a dialect is active.
+    probes: Option<BTreeMap<u64, MarkupProbe>>,
+    /// True if the text ended inside a call, and names no end of its own.
     is_cut: bool,
     is_plain: bool,
 }
 
 impl Markup {
-    /// A layer for one input, in which a call's arguments may be of so many
+    /// Creates the layer for one input. A call's arguments may have `max_args`
     /// bytes; 0 is no limit.
     pub(crate) fn new(
         choice: &Selection,
         start_in: Option<StartIn>,
+        at_end: AtEnd,
         tools: Option<Arc<Tools>>,
         max_args: usize,
     ) -> Self {
         Markup {
             choice: *choice,
             start_in,
+            at_end,
             tools,
             max_args,
             machines: None,
-            watches: None,
+            probes: None,
             is_cut: false,
             is_plain: false,
         }
@@ -59,12 +74,14 @@ impl Markup {
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
                 self.text(event.choice, text.text, emit)
             }
-            Kind::Text(text) if text.channel.is_none() && self.is_watched(event.choice) => {
+            Kind::Text(text) if text.channel.is_none() && self.is_probed(event.choice) => {
                 let mut emit = |pieces: Pieces<'_>| pieces.events().try_for_each(&mut *emit);
-                self.watch(event.into(), &mut emit)
+                self.probe(event.into(), &mut emit)
             }
             Kind::Finish(finish) => {
-                let stopped = !finish.inferred && finish.finish_reason == FinishReason::Stop;
+                let is_stop =
+                    matches!(finish.finish_reason, FinishReason::Stop | FinishReason::ToolCalls);
+                let stopped = !finish.inferred && is_stop;
                 let is_cut = self.finish_choice(event.choice, stopped, emit)?;
                 self.is_cut |= is_cut && finish.inferred;
                 if self.is_cut { Ok(()) } else { emit(event) }
@@ -89,13 +106,13 @@ impl Markup {
             let mut emit = |event: Event<'_>| emit(event.into());
             return pieces.texts().try_for_each(|text| self.text(choice, text, &mut emit));
         }
-        if is_answer && self.is_watched(choice) {
-            return self.watch(pieces, emit);
+        if is_answer && self.is_probed(choice) {
+            return self.probe(pieces, emit);
         }
         emit(pieces)
     }
 
-    /// The message or the input has ended: what was held back is text.
+    /// Ends the message, or the input: what was held back is text.
     pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
         for choice in choices {
@@ -118,22 +135,22 @@ impl Markup {
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| BTreeMap::new());
-        let is_watched = matches!(self.choice, Selection::Default) && !is_text;
-        self.watches = is_watched.then(BTreeMap::new);
+        let is_probed = matches!(self.choice, Selection::Default) && !is_text;
+        self.probes = is_probed.then(BTreeMap::new);
         emit(Kind::Start(Start { dialect, ..start }).into())
     }
 
-    fn is_watched(&self, choice: u64) -> bool {
-        self.watches.as_ref().is_some_and(|watches| !is_too_many(watches, choice))
+    fn is_probed(&self, choice: u64) -> bool {
+        self.probes.as_ref().is_some_and(|probes| !is_too_many(probes, choice))
     }
 
-    /// Passes text on, and says before the piece of it that opens markup which
-    /// flag would read that. One warning is enough.
-    fn watch(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+    /// Passes text on, with one warning before the first piece of it that opens
+    /// markup, which names the flag that reads it.
+    fn probe(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
         let choice = pieces.event.choice;
-        let watch = self.watches.get_or_insert_default().entry(choice).or_default();
-        let Some((opener, name)) = watch.feed(pieces) else { return emit(pieces) };
-        self.watches = None;
+        let probe = self.probes.get_or_insert_default().entry(choice).or_default();
+        let Some((opener, name)) = probe.feed(pieces) else { return emit(pieces) };
+        self.probes = None;
         let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
         let mut emit = |event: Event<'_>| emit(event.into());
         pieces.events().enumerate().try_for_each(|(at, piece)| {
@@ -162,7 +179,7 @@ impl Markup {
         machine.feed(text, &mut |kind| emit(Event::new(choice, kind)))
     }
 
-    /// Ends a choice's text; tells whether it ended inside a call.
+    /// Ends a choice's text; returns true if it ended inside a call.
     fn finish_choice(
         &mut self,
         choice: u64,
@@ -170,7 +187,10 @@ impl Markup {
         emit: &mut Emit<'_>,
     ) -> io::Result<bool> {
         match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
-            Some(machine) => machine.finish(stopped, &mut |kind| emit(Event::new(choice, kind))),
+            Some(machine) => {
+                let stopped = stopped || self.at_end == AtEnd::Stop;
+                machine.finish(stopped, &mut |kind| emit(Event::new(choice, kind)))
+            }
             None => Ok(false),
         }
     }

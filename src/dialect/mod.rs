@@ -5,7 +5,7 @@
 //! A dialect is data: a [`Dialect`] row, whose markers are patterns. One machine
 //! reads them all. A user's own dialect is a TOML
 //! file with the same fields (see [`load()`]), or the JSON that tokenizers of
-//! Hugging Face have (`template`).
+//! Hugging Face have (`hf_template`).
 //!
 //! To add a dialect, write its row in the file of its family and name it in
 //! [`DIALECTS`]; `fixtures/dialect/NAME/` holds its cases.
@@ -49,10 +49,11 @@ pub(crate) mod table;
 
 pub use error::DialectError;
 pub use load::load;
+pub use markup::AtEnd;
 pub(crate) use markup::Markup;
 pub use spec::{
-    AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, Section, StartIn,
-    Tag, TagRole, Untyped, Word, Words,
+    Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, Section, StartIn, Tag,
+    TagRole, Untyped, Word, Words,
 };
 pub use table::{DIALECTS, Selection, choose, find};
 

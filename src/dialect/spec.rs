@@ -1,12 +1,12 @@
-//! What a row says of a dialect: its regions and sections, and the form of its
-//! calls. A user's TOML file has the same fields.
+//! The row of a dialect: its regions and sections, and the forms of its calls. A
+//! user's TOML file has the same fields.
 
 use serde::Deserialize;
 
 use crate::dialect::load;
 
-/// A word of a row. Built-in rows are part of the program; a user's is read
-/// once and lives as long.
+/// A word of a row. Built-in rows are part of the program; a user's is loaded
+/// once and never freed.
 pub type Word = &'static str;
 
 /// Several words.
@@ -25,10 +25,10 @@ pub struct Dialect {
     /// The models that write so.
     #[serde(default, deserialize_with = "load::texts")]
     pub models: Words,
-    /// Where its text begins, if the user doesn't say.
+    /// The place that its text begins in, unless `--start-in` names another.
     #[serde(default)]
     pub start_in: StartIn,
-    /// Whether `auto` may find it.
+    /// True if `auto` may find it.
     #[serde(default)]
     pub auto: bool,
     /// Tags by name, the short way to write regions and calls: see [`Tag`].
@@ -37,14 +37,14 @@ pub struct Dialect {
     /// Regions of text that isn't the answer, or is only a part of it.
     #[serde(default, rename = "region", deserialize_with = "load::list")]
     pub regions: &'static [Region],
-    /// What stands around a group of calls. If there is one, calls are only
-    /// read inside.
+    /// The markup around groups of calls. If there is any, calls are parsed only
+    /// inside.
     #[serde(default, rename = "section", deserialize_with = "load::list")]
     pub sections: &'static [Section],
     /// The forms of a call.
     #[serde(default, rename = "call", deserialize_with = "load::list")]
     pub calls: &'static [Call],
-    /// Patterns of markers that mean nothing: they are dropped from the text.
+    /// Patterns of markers without a meaning, which are dropped from the text.
     #[serde(default, deserialize_with = "load::texts")]
     pub drops: Words,
 }
@@ -64,7 +64,7 @@ impl Dialect {
         drops: &[],
     };
 
-    /// The markers that open its tags, regions, sections and calls.
+    /// Returns the markers that open its tags, regions, sections and calls.
     pub fn markers(&self) -> impl Iterator<Item = String> {
         let tags = self.tags.iter().map(|tag| format!("<{}>", tag.name));
         let regions = self.regions.iter().map(|region| region.open);
@@ -76,18 +76,17 @@ impl Dialect {
 
 /// A tag, `<name>` to `</name>`, with or without attributes.
 ///
-/// A name may end in `*` where the role is `tool`: what stands for it is the
-/// tool's name, and the inside is a JSON object or one element for each
-/// argument.
+/// If the role is `tool`, the name ends in `*`, which stands for the tool's name;
+/// the inside is a JSON object, or one element for each argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Tag {
     /// The tag's name.
     pub name: Word,
-    /// What it holds.
+    /// The meaning of its inside.
     pub role: TagRole,
 }
 
-/// What a tag holds.
+/// The meaning of a tag's inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TagRole {
@@ -97,28 +96,28 @@ pub enum TagRole {
     Reasoning,
     /// Metadata: a block named as the tag.
     Block,
-    /// Nothing that anyone wants.
+    /// Text that is dropped.
     Drop,
     /// A call.
     Tool,
 }
 
-/// A region of the text.
+/// A part of the text that is not the answer, or is a named part of it.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
     /// The pattern of its opener.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
-    /// The pattern of its closer; empty if only what `ends` names ends it.
+    /// The pattern of its closer; empty if only the markers of `ends` end it.
     #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
-    /// What it holds.
+    /// The meaning of its text.
     pub role: Role,
     /// The channel of its text, or the block's name.
     #[serde(default, deserialize_with = "load::text")]
     pub name: Word,
-    /// What ends it beside its closer.
+    /// The markers that end it beside its closer.
     #[serde(default)]
     pub ends: Ends,
 }
@@ -135,21 +134,21 @@ impl Region {
     }
 }
 
-/// What ends a region beside its closer.
+/// The markers that end a region beside its closer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ends {
-    /// Nothing.
+    /// None.
     #[default]
     Closer,
-    /// The opener of a call, or of a section of calls. A thought it ends only
-    /// where that is no narration.
+    /// The openers of calls and of sections; in a thought, only of those that are
+    /// not `narrated`.
     Calls,
     /// Any opener of the dialect.
     Anything,
 }
 
-/// What a region holds.
+/// The meaning of a region's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -159,12 +158,12 @@ pub enum Role {
     Reasoning,
     /// Metadata: a block by itself.
     Block,
-    /// Nothing that anyone wants.
+    /// Text that is dropped.
     Drop,
 }
 
-/// What stands around a group of calls. Its closer may be missing at the end.
-/// If the user chose the dialect, all of it may be missing.
+/// The markup around a group of calls. Its closer may be missing at the end of
+/// the text; if the user chose the dialect, its opener may be missing as well.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
@@ -174,10 +173,10 @@ pub struct Section {
     /// The pattern of its closer.
     #[serde(deserialize_with = "load::text")]
     pub close: Word,
-    /// Whether it's never missing: the same markup elsewhere is text.
+    /// True if it is never missing: calls outside of it are text.
     #[serde(default)]
     pub required: bool,
-    /// Whether it's narration in a thought, as a call may be.
+    /// True if it is ignored inside reasoning: see [`Call::narrated`].
     #[serde(default)]
     pub narrated: bool,
 }
@@ -189,16 +188,16 @@ impl Section {
     }
 }
 
-/// Where a text begins.
+/// The place that a text begins in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartIn {
-    /// In the answer.
+    /// The answer.
     #[default]
     Text,
-    /// Inside the reasoning region, whose opener was in the prompt.
+    /// The reasoning region, whose opener was in the prompt.
     Reasoning,
-    /// Text is held back until a marker tells.
+    /// Either: text is held back until a marker decides.
     Auto,
 }
 
@@ -209,23 +208,20 @@ pub struct Call {
     /// The pattern of its opener, which may hold the tool's name.
     #[serde(deserialize_with = "load::text")]
     pub open: Word,
-    /// The pattern of its closer; empty if the body shows where the call ends.
+    /// The pattern of its closer; empty if the call ends with its body.
     #[serde(default, deserialize_with = "load::text")]
     pub close: Word,
-    /// How its inside is written.
+    /// The form of its inside.
     pub body: Body,
-    /// Patterns of which one must follow the opener, if the body's own
-    /// beginning doesn't tell enough.
+    /// Patterns of which one must follow the opener. If there is none, the body's
+    /// own beginning must.
     #[serde(default, deserialize_with = "load::texts")]
     pub next: Words,
-    /// Whether the end of the text closes it: models stop at its closer.
-    #[serde(default)]
-    pub at_end: AtEnd,
-    /// Whether it's a call only if `--tools` names the tool.
+    /// True if it is a call only where `--tools` has the tool.
     #[serde(default)]
     pub known: bool,
-    /// Whether it's narration in a thought: its opener is plain text, which a
-    /// model may think about, and no token that it only writes to call.
+    /// True if it is ignored inside reasoning: the opener is ordinary text, so the
+    /// model may merely be quoting it.
     #[serde(default)]
     pub narrated: bool,
 }
@@ -237,7 +233,6 @@ impl Call {
         close: "",
         body: Body::Arguments,
         next: &[],
-        at_end: AtEnd::Never,
         known: false,
         narrated: false,
     };
@@ -261,13 +256,12 @@ impl Call {
 
     /// A call whose body is one text.
     pub const fn raw(open: Word, close: Word, name: Word, key: Word) -> Call {
-        Call {
-            open,
-            close,
-            body: Body::Raw(Raw { name, key }),
-            at_end: AtEnd::Stopped,
-            ..Call::NEW
-        }
+        Call { open, close, body: Body::Raw(Raw { name, key }), ..Call::NEW }
+    }
+
+    /// The markup of a call that can't be read, where no other form fits.
+    pub const fn unreadable(open: Word, close: Word) -> Call {
+        Call { open, close, body: Body::Unreadable, ..Call::NEW }
     }
 
     /// A call without arguments.
@@ -281,21 +275,7 @@ impl Call {
     }
 }
 
-/// Whether a call whose closer is missing is whole at the end of the text. Of
-/// several values, an open one never is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AtEnd {
-    /// It was cut.
-    #[default]
-    Never,
-    /// If the provider says that the model stopped by itself.
-    Stopped,
-    /// Wherever the text ends.
-    Always,
-}
-
-/// How the inside of a call is written.
+/// The form of a call's inside.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
@@ -307,20 +287,23 @@ pub enum Body {
     Parameters(Parameters),
     /// Calls in Python's syntax, in a list or one after another.
     Python,
-    /// The same as JSON, but in Python's literals.
+    /// Python literals in the shape of [`Body::Json`].
     Literal(Envelope),
     /// Braces with bare keys, and strings between these delimiters. The opener
     /// has the name.
     Braces(#[serde(deserialize_with = "load::text")] Word),
-    /// Text as it is: the one argument of one tool.
+    /// Text as it is, which is the only argument.
     Raw(Raw),
     /// YAML: a mapping of the arguments. The opener has the name.
     Yaml,
-    /// Nothing: a call without arguments. The opener has the name.
+    /// Nothing; the opener has the name.
     Empty,
+    /// Anything: the opener is none of a call that can be read.
+    Unreadable,
 }
 
-/// Where an object has a call's parts: the first key that is there.
+/// The keys under which an object has a call's parts. The first one that is there
+/// counts.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Envelope {
@@ -336,9 +319,9 @@ pub struct Envelope {
     /// Keys of an array of calls, or of an object that holds the call's parts.
     #[serde(deserialize_with = "load::texts")]
     pub inner: Words,
-    /// Whether an object's only key is the name, and its value the arguments.
+    /// True if an object's only key is the name, and its value the arguments.
     pub keyed: bool,
-    /// Whether more objects may follow, behind white space, `;` or `,`.
+    /// True if more objects may follow, after white space, `;` or `,`.
     pub many: bool,
 }
 
@@ -376,7 +359,7 @@ pub struct Parameters {
     /// The key of an array's elements, if values hold elements of their own.
     #[serde(default, deserialize_with = "load::text")]
     pub item: Word,
-    /// What a value is that no schema speaks of.
+    /// The type of a value that no schema declares.
     #[serde(default)]
     pub untyped: Untyped,
 }
@@ -387,14 +370,14 @@ impl Parameters {
         Parameters { open: "", close: "", item: "", untyped: Untyped::Text };
 }
 
-/// What a value is that no schema speaks of.
+/// The type of a value that no schema declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Untyped {
     /// A string.
     #[default]
     Text,
-    /// JSON, if it can be read as that, or else a string.
+    /// JSON if it parses as that, or else a string.
     Json,
 }
 

@@ -56,12 +56,14 @@ pub(crate) struct Attempt {
     begun: usize,
     at: usize,
     quote: Option<u8>,
+    /// The end of the first tag, or of what that begins with; 0 before it.
+    tag_end: usize,
     words: Vec<(usize, Range<usize>)>,
     /// The beginning of what is remembered as one word.
     capture: Option<(usize, usize)>,
     /// What may be missing, the innermost last: where its end is, where it
-    /// began, and how many words there were.
-    optional: Vec<(usize, usize, usize)>,
+    /// began, how many words there were, and `tag_end` then.
+    optional: Vec<(usize, usize, usize, usize)>,
 }
 
 impl Attempt {
@@ -76,16 +78,16 @@ impl Attempt {
         while let Some(token) = pattern.tokens.get(self.token) {
             match self.step(token, text.as_bytes(), ended) {
                 Step::Wait => return Match::More,
-                Step::Take => self.at += 1,
+                Step::Take => self.take(token),
                 Step::TakeLast => {
-                    self.at += 1;
+                    self.take(token);
                     self.next(self.token + 1);
                 }
                 Step::Over => self.next(self.token + 1),
                 Step::Jump(token) => self.next(token),
                 Step::Fail => match self.optional.pop() {
-                    Some((end, at, words)) => {
-                        self.at = at;
+                    Some((end, at, words, tag_end)) => {
+                        (self.at, self.tag_end) = (at, tag_end);
                         self.words.truncate(words);
                         self.next(end + 1);
                     }
@@ -94,6 +96,24 @@ impl Attempt {
             }
         }
         Match::Yes(self.at)
+    }
+
+    /// True if it has come past the first tag of the marker, or past what that begins
+    /// with: the text can be nothing else.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.tag_end > 0 && self.at > self.tag_end
+    }
+
+    fn take(&mut self, token: &Token) {
+        self.at += 1;
+        if let Token::Literal(literal) = token {
+            let is_whole = self.at - self.begun == literal.len();
+            let is_tag = literal.contains(['<', '[']) || !literal.is_ascii();
+            let has_word = literal.contains(|c: char| c.is_alphanumeric());
+            if self.tag_end == 0 && is_whole && is_tag && has_word {
+                self.tag_end = self.at;
+            }
+        }
     }
 
     fn next(&mut self, token: usize) {
@@ -116,7 +136,7 @@ impl Attempt {
                 _ => Step::Fail,
             },
             (Token::Optional(end), _) => {
-                self.optional.push((*end, self.at, self.words.len()));
+                self.optional.push((*end, self.at, self.words.len(), self.tag_end));
                 Step::Over
             }
             (Token::OptionalEnd, _) => {

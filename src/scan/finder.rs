@@ -15,6 +15,8 @@ pub(crate) struct Lookahead {
     /// The attempts at what follows; those that failed are gone.
     next: Vec<(Pattern, Attempt)>,
     is_dead: bool,
+    /// The word `name` in what follows.
+    name: Option<String>,
 }
 
 impl Lookahead {
@@ -58,21 +60,35 @@ impl Lookahead {
             self.at += rest.len() - rest.trim_ascii_start().len();
         }
         let rest = text.get(self.at..).unwrap_or_default();
-        let mut found = false;
+        let (mut found, mut name) = (false, None);
         // At the end, what could still become what follows is left as it is.
         self.next.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
             Match::Yes(_) => {
-                found |= attempt.captures(pattern, rest).is_some();
+                let words = attempt.captures(pattern, rest);
+                found |= words.is_some();
+                name = words.and_then(|words| words.get("name").map(str::to_owned));
                 false
             }
             Match::More => true,
             Match::No => false,
         });
+        self.name = self.name.take().or(name);
         match (found, self.next.is_empty(), ended) {
             (true, ..) | (_, false, true) => Match::Yes(length),
             (_, false, false) => Match::More,
             (_, true, _) => Match::No,
         }
+    }
+
+    /// The word `name` in what follows.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// True if the text ends inside the first pattern, after text that only a
+    /// marker has.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.length.is_none() && self.first.is_inside()
     }
 
     /// What the match remembers.

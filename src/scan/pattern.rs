@@ -97,11 +97,21 @@ impl Pattern {
 
     /// Whether it begins as the special tokens of many models are spelled.
     pub(crate) fn is_token(&self) -> bool {
-        let starts = ["<|", "<\u{ff5c}", "]<]"];
+        let starts = ["<|", "</|", "<\u{ff5c}", "</\u{ff5c}", "]<]"];
         match self.tokens.first() {
             Some(Token::Literal(text)) => starts.iter().any(|start| text.starts_with(start)),
             _ => false,
         }
+    }
+
+    /// A list of one pattern that no text matches: only the end may stand for it.
+    pub(crate) fn never() -> Vec<Pattern> {
+        vec![Pattern { tokens: [Token::Literal("\0".to_owned())].into(), place: Place::Any }]
+    }
+
+    /// True if it has no text of its own.
+    pub(crate) fn is_blank(&self) -> bool {
+        !self.tokens.iter().any(|token| matches!(token, Token::Literal(_)))
     }
 
     /// The pattern with words replaced by what an opener remembered. Words that
@@ -161,6 +171,74 @@ impl Pattern {
         }
         Vec::new()
     }
+}
+
+impl Pattern {
+    /// The names that [`Pattern::bind`] replaces by an opener's words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.tokens.iter().filter_map(|token| match token {
+            Token::Word(name, _) => Some(name.as_str()),
+            Token::Namespace => Some("ns"),
+            _ => None,
+        })
+    }
+
+    /// The first byte that a match can begin with and the byte after it, `None`
+    /// if that can be any. Empty if the first one can be any.
+    pub(crate) fn starts(&self) -> Vec<(u8, Option<u8>)> {
+        let mut starts = Vec::new();
+        match collect_starts(&self.tokens, 0, None, &mut starts) {
+            true => starts,
+            false => Vec::new(),
+        }
+    }
+}
+
+/// Adds how a match of the tokens from `at` on can begin, after the byte `first`
+/// if there is one. Returns false if that can be any byte.
+fn collect_starts(
+    tokens: &[Token],
+    mut at: usize,
+    mut first: Option<u8>,
+    starts: &mut Vec<(u8, Option<u8>)>,
+) -> bool {
+    while let Some(token) = tokens.get(at) {
+        at += 1;
+        let space: &[u8] = match token {
+            Token::Literal(text) => {
+                for byte in text.bytes() {
+                    if let Some(first) = first.replace(byte) {
+                        starts.push((first, Some(byte)));
+                        return true;
+                    }
+                }
+                continue;
+            }
+            Token::Optional(end) => {
+                if !collect_starts(tokens, end + 1, first, starts) {
+                    return false;
+                }
+                continue;
+            }
+            Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
+            Token::Newline if first.is_none() => {
+                collect_starts(tokens, at, Some(b'\n'), starts);
+                continue;
+            }
+            Token::Newline => b"\n",
+            Token::Blank => b" \t",
+            Token::Space => b" \t\r\n",
+            _ => break,
+        };
+        match first {
+            Some(first) => starts.extend(space.iter().map(|&byte| (first, Some(byte)))),
+            None => starts.extend(space.iter().map(|&byte| (byte, None))),
+        }
+    }
+    first.is_some_and(|first| {
+        starts.push((first, None));
+        true
+    })
 }
 
 /// Tells each token what it has to know of those behind it.

@@ -125,15 +125,10 @@ fn may_be_text(prefix: &[u8]) -> bool {
     !line.ends_with(b"\n") || !marks.iter().any(|mark| line.starts_with(mark))
 }
 
-/// The one dialect whose calls have no closer but the end of the text: there a
-/// cut can't be seen.
-const CLOSED_BY_THE_END: &str = "\"source\":\"langchain_xml_agent\"";
-
 /// The `tool_call` lines, and how often each is there.
 fn calls<'a>(messages: &[Message<'a>]) -> BTreeMap<&'a str, usize> {
     let mut calls = BTreeMap::new();
     let lines = messages.iter().flat_map(|message| message.of("tool_call"));
-    let lines = lines.filter(|line| !line.contains(CLOSED_BY_THE_END));
     lines.for_each(|line| *calls.entry(line).or_default() += 1);
     calls
 }

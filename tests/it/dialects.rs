@@ -4,10 +4,13 @@ mod objects;
 mod prose;
 mod thoughts;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use toolstream::Config;
 use toolstream::dialect::Dialect;
 use toolstream::dialect::{DIALECTS, Selection};
+use toolstream::tools::Tools;
 
 use crate::case::{Case, Print, kind, root, run};
 use crate::exceptions::Exceptions;
@@ -109,11 +112,22 @@ fn every_example_ends_well() {
     }
 }
 
+/// Rows whose calls `auto` finds only if `--tools` names the tool: they have no
+/// marker of their own.
+const OF_KNOWN_TOOLS: &[&str] = &["llama3_json", "pythonic"];
+
 /// No two rows look the same: each one's fixture is read as its own.
 #[test]
 fn auto_tells_every_row_from_the_others() {
-    for example in Example::every().filter(|example| example.row.auto) {
+    for mut example in Example::every().filter(|example| example.row.auto) {
         let row = example.row;
+        if OF_KNOWN_TOOLS.contains(&row.name) {
+            assert_eq!(example.calls(Selection::Auto, &example.input).len(), 0, "{}", row.name);
+            let calls = example.calls(Selection::Row(row), &example.input);
+            let tools: Vec<_> = calls.iter().map(|call| format!("{}:{{}}", call["name"])).collect();
+            let tools = Tools::parse(&format!("{{{}}}", tools.join(","))).unwrap();
+            example.config.tools = Some(Arc::new(tools));
+        }
         let calls = example.calls(Selection::Auto, &example.input);
         let sources: Vec<_> = calls.iter().map(|call| &call["source"]).collect();
         assert!(!calls.is_empty(), "{}: no call", row.name);
@@ -125,7 +139,7 @@ fn auto_tells_every_row_from_the_others() {
 const HOSTILE: &[&str] = &[
     "</parameter>",
     "</function>",
-    "<parameter=x>",
+    "<parameter=x>1</parameter>",
     "</tool_call>",
     "</arg_value>",
     "</\u{ff5c}DSML\u{ff5c}parameter>",

@@ -53,8 +53,8 @@ mod run;
 #[path = "../cases/shape.rs"]
 #[allow(dead_code)]
 mod shape;
-/// Beginnings of inputs, one after another, cut at every byte.
-mod spliced;
+/// Fixtures of dialects, joined and spliced.
+mod splice;
 /// Random records that repeat the last one.
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.

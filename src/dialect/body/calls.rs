@@ -18,9 +18,6 @@ const MAX_MARKUP: usize = 64 << 10;
 /// Takes the events of a dialect.
 pub(crate) type Emit<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
 
-/// An alias until all of the machine says `Emit`.
-pub(crate) type Say<'s> = Emit<'s>;
-
 /// The calls of one text.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -181,7 +178,7 @@ impl Calls {
     }
 
     /// Emits a fragment of the open call's arguments.
-    pub(super) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         self.arguments(Arguments::Fragment(text), emit)
     }
 

@@ -34,6 +34,7 @@ pub(crate) enum BodyForm {
     Raw(Raw),
     Yaml,
     Empty,
+    Unreadable,
 }
 
 /// Reads one body.
@@ -107,7 +108,11 @@ impl BodyReader {
                 brackets: Brackets::new(delimiter),
                 text: String::new(),
             },
-            BodyForm::Parameters { .. } | BodyForm::Raw(_) | BodyForm::Yaml | BodyForm::Empty => {
+            BodyForm::Parameters { .. }
+            | BodyForm::Raw(_)
+            | BodyForm::Yaml
+            | BodyForm::Empty
+            | BodyForm::Unreadable => {
                 return None;
             }
         })

@@ -1,301 +1,423 @@
 //! Sections and calls.
 
 use std::io;
+use std::rc::Rc;
 
-use crate::dialect::body::calls::{Say, warn};
+use crate::dialect::body::calls::{Emit, warn};
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyReader, Progress};
-use crate::dialect::machine::rules;
-use crate::dialect::machine::{CallForm, Captures, Go, Machine, Place, Rule};
-use crate::dialect::spec::Parameters;
+use crate::dialect::machine::grammar::{CallId, GrammarId, SectionId};
+use crate::dialect::machine::place::{OpenCall, OpenSection, OpenText, OpenValue, Part, Place};
+use crate::dialect::machine::rules::{Go, Rule};
+use crate::dialect::machine::search::Marker;
+use crate::dialect::machine::{Machine, RulesKey};
+use crate::dialect::spec::{Ends, Parameters, Role};
 use crate::event::Reason;
-use crate::scan;
-use crate::scan::{Attempt, Match, Pattern};
+use crate::scan::{Attempt, Captures, Match};
 
 impl Machine {
-    /// The markers that are legal in some part of the open call.
-    pub(crate) fn call_rules(&self, place: Place) -> Vec<Rule> {
-        let Some(form) = self.call_form() else { return Vec::new() };
-        let words = &self.words;
-        let mut ends = rules::bound(&form.close, words, Go::EndCall);
-        if let Some((g, s, words)) = &self.section {
-            let section = self.grammars.get(*g).and_then(|grammar| grammar.sections.get(*s));
-            let close = section.map_or(&[][..], |section| &section.close);
-            ends.extend(rules::bound(close, words, Go::EndSection));
-        }
-        match (place, &form.body) {
-            (Place::Value, BodyForm::Parameters { open, close: Some(close), form }) => {
-                let open = Rule::new(open.bind(words), Go::Parameter);
-                let key = self.keys.last().cloned().unwrap_or_default();
-                let close = Rule::new(close.bind(words).bind(&key), Go::EndValue);
-                if !form.item.is_empty() {
-                    return vec![open, close];
-                }
-                // Where nothing is escaped, the closer closes the value only
-                // if what may follow a value follows, or what ends the call.
-                let mut beyond = self.beyond();
-                beyond.retain(|rule| {
-                    let is_plain = !rule.known && rule.pattern.place() == scan::Place::Any;
-                    is_plain && rule.go != Go::Nothing
-                });
-                let next = [open].into_iter().chain(ends).chain(beyond);
-                let next = next.map(|rule| rule.pattern).collect();
-                return vec![Rule { next, ..close }];
-            }
-            (Place::Value, BodyForm::Parameters { open, close: None, .. })
-            | (Place::Call, BodyForm::Parameters { open, .. }) => {
-                ends.push(Rule::new(open.bind(words), Go::Parameter));
-            }
-            (Place::Call, BodyForm::Json(envelope)) if envelope.many => {
-                let next = Pattern::parse("{").ok();
-                ends.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
-            }
-            _ => {}
-        }
-        if place == Place::Call {
-            ends.extend(self.beyond());
-        }
-        ends
-    }
-
-    /// The markers that are none of the open call: it's over where one comes.
-    fn beyond(&self) -> Vec<Rule> {
-        let (g, section) = (self.form.0, self.section.as_ref());
-        let words = section.map(|(.., words)| words);
-        let grammar = self.grammars.get(g);
-        grammar.map_or_else(Vec::new, |grammar| rules::beyond_call(grammar, g, words))
-    }
-
-    /// A marker that is none of the open call ends it.
-    pub(crate) fn leave_call(&mut self, go: Go, say: &mut Say<'_>) -> io::Result<()> {
-        self.end_unclosed(say)?;
-        self.section = self.section.take().filter(|_| matches!(go, Go::Call(..)));
-        self.back_to_text();
-        Ok(())
-    }
-
-    /// The open call is over and has no closer. It's whole if its body shows
-    /// that; of several arguments, more may have been to come.
-    fn end_unclosed(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        if self.body.is_none() || self.place != Place::Call {
-            self.calls.fault(Reason::Malformed, say)?;
-        } else if self.has_closer() && !self.calls.is_faulty() {
-            warn("missing_closer", "a call without its closer was ended by what follows it", say)?;
-        }
-        self.calls.close(say)
-    }
-
     /// The first call or section decides which dialect this is.
-    fn settle_on(&mut self, g: usize) -> usize {
-        if self.named || self.grammars.len() == 1 {
-            return g.min(self.grammars.len().saturating_sub(1));
+    fn settle(&mut self, id: GrammarId) {
+        if self.settled.is_none() {
+            self.settled = Some(id);
+            self.known.clear();
         }
-        self.grammars = self.grammars.get(g).cloned().into_iter().collect();
-        self.known.clear();
-        0
+    }
+
+    /// True in a thought, or in a section inside one.
+    fn is_in_thought(&self) -> bool {
+        match &self.place {
+            Place::Region(open) => {
+                open.form.role == Role::Reasoning && open.form.ends == Ends::Calls
+            }
+            Place::Section(open) => open.in_thought,
+            Place::Text(_) | Place::Call(_) => false,
+        }
+    }
+
+    /// Takes the opener of a call or a section that the text ended in.
+    pub(crate) fn cut_header(
+        &mut self,
+        marker: &Marker,
+        text: &str,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        self.leave_text(emit)?;
+        let id = match marker.go {
+            Go::Section(id) => id.0,
+            Go::Call(id) => id.0,
+            _ => return Ok(()),
+        };
+        self.calls.open_markup(self.grammars.get(id).name, text, &marker.words, "");
+        self.is_cut = true;
+        self.calls.cut(emit)
     }
 
     pub(crate) fn open_section(
         &mut self,
-        g: usize,
-        s: usize,
+        id: SectionId,
         marker: &str,
         words: Captures,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.leave_text(say)?;
-        self.region = None;
-        let g = self.settle_on(g);
-        self.section = Some((g, s, words));
-        self.group = (marker.to_owned(), self.calls.count());
-        self.space = Some(String::new());
-        self.enter(Place::Section);
+        self.leave_text(emit)?;
+        self.settle(id.0);
+        let form = Rc::clone(self.grammars.section(id));
+        let (marker, before) = (marker.to_owned(), self.calls.count());
+        let (space, in_thought) = (Some(String::new()), self.is_in_thought());
+        let open = OpenSection { id, form, marker, words, before, space, in_thought };
+        self.enter(Place::Section(open));
         Ok(())
     }
 
-    /// The text ends between the calls of a section; tells whether it was cut.
+    /// Ends the text between the calls of a section; returns true if it was cut.
     /// What is held back is a part of the closer, or of another call's opener.
-    pub(crate) fn finish_section(&mut self, held: &str, say: &mut Say<'_>) -> io::Result<bool> {
-        let closers = self.legal.rules.iter().filter(|rule| rule.go == Go::EndSection);
-        let is_closer =
-            |rule: &Rule| Attempt::default().advance(&rule.pattern, held, false) != Match::No;
-        let has_calls = self.calls.count() > self.group.1;
-        if has_calls && (held.trim_ascii().is_empty() || closers.into_iter().any(is_closer)) {
+    pub(crate) fn finish_section(&mut self, held: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
+        let Place::Section(open) = &self.place else { return Ok(false) };
+        let is_closer = |rule: &Rule| {
+            rule.go == Go::EndSection
+                && Attempt::default().advance(&rule.pattern, held, false) != Match::No
+        };
+        let has_calls = self.calls.count() > open.before;
+        let is_over = held.trim_ascii().is_empty() || self.search.rules.rules.iter().any(is_closer);
+        if has_calls && is_over {
             return Ok(false);
         }
-        let marker = if has_calls { held.to_owned() } else { self.group.0.clone() + held };
-        let (g, ..) = self.section.take().unwrap_or_default();
-        let source = self.grammars.get(g).map_or("", |grammar| grammar.name);
+        let marker = if has_calls { held.to_owned() } else { open.marker.clone() + held };
+        let source = self.grammars.get(open.id.0).name;
         self.calls.open_markup(source, &marker, &Captures::default(), "");
-        self.calls.cut(say).map(|()| true)
+        self.calls.cut(emit).map(|()| true)
     }
 
     pub(crate) fn open_call(
         &mut self,
-        g: usize,
-        c: usize,
+        id: CallId,
         marker: &str,
         words: Captures,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.leave_text(say)?;
-        self.region = None;
-        let g = self.settle_on(g);
+        self.leave_text(emit)?;
+        self.settle(id.0);
         if self.calls.count() == 0 {
-            self.known.remove(&None);
+            self.known.remove(&RulesKey::Text);
         }
-        self.form = (g, c);
-        self.keys.clear();
-        let Some(grammar) = self.grammars.get(g).cloned() else { return Ok(()) };
-        let Some(form) = grammar.calls.get(c) else { return Ok(()) };
+        let in_thought = self.is_in_thought();
+        let text = Place::Text(OpenText::default());
+        let section = match std::mem::replace(&mut self.place, text) {
+            Place::Section(section) => Some(section),
+            _ => None,
+        };
+        let form = Rc::clone(self.grammars.call(id));
         let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
-        self.calls.open_markup(grammar.name, marker, &words, name);
-        self.words = self.with_section(words);
-        self.body = BodyReader::new(&form.body);
-        match &form.body {
-            _ if self.body.is_some() => self.enter(Place::Body),
+        self.calls.open_markup(self.grammars.get(id.0).name, marker, &words, name);
+        let part = match &form.body {
             BodyForm::Raw(raw) => {
                 let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
-                self.calls.open_value(&opener, say)?;
-                self.enter(Place::Value);
+                self.calls.open_value(&opener, emit)?;
+                Part::Value(OpenValue::default())
             }
             BodyForm::Yaml => {
-                self.calls.open_yaml(say)?;
-                self.enter(Place::Value);
+                self.calls.open_yaml(emit)?;
+                Part::Value(OpenValue::default())
             }
-            BodyForm::Empty if form.close.is_empty() => {
-                self.calls.begin(say)?;
-                self.end_call("", say)?;
+            BodyForm::Arguments => {
+                self.calls.begin(emit)?;
+                Part::Head
             }
-            _ => {
-                self.calls.begin(say)?;
-                self.enter(Place::Call);
+            BodyForm::Unreadable => {
+                self.calls.fault(Reason::Malformed, emit)?;
+                Part::Broken
             }
-        }
+            body => match BodyReader::new(body) {
+                Some(reader) => Part::Body(reader),
+                None => {
+                    self.calls.begin(emit)?;
+                    Part::Between(None)
+                }
+            },
+        };
+        let words = with_section(words, section.as_ref());
+        let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
+        self.enter(Place::Call(OpenCall { id, form, words, section, in_thought, part }));
+        if is_over { self.end_call("", emit) } else { Ok(()) }
+    }
+
+    /// Ends the open call at a marker that is none of its own. A section goes on
+    /// if that opens another call.
+    pub(crate) fn leave_call(&mut self, go: Go, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.end_unclosed(emit)?;
+        self.end_place(matches!(go, Go::Call(_)));
         Ok(())
     }
 
-    /// The words of a call's opener, with those of its section.
-    fn with_section(&self, mut words: Captures) -> Captures {
-        for (name, word) in self.section.iter().flat_map(|(.., words)| &words.words) {
-            if words.get(name).is_none() {
-                words.words.push((name.clone(), word.clone()));
-            }
+    /// Closes the open call, which has no closer. It's whole if its body shows
+    /// that; of several arguments, more may have been to come.
+    fn end_unclosed(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Place::Call(call) = &self.place else { return Ok(()) };
+        let is_between = matches!(call.part, Part::Between(_));
+        if !is_between || BodyReader::new(&call.form.body).is_none() {
+            self.calls.fault(Reason::Malformed, emit)?;
+        } else if call.has_closer() && !self.calls.is_faulty() {
+            warn("closer_missing", "a call without its closer was ended by what follows it", emit)?;
         }
-        words
+        self.calls.close(emit)
     }
 
-    /// Takes what belongs to the call's body; tells how many bytes.
-    pub(crate) fn feed_body(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<usize> {
-        let Some(body) = &mut self.body else { return Ok(text.len()) };
-        let (taken, progress) = body.feed(text, &mut self.calls, say)?;
+    /// Leaves the open call for its section, if that goes on, or for the text.
+    fn end_place(&mut self, section_goes_on: bool) {
+        let text = Place::Text(OpenText::default());
+        match std::mem::replace(&mut self.place, text) {
+            Place::Call(OpenCall { section: Some(section), .. }) if section_goes_on => {
+                let space = Some(String::new());
+                self.enter(Place::Section(OpenSection { space, ..section }));
+            }
+            Place::Call(call) => self.back_to_text(call.in_thought),
+            _ => self.back_to_text(false),
+        }
+    }
+
+    /// Ends the text in a call; returns true if the call was cut. `held` may be a
+    /// part of its closer.
+    pub(crate) fn finish_call(
+        &mut self,
+        held: &str,
+        stopped: bool,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<bool> {
+        let Place::Call(call) = &self.place else { return Ok(false) };
+        let is_over = match &call.part {
+            Part::Between(_) => true,
+            Part::Body(body) => body.is_between(),
+            _ => false,
+        };
+        if is_over && !call.has_closer() && self.calls.has_closed() {
+            return Ok(false);
+        }
+        let is_whole = match &call.part {
+            Part::Between(_) => !self.calls.is_faulty(),
+            Part::Value(_) => call.form.is_one_value(),
+            _ => false,
+        };
+        if matches!(&call.part, Part::Value(value) if value.is_weak) {
+            self.calls.push_raw(held);
+            self.calls.fault(Reason::Malformed, emit)?;
+            return self.calls.close(emit).map(|()| false);
+        }
+        if !stopped || !is_whole {
+            self.calls.push_raw(held);
+            if !held.trim_ascii().is_empty() {
+                self.calls.begin(emit)?;
+            }
+            return self.calls.cut(emit).map(|()| true);
+        }
+        if call.has_closer() {
+            warn("closer_missing", "a call without its closer was ended by the text's end", emit)?;
+        }
+        self.calls.close(emit).map(|()| false)
+    }
+
+    /// Takes what stands before a call's arguments; returns how many bytes. An
+    /// object begins with a brace, and where nothing comes before what may be
+    /// the closer, there are no arguments.
+    pub(crate) fn feed_head(&mut self, text: &str) -> usize {
+        let taken = text.len() - text.trim_ascii_start().len();
+        self.calls.push_raw(text.get(..taken).unwrap_or_default());
+        let rest = text.get(taken..).unwrap_or_default();
+        let is_json = rest.starts_with(['{', '[', '"']);
+        if is_json || (!rest.is_empty() && self.search.rules.find(rest, 0) != Some(0)) {
+            self.enter_arguments(is_json);
+        } else if !rest.is_empty() {
+            self.begin_search(rest);
+            if self.search.is_idle() {
+                self.enter_arguments(false);
+            }
+        }
+        taken
+    }
+
+    /// Goes on from before the arguments, where these are not missing.
+    pub(crate) fn leave_head(&mut self) {
+        if let Place::Call(OpenCall { part: Part::Head, .. }) = &self.place {
+            self.enter_arguments(false);
+        }
+    }
+
+    fn enter_arguments(&mut self, is_json: bool) {
+        let Place::Call(call) = &self.place else { return };
+        let body = BodyReader::new(&call.form.body).filter(|_| is_json || !call.has_closer());
+        self.enter_part(body.map_or(Part::Loose, Part::Body));
+    }
+
+    /// Takes the opener or the closer of a parameter that is a part of a value.
+    pub(crate) fn inner_marker(
+        &mut self,
+        go: Go,
+        marker: &str,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        if let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place {
+            match go {
+                Go::InnerCall => value.quotes_call = true,
+                Go::InnerParameter if !value.quotes_call => value.inner += 1,
+                Go::InnerParameter => {}
+                Go::WeakEnd => value.is_weak = true,
+                _ => value.inner = value.inner.saturating_sub(1),
+            }
+        }
+        self.calls.feed_value(marker, emit)
+    }
+
+    /// Takes what belongs to the call's body; returns how many bytes.
+    pub(crate) fn feed_body(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<usize> {
+        let Place::Call(OpenCall { form, part: Part::Body(body), .. }) = &mut self.place else {
+            return Ok(text.len());
+        };
+        let (taken, progress) = body.feed(text, &mut self.calls, emit)?;
         match progress {
             Progress::Open => {}
-            Progress::Whole => self.body_is_whole(say)?,
             Progress::Bad => {
-                self.calls.fault(Reason::Malformed, say)?;
-                self.enter(Place::Broken);
+                self.calls.fault(Reason::Malformed, emit)?;
+                self.enter_part(Part::Broken);
             }
+            // Where the body shows where the call ends, it ends here.
+            Progress::Whole if form.close.is_empty() && !form.may_repeat() => {
+                self.end_call("", emit)?;
+            }
+            Progress::Whole => self.enter_part(Part::Between(None)),
         }
         Ok(taken)
     }
 
-    /// Where the body shows where the call ends, it ends here.
-    fn body_is_whole(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        let may_repeat =
-            |form: &CallForm| matches!(&form.body, BodyForm::Json(envelope) if envelope.many);
-        if self.has_closer() || self.call_form().is_some_and(may_repeat) {
-            self.enter(Place::Call);
-            return Ok(());
-        }
-        self.end_call("", say)
+    pub(crate) fn next_object(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Place::Call(call) = &self.place else { return Ok(()) };
+        let Some(mut body) = BodyReader::new(&call.form.body) else { return Ok(()) };
+        body.feed_all(marker, &mut self.calls, emit)?;
+        self.enter_part(Part::Body(body));
+        Ok(())
     }
 
-    pub(crate) fn next_object(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.space = None;
-        self.body = self.call_form().and_then(|form| BodyReader::new(&form.body));
-        self.enter(Place::Body);
-        match &mut self.body {
-            Some(body) => body.feed_all(marker, &mut self.calls, say),
-            None => Ok(()),
-        }
-    }
-
-    /// Text inside a call that is neither marker nor value.
-    pub(crate) fn call_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        if self.place == Place::Call && !self.has_closer() {
-            let space = self.space.get_or_insert_default();
+    /// Takes text inside a call that is neither marker nor value.
+    pub(crate) fn call_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        if let Place::Call(call) = &mut self.place
+            && !call.has_closer()
+            && let Part::Between(space) = &mut call.part
+        {
+            let space = space.get_or_insert_default();
             if text.chars().all(|c| c.is_ascii_whitespace() || matches!(c, ';' | ',')) {
                 space.push_str(text);
                 return Ok(());
             }
             // What is no further object of the call is the answer's.
             let space = std::mem::take(space);
-            self.end_call("", say)?;
-            self.text(&space, say)?;
-            return self.text(text, say);
+            self.end_call("", emit)?;
+            self.text(&space, emit)?;
+            return self.text(text, emit);
         }
         self.calls.push_raw(text);
-        if text.trim_ascii().is_empty() { Ok(()) } else { self.calls.fault(Reason::Malformed, say) }
+        if text.trim_ascii().is_empty() {
+            Ok(())
+        } else {
+            self.calls.fault(Reason::Malformed, emit)
+        }
     }
 
     pub(crate) fn open_value(
         &mut self,
         marker: &str,
         words: Captures,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        let form = match self.call_form().map(|form| &form.body) {
-            Some(BodyForm::Parameters { form, .. }) => *form,
+        let Place::Call(call) = &mut self.place else { return Ok(()) };
+        let form = match &call.form.body {
+            BodyForm::Parameters { form, .. } => *form,
             _ => Parameters::TEXT,
         };
         let is_nested = !form.item.is_empty();
-        if is_nested && self.place == Place::Value && !self.calls.may_nest() {
-            return self.calls.feed_value(marker, say);
-        }
+        let mut keys = match &mut call.part {
+            Part::Value(keys) if is_nested && !self.calls.may_nest() => {
+                return self.calls.feed_value(marker, emit);
+            }
+            Part::Value(value) => std::mem::take(&mut value.keys),
+            _ => Vec::new(),
+        };
         if !is_nested && self.calls.has_value() {
-            self.calls.close_value(say)?;
-            self.keys.pop();
+            self.calls.close_value(emit)?;
+            keys.pop();
         }
         self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
-        self.calls.open_value(&Opener { key, kind, form }, say)?;
-        self.keys.push(words);
-        self.enter(Place::Value);
+        self.calls.open_value(&Opener { key, kind, form }, emit)?;
+        keys.push(words);
+        self.enter_part(Part::Value(OpenValue { keys, ..OpenValue::default() }));
         Ok(())
     }
 
-    pub(crate) fn end_value(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
+    pub(crate) fn end_value(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.calls.is_in_string() {
-            return self.calls.feed_value(marker, say);
+            return self.calls.feed_value(marker, emit);
         }
-        self.calls.close_value(say)?;
+        self.calls.close_value(emit)?;
         self.calls.push_raw(marker);
-        self.keys.pop();
-        self.enter(if self.calls.has_value() { Place::Value } else { Place::Call });
+        let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place else {
+            return Ok(());
+        };
+        let OpenValue { mut keys, inner, .. } = std::mem::take(value);
+        keys.pop();
+        if inner > 0 {
+            self.calls.fault(Reason::Malformed, emit)?;
+        }
+        let is_outermost = !self.calls.has_value();
+        let outer = Part::Value(OpenValue { keys, ..OpenValue::default() });
+        self.enter_part(if is_outermost { Part::Between(None) } else { outer });
         Ok(())
     }
 
-    pub(crate) fn end_call(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
-        self.calls.push_raw(marker);
-        self.calls.close(say)?;
-        if self.section.is_some() {
-            self.space = Some(String::new());
-            self.enter(Place::Section);
-        } else {
-            self.back_to_text();
+    pub(crate) fn end_call(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.calls.is_in_string() {
+            return self.calls.feed_value(marker, emit);
         }
+        self.calls.push_raw(marker);
+        if self.is_in_open_value() {
+            self.calls.fault(Reason::Malformed, emit)?;
+        }
+        self.calls.close(emit)?;
+        self.end_place(true);
         Ok(())
     }
 
-    /// The section's closer; inside a call, that lacks its own.
-    pub(crate) fn end_section(&mut self, marker: &str, say: &mut Say<'_>) -> io::Result<()> {
-        if self.place != Place::Section {
+    /// True in one of several values, which has a closer of its own.
+    fn is_in_open_value(&self) -> bool {
+        let Place::Call(OpenCall { form, part: Part::Value(_), .. }) = &self.place else {
+            return false;
+        };
+        matches!(form.body, BodyForm::Parameters { close: Some(_), .. })
+    }
+
+    /// Takes the section's closer; inside a call, that lacks its own.
+    pub(crate) fn end_section(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.calls.is_in_string() {
+            return self.calls.feed_value(marker, emit);
+        }
+        if matches!(self.place, Place::Call(_)) {
             self.calls.push_raw(marker);
-            self.end_unclosed(say)?;
+            self.end_unclosed(emit)?;
         }
-        self.section = None;
-        self.back_to_text();
+        let in_thought = match &self.place {
+            Place::Section(open) => open.in_thought,
+            Place::Call(call) => call.in_thought,
+            Place::Text(_) | Place::Region(_) => false,
+        };
+        self.back_to_text(in_thought);
         Ok(())
     }
+}
+
+/// The words of a call's opener, with those of its section.
+fn with_section(mut words: Captures, section: Option<&OpenSection>) -> Captures {
+    for (name, word) in section.into_iter().flat_map(|section| &section.words.words) {
+        if words.get(name).is_none() {
+            words.words.push((name.clone(), word.clone()));
+        }
+    }
+    words
 }

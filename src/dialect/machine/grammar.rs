@@ -1,22 +1,29 @@
-//! A dialect's patterns, read once, and the markers that they stand for.
+//! A dialect's row with its patterns parsed.
+
+use std::rc::Rc;
 
 use crate::dialect::body::BodyForm;
-use crate::dialect::spec::{AtEnd, Body, Call, Dialect, Ends, Parameters, Region, Role, TagRole};
-use crate::scan::{Captures, Pattern};
+use crate::dialect::rows::tags;
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role, TagRole};
+use crate::dialect::spec::{Parameters, Section};
+use crate::scan::Pattern;
 
-/// A dialect whose patterns have been read.
+/// A dialect whose patterns have been parsed.
 pub(crate) struct Grammar {
     pub(crate) name: &'static str,
-    pub(crate) regions: Vec<RegionForm>,
-    pub(crate) sections: Vec<SectionForm>,
-    pub(crate) calls: Vec<CallForm>,
+    pub(crate) regions: Vec<Rc<RegionForm>>,
+    pub(crate) sections: Vec<Rc<SectionForm>>,
+    pub(crate) calls: Vec<Rc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
+    /// The tokens that end a message in any dialect.
+    pub(crate) ends: Vec<Pattern>,
 }
 
 pub(crate) struct RegionForm {
     pub(crate) open: Pattern,
     pub(crate) close: Vec<Pattern>,
     pub(crate) role: Role,
+    /// The channel of its text, or the block's name; empty if it has none.
     pub(crate) name: &'static str,
     pub(crate) ends: Ends,
 }
@@ -32,58 +39,71 @@ pub(crate) struct CallForm {
     pub(crate) open: Pattern,
     pub(crate) close: Vec<Pattern>,
     pub(crate) body: BodyForm,
-    /// What must follow its opener; nothing, if that doesn't matter.
+    /// Patterns of which one must follow the opener; anything may if there is none.
     pub(crate) next: Vec<Pattern>,
-    pub(crate) at_end: AtEnd,
+    /// True if the row says what follows.
+    pub(crate) has_own_next: bool,
     pub(crate) known: bool,
     pub(crate) narrated: bool,
 }
 
-/// A marker that is legal in a place, and where it leads.
+/// The grammars that a text may be in: one, or all that `auto` knows. Copies
+/// share them.
 #[derive(Clone)]
-pub(crate) struct Rule {
-    pub(crate) pattern: Pattern,
-    /// What must follow, behind white space, unless the text ends; nothing, if
-    /// that doesn't matter.
-    pub(crate) next: Vec<Pattern>,
-    /// Whether it's legal only where prose is not: see [`crate::dialect::machine::markdown_context`].
-    pub(crate) guarded: bool,
-    /// Whether the name in it must be a tool's that is known.
-    pub(crate) known: bool,
-    pub(crate) go: Go,
-}
+pub(crate) struct Grammars(Rc<[Grammar]>);
 
-/// Where a marker leads. The first number is the grammar's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Go {
-    Region(usize, usize),
-    Section(usize, usize),
-    Call(usize, usize),
-    /// The closer of a reasoning region that wasn't open.
-    Stray,
-    /// A marker that means nothing here.
-    Nothing,
-    EndRegion,
-    EndSection,
-    Parameter,
-    EndValue,
-    /// Another object of the same call's body.
-    NextObject,
-    EndCall,
-}
+/// A grammar by its number in [`Grammars`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GrammarId(usize);
 
-impl Rule {
-    pub(crate) fn new(pattern: Pattern, go: Go) -> Self {
-        Rule { pattern, next: Vec::new(), guarded: false, known: false, go }
+/// A region by its grammar, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RegionId(pub(crate) GrammarId, usize);
+
+/// A section by its grammar, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SectionId(pub(crate) GrammarId, usize);
+
+/// A form of calls by its grammar, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(crate) GrammarId, usize);
+
+impl Grammars {
+    /// Parses the patterns of these rows. Skips a row that has a mistake: a test
+    /// parses the built-in ones, and `load` a user's.
+    pub(crate) fn new(rows: impl Iterator<Item = &'static Dialect>) -> Self {
+        Grammars(rows.filter_map(|row| Grammar::new(row).ok()).collect())
+    }
+
+    /// All grammars with their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (GrammarId, &Grammar)> {
+        self.0.iter().enumerate().map(|(number, grammar)| (GrammarId(number), grammar))
+    }
+
+    /// Returns the id of the only grammar; `None` if there are several.
+    pub(crate) fn only(&self) -> Option<GrammarId> {
+        (self.0.len() == 1).then_some(GrammarId(0))
+    }
+
+    pub(crate) fn get(&self, GrammarId(number): GrammarId) -> &Grammar {
+        &self.0[number]
+    }
+
+    pub(crate) fn region(&self, id: RegionId) -> &Rc<RegionForm> {
+        self.get(id.0).region(id)
+    }
+
+    pub(crate) fn section(&self, SectionId(grammar, number): SectionId) -> &Rc<SectionForm> {
+        &self.get(grammar).sections[number]
+    }
+
+    pub(crate) fn call(&self, id: CallId) -> &Rc<CallForm> {
+        self.get(id.0).call(id)
     }
 }
 
-fn optional(text: &str) -> Result<Option<Pattern>, String> {
-    if text.is_empty() { Ok(None) } else { Pattern::parse(text).map(Some) }
-}
-
 impl Grammar {
-    /// Reads a dialect's patterns. Fails with a sentence that says which one
+    /// Parses a dialect's patterns. Fails with a sentence that says which one
     /// is wrong.
     pub(crate) fn new(row: &Dialect) -> Result<Self, String> {
         let mut grammar = Grammar {
@@ -92,40 +112,69 @@ impl Grammar {
             sections: Vec::new(),
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
+            ends: tags::END_TOKENS.iter().filter_map(|end| Pattern::parse(end).ok()).collect(),
         };
-        row.regions.iter().try_for_each(|region| grammar.region(region))?;
-        for section in row.sections {
-            let form = SectionForm {
-                open: Pattern::parse(section.open)?,
-                close: Pattern::parse_any(section.close)?,
-                required: section.required,
-                narrated: section.narrated,
-            };
-            grammar.sections.push(form);
-        }
-        row.calls.iter().try_for_each(|call| grammar.call(call))?;
-        row.tags.iter().try_for_each(|tag| grammar.tag(tag.name, tag.role))?;
+        row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
+        row.sections.iter().try_for_each(|section| grammar.add_section(section))?;
+        row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
+        row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
         Ok(grammar)
     }
 
-    /// Whether calls stand in sections, wherever the text is from.
+    /// True if calls stand in sections, wherever the text is from.
     pub(crate) fn requires_sections(&self) -> bool {
         self.sections.iter().any(|section| section.required)
     }
 
-    /// The markers that mean nothing.
-    pub(crate) fn drops(&self) -> impl Iterator<Item = Rule> {
-        self.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing))
+    /// True if blocks stand inside its other regions.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.regions.iter().any(|region| region.role == Role::Block)
     }
 
-    fn region(&mut self, region: &Region) -> Result<(), String> {
+    pub(crate) fn region(&self, RegionId(_, number): RegionId) -> &Rc<RegionForm> {
+        &self.regions[number]
+    }
+
+    pub(crate) fn call(&self, CallId(_, number): CallId) -> &Rc<CallForm> {
+        &self.calls[number]
+    }
+
+    /// The regions with their ids, where this grammar has the id `id`.
+    pub(crate) fn regions(
+        &self,
+        id: GrammarId,
+    ) -> impl Iterator<Item = (RegionId, &Rc<RegionForm>)> {
+        self.regions.iter().enumerate().map(move |(number, form)| (RegionId(id, number), form))
+    }
+
+    /// The sections with their ids, where this grammar has the id `id`.
+    pub(crate) fn sections(
+        &self,
+        id: GrammarId,
+    ) -> impl Iterator<Item = (SectionId, &Rc<SectionForm>)> {
+        self.sections.iter().enumerate().map(move |(number, form)| (SectionId(id, number), form))
+    }
+
+    /// The forms of calls with their ids, where this grammar has the id `id`.
+    pub(crate) fn calls(&self, id: GrammarId) -> impl Iterator<Item = (CallId, &Rc<CallForm>)> {
+        self.calls.iter().enumerate().map(move |(number, form)| (CallId(id, number), form))
+    }
+
+    fn add_region(&mut self, region: &Region) -> Result<(), String> {
         let Region { role, name, ends, .. } = *region;
         let (open, close) = (Pattern::parse(region.open)?, Pattern::parse_any(region.close)?);
-        self.regions.push(RegionForm { open, close, role, name, ends });
+        self.regions.push(Rc::new(RegionForm { open, close, role, name, ends }));
         Ok(())
     }
 
-    fn call(&mut self, call: &Call) -> Result<(), String> {
+    fn add_section(&mut self, section: &Section) -> Result<(), String> {
+        let Section { required, narrated, .. } = *section;
+        let (open, close) = (Pattern::parse(section.open)?, Pattern::parse_any(section.close)?);
+        self.sections.push(Rc::new(SectionForm { open, close, required, narrated }));
+        Ok(())
+    }
+
+    fn add_call(&mut self, call: &Call) -> Result<(), String> {
         let body = match call.body {
             Body::Json(envelope) => BodyForm::Json(envelope),
             Body::Literal(envelope) => BodyForm::Literal(envelope),
@@ -135,22 +184,26 @@ impl Grammar {
             Body::Raw(raw) => BodyForm::Raw(raw),
             Body::Yaml => BodyForm::Yaml,
             Body::Empty => BodyForm::Empty,
+            Body::Unreadable => BodyForm::Unreadable,
             Body::Parameters(form) => {
-                let (open, close) = (Pattern::parse(form.open)?, optional(form.close)?);
+                let close = (!form.close.is_empty()).then(|| Pattern::parse(form.close));
+                let (open, close) = (Pattern::parse(form.open)?, close.transpose()?);
                 BodyForm::Parameters { open, close, form }
             }
         };
         let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
-        let next = call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
-        let Call { at_end, known, narrated, .. } = *call;
-        self.push_call(CallForm { open, close, body, next, at_end, known, narrated });
+        let next: Vec<_> =
+            call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
+        let Call { known, narrated, .. } = *call;
+        let has_own_next = !next.is_empty();
+        self.push_call(CallForm { open, close, body, next, has_own_next, known, narrated });
         Ok(())
     }
 
-    /// The regions and calls that a tag stands for. Line ends beside the tags
-    /// of reasoning and metadata are the template's; those of the answer are
-    /// the answer's.
-    fn tag(&mut self, name: &'static str, role: TagRole) -> Result<(), String> {
+    /// Adds the regions and calls that a tag stands for. Line ends beside the
+    /// tags of reasoning and metadata are the template's; those of the answer
+    /// are the answer's.
+    fn add_tag(&mut self, name: &'static str, role: TagRole) -> Result<(), String> {
         let framed = (format!("<{name}{{@}}>{{nl}}"), format!("{{nl}}</{name}>"));
         let bare = (format!("<{name}{{@}}>"), format!("</{name}>"));
         let ((open, close), role, name) = match role {
@@ -158,18 +211,18 @@ impl Grammar {
             TagRole::Block => (framed, Role::Block, name),
             TagRole::Drop => (framed, Role::Drop, name),
             TagRole::Text => (bare, Role::Text, name),
-            TagRole::Tool => return self.tool_tag(name),
+            TagRole::Tool => return self.add_tool_tag(name),
         };
         let (open, close) = (Pattern::parse(&open)?, Pattern::parse_any(&close)?);
-        self.regions.push(RegionForm { open, close, role, name, ends: Ends::Closer });
+        self.regions.push(Rc::new(RegionForm { open, close, role, name, ends: Ends::Closer }));
         Ok(())
     }
 
     fn push_call(&mut self, form: CallForm) {
-        self.calls.push(CallForm { next: form.lookahead(), ..form });
+        self.calls.push(Rc::new(CallForm { next: form.lookahead(), ..form }));
     }
 
-    fn tool_tag(&mut self, name: &str) -> Result<(), String> {
+    fn add_tool_tag(&mut self, name: &str) -> Result<(), String> {
         let word = name.replace('*', "{name}");
         if word == name {
             return Err(format!("the tool tag {name:?} needs a `*` where the tool's name stands"));
@@ -183,13 +236,12 @@ impl Grammar {
             BodyForm::Parameters { open: key, close: Some(end), form: Parameters::TEXT },
         ] {
             let (open, close) = (open.clone(), vec![close.clone()]);
-            let next = Vec::new();
             self.push_call(CallForm {
                 open,
                 close,
                 body,
-                next,
-                at_end: AtEnd::Never,
+                next: Vec::new(),
+                has_own_next: false,
                 known: false,
                 narrated: false,
             });
@@ -199,18 +251,30 @@ impl Grammar {
 }
 
 impl CallForm {
-    /// Whether the end of the text closes the call, in a value or behind one.
-    pub(crate) fn closes_at_end(&self, is_value: bool, stopped: bool) -> bool {
-        let may_close = match self.at_end {
-            AtEnd::Never => false,
-            AtEnd::Stopped => stopped,
-            AtEnd::Always => true,
-        };
-        may_close && (!is_value || matches!(self.body, BodyForm::Raw(_)))
+    /// True if the call is its one value: where that ends, it is whole.
+    pub(crate) fn is_one_value(&self) -> bool {
+        matches!(self.body, BodyForm::Raw(_) | BodyForm::Yaml)
     }
 
-    /// What must follow the call's opener, if its row doesn't say: nothing else is
-    /// a call.
+    /// True if more objects may follow the first one.
+    pub(crate) fn may_repeat(&self) -> bool {
+        matches!(&self.body, BodyForm::Json(envelope) if envelope.many)
+    }
+
+    /// The patterns in which words of the opener may stand.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = &Pattern> {
+        let parameters = match &self.body {
+            BodyForm::Parameters { open, close, .. } => Some((open, close)),
+            _ => None,
+        };
+        let parameters = parameters.into_iter();
+        self.close
+            .iter()
+            .chain(parameters.flat_map(|(open, close)| [open].into_iter().chain(close)))
+    }
+
+    /// Returns what must follow the call's opener: what its row says, or else
+    /// what its body begins with.
     fn lookahead(&self) -> Vec<Pattern> {
         let parse =
             |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
@@ -218,7 +282,9 @@ impl CallForm {
             _ if !self.next.is_empty() => self.next.clone(),
             BodyForm::Literal(_) => parse(&["{", "["]),
             BodyForm::Json(_) => parse(&["{", "[{ws}{", "[{ws}]"]),
-            BodyForm::Arguments => parse(&["{"]),
+            BodyForm::Arguments => {
+                Pattern::parse("{").into_iter().chain(self.close.clone()).collect()
+            }
             BodyForm::Braces(_) => parse(&["{", "("]),
             BodyForm::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
             BodyForm::Parameters { open, .. } => {
@@ -226,15 +292,7 @@ impl CallForm {
             }
             BodyForm::Yaml => parse(&["{start}{_}{sp}:", "\"", "'", "{{}", "#"]),
             BodyForm::Empty => self.close.clone(),
-            BodyForm::Raw(_) => Vec::new(),
+            BodyForm::Raw(_) | BodyForm::Unreadable => Vec::new(),
         }
-    }
-
-    /// The opener, where a section has begun with these words.
-    pub(crate) fn rule(&self, words: Option<&Captures>, go: Go) -> Rule {
-        let bind =
-            |pattern: &Pattern| words.map_or_else(|| pattern.clone(), |words| pattern.bind(words));
-        let next = self.next.iter().map(bind).collect();
-        Rule { next, known: self.known, ..Rule::new(bind(&self.open), go) }
     }
 }

@@ -1,96 +1,464 @@
-//! Where prose may speak of markup without meaning it: in code, and in the
-//! middle of a line.
+//! Markdown's block structure, as far as it tells code from other text: a model
+//! that explains markup writes it in code, and means no call.
+//!
+//! Code is what CommonMark calls code (fences, indented blocks and spans, also in
+//! lists and block quotes), `<pre>`, `<code>`, comments and CDATA sections. What
+//! stands between quotation marks on a line counts as code. A span that is not
+//! closed yet counts as one up to the end of its paragraph.
 
 use crate::scan;
 
-/// Follows text and knows whether a marker may stand at its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Guard {
-    /// Only white space since the line began.
-    blank: bool,
-    /// Backticks that opened a fence that is still open.
-    fence: usize,
-    /// Backticks that opened inline code that is still open on this line.
-    code: usize,
-    /// Backticks at the end of the text so far, and whether they began a line.
-    ticks: usize,
-    ticks_begin: bool,
+/// Follows Markdown byte by byte.
+#[derive(Clone, Debug)]
+pub(crate) struct MarkdownContext {
+    /// The block quotes and list items that are open, the outermost first.
+    containers: Vec<Container>,
+    block: Block,
+    at: At,
+    /// The backticks that opened the span that is open; 0 if none is.
+    span: usize,
+    /// The backticks at the end of the text so far.
+    run: usize,
+    /// True between quotation marks.
+    is_quoted: bool,
+    html: Option<Html>,
+    /// True if the last `<` was the first byte of its line.
+    tag_begins_line: bool,
+    /// The last sixteen bytes in lower case, the newest in the lowest byte.
+    last: u128,
 }
 
-impl Default for Guard {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Container {
+    Quote,
+    /// A list item, with the columns that its lines are indented by.
+    Item(usize),
+}
+
+/// The innermost block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    None,
+    Paragraph,
+    /// A heading.
+    Line,
+    Fence {
+        byte: u8,
+        length: usize,
+    },
+    Indented,
+}
+
+/// A place on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// Before the first byte that is not white space: the containers that go on,
+    /// and the columns of white space after their markers.
+    Begin {
+        matched: usize,
+        indent: usize,
+        /// True after a `>`, which a space may follow that counts for nothing.
+        after_mark: bool,
+    },
+    /// In what may be the marker of a list item.
+    Mark {
+        matched: usize,
+        width: usize,
+        digits: usize,
+    },
+    /// After a list item's marker.
+    AfterMark {
+        width: usize,
+        spaces: usize,
+    },
+    /// In what may open a fence.
+    Opener {
+        byte: u8,
+        length: usize,
+    },
+    /// After the opener of a fence, on its line.
+    Info,
+    /// In what may close a fence.
+    Closer {
+        length: usize,
+    },
+    Rest,
+}
+
+/// HTML whose inside is code, and the text that closes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Html {
+    close: &'static str,
+    /// True if it is a block: a blank line does not end it.
+    is_block: bool,
+}
+
+/// The openers of such HTML in lower case, the bytes of which one completes each,
+/// its closer, and true if it is a block where a line begins.
+const HTML: &[(&str, &[u8], &str, bool)] = &[
+    ("<pre", b" \t\n>", "</pre>", true),
+    ("<code", b" \t\n>", "</code>", false),
+    ("<!-", b"-", "-->", true),
+    ("<![cdata", b"[", "]]>", true),
+];
+
+const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
+
+impl Default for MarkdownContext {
     fn default() -> Self {
-        Guard { blank: true, fence: 0, code: 0, ticks: 0, ticks_begin: false }
+        MarkdownContext {
+            containers: Vec::new(),
+            block: Block::None,
+            at: BEGIN,
+            span: 0,
+            run: 0,
+            is_quoted: false,
+            html: None,
+            tag_begins_line: false,
+            last: u128::from(b'\n'),
+        }
     }
 }
 
-impl Guard {
+impl MarkdownContext {
     /// Takes the next piece of text.
     pub(crate) fn feed(&mut self, text: &str) {
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            let at = memchr::memchr2(b'\n', b'`', rest).unwrap_or(rest.len());
-            let (plain, tail) = rest.split_at(at);
-            if !plain.is_empty() {
-                self.ticks_end();
-                self.blank &= plain.iter().all(u8::is_ascii_whitespace);
-            }
-            match tail.first() {
-                Some(b'`') => {
-                    self.ticks_begin |= self.ticks == 0 && self.blank;
-                    self.ticks += 1;
-                    self.blank = false;
+        text.bytes().for_each(|byte| self.byte(byte));
+    }
+
+    /// Takes text that [`MarkdownContext::calm_length`] has measured, in the middle
+    /// of a line.
+    pub(crate) fn skip(&mut self, text: &str) {
+        let tail = text.len().saturating_sub(16);
+        text.bytes().skip(tail).for_each(|byte| self.remember(byte));
+    }
+
+    /// True if calm text changes nothing: this is the middle of a line.
+    pub(crate) fn is_in_line(&self) -> bool {
+        let is_rest = self.at == At::Rest && self.run == 0 && self.html.is_none();
+        is_rest && !self.last.to_le_bytes().iter().take(9).any(|&byte| byte == b'<')
+    }
+
+    /// Returns the length of the text up to what ends a line, or may begin a
+    /// marker, code or a quotation, in bytes.
+    pub(crate) fn calm_length(text: &str) -> usize {
+        let stops = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
+        scan::find_any(text.as_bytes(), stops).unwrap_or(text.len())
+    }
+
+    /// Takes note that a marker was read: what follows begins a document.
+    pub(crate) fn marker(&mut self) {
+        *self = MarkdownContext::default();
+    }
+
+    /// True if a line begins here, white space aside.
+    pub(crate) fn is_line(&self) -> bool {
+        matches!(self.at, At::Begin { .. } | At::AfterMark { .. })
+    }
+
+    /// True if what begins here is code, or between quotation marks.
+    pub(crate) fn is_code(&self) -> bool {
+        if self.html.is_some() || self.is_quoted || matches!(self.previous(), b'"' | b'\'') {
+            return true;
+        }
+        match self.at {
+            At::Begin { matched, indent, .. } => {
+                let (matched, indent) = self.enter_items(matched, indent);
+                match self.block {
+                    Block::Fence { .. } => matched == self.containers.len(),
+                    Block::Paragraph => self.is_in_span(),
+                    _ => indent >= 4,
                 }
-                Some(_) => {
-                    self.ticks_end();
-                    (self.blank, self.code) = (true, 0);
-                }
-                None => {}
             }
-            rest = tail.get(1..).unwrap_or_default();
+            At::AfterMark { spaces, .. } => spaces > 4,
+            _ => matches!(self.block, Block::Fence { .. } | Block::Indented) || self.is_in_span(),
         }
     }
 
-    /// Whether text that is calm changes nothing, and holds no marker: this is the
-    /// middle of a line.
-    pub(crate) fn is_in_line(&self) -> bool {
-        !self.blank && self.ticks == 0
+    /// True in a span, also if the backticks at the end open or close it.
+    fn is_in_span(&self) -> bool {
+        match self.at {
+            At::Opener { byte, .. } => byte == b'`',
+            _ if self.run == 0 => self.span > 0,
+            _ => self.span != self.run,
+        }
     }
 
-    /// The length of the text up to what ends a line, or may begin code or a token.
-    pub(crate) fn calm_length(text: &str) -> usize {
-        scan::find_any(text.as_bytes(), [b'\n', b'`', b'<', b']']).unwrap_or(text.len())
+    fn previous(&self) -> u8 {
+        self.last.to_le_bytes()[0]
     }
 
-    /// A run of backticks is over: it opens or closes code.
-    fn ticks_end(&mut self) {
-        let (ticks, begins) =
-            (std::mem::take(&mut self.ticks), std::mem::take(&mut self.ticks_begin));
-        match ticks {
+    fn remember(&mut self, byte: u8) {
+        self.last = self.last << 8 | u128::from(byte.to_ascii_lowercase());
+    }
+
+    /// True if the text so far ends with this, in lower case.
+    fn has_suffix(&self, suffix: &str) -> bool {
+        suffix.bytes().rev().eq(self.last.to_le_bytes().into_iter().take(suffix.len()))
+    }
+
+    fn byte(&mut self, byte: u8) {
+        if byte == b'<' {
+            self.tag_begins_line = self.is_line();
+        }
+        match self.html {
+            Some(html) => self.inside_html(html, byte),
+            None => self.open_html(byte),
+        }
+        match byte {
+            b'\n' => self.line_end(),
+            b'\r' => {}
+            b' ' | b'\t' if self.html.is_some() => {}
+            _ if self.html.is_some() => self.at = At::Rest,
+            _ => self.on_line(byte),
+        }
+        self.remember(byte);
+    }
+
+    fn open_html(&mut self, byte: u8) {
+        if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') {
+            return;
+        }
+        let found =
+            HTML.iter().find(|(open, last, ..)| last.contains(&byte) && self.has_suffix(open));
+        if let Some(&(_, _, close, may_be_block)) = found
+            && !self.is_code()
+        {
+            self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
+        }
+    }
+
+    fn inside_html(&mut self, html: Html, byte: u8) {
+        let close = html.close.as_bytes();
+        if let Some((last, head)) = close.split_last()
+            && byte == *last
+            && head.iter().rev().eq(self.last.to_le_bytes().iter().take(head.len()))
+        {
+            (self.html, self.at) = (None, At::Rest);
+        }
+    }
+
+    /// Follows quotation marks, straight or not.
+    fn quotation(&mut self, byte: u8) {
+        let (previous, before) = (self.previous(), self.last.to_le_bytes()[1]);
+        self.is_quoted = match (byte, previous, before) {
+            (b'"', ..) if self.is_quoted => false,
+            (b'"', ..) => previous.is_ascii_whitespace() || b"([{=:,>".contains(&previous),
+            (0x9C, 0x80, 0xE2) | (0xAB, 0xC2, _) => true,
+            (0x9D, 0x80, 0xE2) | (0xBB, 0xC2, _) => false,
+            _ => self.is_quoted,
+        };
+    }
+
+    fn line_end(&mut self) {
+        match self.at {
+            At::Begin { .. } => {
+                // A blank line ends a paragraph and the block quotes.
+                if matches!(self.block, Block::Paragraph | Block::Line) {
+                    self.block = Block::None;
+                }
+                self.end_paragraph();
+                self.html = self.html.filter(|html| html.is_block);
+            }
+            At::AfterMark { width, .. } => self.containers.push(Container::Item(width + 1)),
+            At::Mark { .. } => self.block = Block::Paragraph,
+            At::Opener { byte, length } if length >= 3 => {
+                self.block = Block::Fence { byte, length };
+                self.end_paragraph();
+            }
+            At::Opener { byte: b'`', length } => {
+                (self.block, self.run) = (Block::Paragraph, length);
+                self.end_run();
+            }
+            At::Opener { .. } => self.block = Block::Paragraph,
+            At::Closer { length } => {
+                if let Block::Fence { length: opened, .. } = self.block
+                    && length >= opened
+                {
+                    self.block = Block::None;
+                }
+            }
+            At::Info => {}
+            At::Rest => {
+                self.end_run();
+                if self.block == Block::Line {
+                    self.block = Block::None;
+                    self.end_paragraph();
+                }
+            }
+        }
+        (self.at, self.is_quoted) = (BEGIN, false);
+    }
+
+    fn end_paragraph(&mut self) {
+        (self.span, self.run) = (0, 0);
+    }
+
+    /// Ends a run of backticks: it opens or closes a span.
+    fn end_run(&mut self) {
+        match std::mem::take(&mut self.run) {
             0 => {}
-            3.. if begins && self.fence == 0 => self.fence = ticks,
-            _ if begins && self.fence > 0 && ticks >= self.fence => self.fence = 0,
-            _ if self.fence > 0 => {}
-            _ if self.code == ticks => self.code = 0,
-            _ if self.code == 0 => self.code = ticks,
+            run if self.span == 0 => self.span = run,
+            run if self.span == run => self.span = 0,
             _ => {}
         }
     }
 
-    /// A marker was read: what follows it stands as if on a line of its own.
-    pub(crate) fn marker(&mut self) {
-        *self = Guard { fence: self.fence, ..Guard::default() };
+    /// Returns the containers that go on and the columns left, where the line has
+    /// so much white space after the first `matched` ones.
+    fn enter_items(&self, mut matched: usize, mut indent: usize) -> (usize, usize) {
+        while let Some(Container::Item(width)) = self.containers.get(matched)
+            && indent >= *width
+        {
+            (matched, indent) = (matched + 1, indent - width);
+        }
+        (matched, indent)
     }
 
-    /// Whether a line begins here, white space aside.
-    pub(crate) fn is_line(&self) -> bool {
-        self.blank
+    fn on_line(&mut self, byte: u8) {
+        match self.at {
+            At::Begin { matched, indent, after_mark } => match byte {
+                b' ' if after_mark => self.at = At::Begin { matched, indent, after_mark: false },
+                b' ' => self.at = At::Begin { matched, indent: indent + 1, after_mark },
+                b'\t' => {
+                    let indent = indent / 4 * 4 + 4;
+                    self.at = At::Begin { matched, indent, after_mark: false };
+                }
+                _ => self.first(byte, matched, indent),
+            },
+            At::Mark { matched, width, digits } => match byte {
+                b'0'..=b'9' if (1..9).contains(&digits) => {
+                    self.at = At::Mark { matched, width: width + 1, digits: digits + 1 };
+                }
+                b'.' | b')' if digits > 0 => {
+                    self.at = At::Mark { matched, width: width + 1, digits: 0 };
+                }
+                b' ' | b'\t' if digits == 0 => {
+                    self.close_to(matched);
+                    self.at = At::AfterMark { width, spaces: 1 };
+                }
+                _ => self.paragraph(byte),
+            },
+            At::AfterMark { width, spaces } => match byte {
+                b' ' | b'\t' => self.at = At::AfterMark { width, spaces: spaces + 1 },
+                _ => {
+                    let is_code = spaces > 4;
+                    let columns = width + if is_code { 1 } else { spaces };
+                    self.containers.push(Container::Item(columns));
+                    self.first(byte, self.containers.len(), if is_code { spaces - 1 } else { 0 });
+                }
+            },
+            At::Opener { byte: mark, length } if byte == mark => {
+                self.at = At::Opener { byte, length: length + 1 };
+            }
+            At::Opener { byte: mark, length } => {
+                if length >= 3 {
+                    (self.block, self.at) = (Block::Fence { byte: mark, length }, At::Info);
+                    self.end_paragraph();
+                } else if mark == b'`' {
+                    (self.block, self.run, self.at) = (Block::Paragraph, length, At::Rest);
+                    self.rest(byte);
+                } else {
+                    self.paragraph(byte);
+                }
+            }
+            At::Closer { length } => match (self.block, byte) {
+                (Block::Fence { byte: mark, .. }, _) if byte == mark => {
+                    self.at = At::Closer { length: length + 1 };
+                }
+                (Block::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {}
+                _ => self.at = At::Rest,
+            },
+            // Backticks don't stand on the line of a fence of backticks.
+            At::Info => {
+                if let (Block::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
+                    (self.block, self.at) = (Block::Paragraph, At::Rest);
+                    (self.span, self.run) = (length, 1);
+                }
+            }
+            At::Rest => self.rest(byte),
+        }
     }
 
-    /// Whether this is code, in a fence or on a line.
-    pub(crate) fn is_code(&self) -> bool {
-        let mut guard = *self;
-        guard.ticks_end();
-        guard.fence > 0 || guard.code > 0
+    /// Takes the first byte of a line that is not white space.
+    fn first(&mut self, byte: u8, matched: usize, indent: usize) {
+        let (matched, indent) = self.enter_items(matched, indent);
+        if byte == b'>' && indent < 4 && self.containers.get(matched) == Some(&Container::Quote) {
+            self.at = At::Begin { matched: matched + 1, indent: 0, after_mark: true };
+            return;
+        }
+        let goes_on = matched == self.containers.len();
+        if let Block::Fence { byte: mark, .. } = self.block
+            && goes_on
+        {
+            let closes = byte == mark && indent < 4;
+            self.at = if closes { At::Closer { length: 1 } } else { At::Rest };
+            return;
+        }
+        let is_paragraph = self.block == Block::Paragraph;
+        if indent >= 4 && !is_paragraph {
+            self.close_to(matched);
+            (self.block, self.at) = (Block::Indented, At::Rest);
+            return;
+        }
+        match byte {
+            b'>' if indent < 4 => {
+                self.close_to(matched);
+                self.containers.push(Container::Quote);
+                let matched = self.containers.len();
+                self.at = At::Begin { matched, indent: 0, after_mark: true };
+            }
+            b'-' | b'+' | b'*' if indent < 4 => {
+                self.at = At::Mark { matched, width: indent + 1, digits: 0 };
+            }
+            // In a paragraph, only a list that begins at 1 begins.
+            b'0'..=b'9' if indent < 4 && (!is_paragraph || byte == b'1') => {
+                self.at = At::Mark { matched, width: indent + 1, digits: 1 };
+            }
+            b'`' | b'~' if indent < 4 => {
+                if !(goes_on && is_paragraph) {
+                    self.close_to(matched);
+                }
+                self.at = At::Opener { byte, length: 1 };
+            }
+            b'#' if indent < 4 => {
+                self.close_to(matched);
+                (self.block, self.at) = (Block::Line, At::Rest);
+            }
+            _ => {
+                if !is_paragraph {
+                    self.close_to(matched);
+                }
+                self.paragraph(byte);
+            }
+        }
+    }
+
+    /// Closes all containers but the first `matched` ones, and the block in them.
+    fn close_to(&mut self, matched: usize) {
+        self.containers.truncate(matched);
+        self.block = Block::None;
+        self.end_paragraph();
+    }
+
+    /// Takes a byte of a paragraph, which begins here or goes on.
+    fn paragraph(&mut self, byte: u8) {
+        (self.block, self.at) = (Block::Paragraph, At::Rest);
+        self.rest(byte);
+    }
+
+    /// Takes a byte after the beginning of the line.
+    fn rest(&mut self, byte: u8) {
+        match (self.block, byte) {
+            (Block::Fence { .. } | Block::Indented, _) => {}
+            (_, b'`') if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
+                self.run += 1;
+            }
+            _ => {
+                self.end_run();
+                self.quotation(byte);
+            }
+        }
     }
 }
 
@@ -98,26 +466,78 @@ impl Guard {
 mod tests {
     use super::*;
 
+    /// The last character of the text is where a marker would begin.
     #[track_caller]
-    fn check(text: &str, allows: bool) {
+    fn check(text: &str, is_code: bool) {
         for size in 1..=text.len().max(1) {
-            let mut guard = Guard::default();
+            let mut context = MarkdownContext::default();
             for piece in text.as_bytes().chunks(size) {
-                guard.feed(std::str::from_utf8(piece).unwrap());
+                context.feed(std::str::from_utf8(piece).unwrap_or("\u{e9}"));
             }
-            let is_allowed = guard.is_line() && !guard.is_code();
-            assert_eq!(is_allowed, allows, "{text:?} in pieces of {size}");
+            assert_eq!(context.is_code(), is_code, "{text:?} in pieces of {size}");
         }
     }
 
     #[test]
-    fn markers_begin_lines_outside_of_code() {
-        check("", true);
-        check("Done.\n  ", true);
-        check("see ", false);
-        check("```xml\n", false);
-        check("```xml\n<a>\n```\n", true);
-        check("````\n```\n", false);
-        check("a `b` c\n", true);
+    fn fences() {
+        check("", false);
+        check("```xml\n", true);
+        check("```xml\n<a>\n```\n", false);
+        check("````\n```\n", true);
+        check("~~~\n```\n~~~\n", false);
+        check("~~~ a`b\n", true);
+        check("```ls -la``` lists.\n\n", false);
+        check("```a\n```b\n", true);
+        check("```a\n```\n```\n", true);
+        check("- ```\n  x\n", true);
+        check("- ```\n  x\n  ```\n", false);
+        check("- ```\n  x\n\nend ", false);
+        check("1. a\n   ~~~\n   ", true);
+        check("> ```\n> ", true);
+        check("> ```\n", false);
+        check("   ```\n", true);
+        check("    ```\n\n", false);
+    }
+
+    #[test]
+    fn indented_blocks() {
+        check("So:\n\n    ", true);
+        check("\t", true);
+        check("So\n    ", false);
+        check("- a\n\n    ", false);
+        check("- a\n\n      ", true);
+        check("-     ", true);
+        check("> a\n>\n>     ", true);
+        check("    a\n\nb\n", false);
+    }
+
+    #[test]
+    fn spans() {
+        check("a `", true);
+        check("a `b` ", false);
+        check("a `b\n", true);
+        check("a `b\n\n", false);
+        check("a ``b` ", true);
+        check("a \\`b ", false);
+        check("`", true);
+    }
+
+    #[test]
+    fn html_and_quotations() {
+        check("<pre>\n", true);
+        check("<pre>\n\n</pre>\n", false);
+        check("<PRE class=\"a\">\n", true);
+        check("see <code>", true);
+        check("see <code>\n\n", false);
+        check("<!--\n\n", true);
+        check("<!-- a --> ", false);
+        check("<![CDATA[", true);
+        check("<prefix>", false);
+        check("so \"", true);
+        check("so \"a ", true);
+        check("so \"a\" ", false);
+        check("so \"a\n", false);
+        check("5\" ", false);
+        check("'", true);
     }
 }

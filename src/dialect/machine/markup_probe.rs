@@ -1,25 +1,25 @@
-//! Looks out for markup in text that nobody asked to read. Only the openers of
-//! calls and what must follow them count: other text is left alone.
+//! Detects markup in text that nobody asked to read. Only the openers of calls,
+//! and what must follow them, count: other text is left alone.
 
 use crate::dialect::body::calls::Calls;
 use crate::dialect::machine::Machine;
-use crate::dialect::machine::markdown_context::Guard;
+use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::spec::StartIn;
 use crate::event::{Kind, Pieces};
 
-/// One text, up to the first call in it.
-pub(crate) struct Watch {
+/// Probes one text, up to the first call in it.
+pub(crate) struct MarkupProbe {
     machine: Machine,
 }
 
-impl Default for Watch {
+impl Default for MarkupProbe {
     fn default() -> Self {
-        Watch { machine: Machine::auto(StartIn::Text, Calls::new(None, 1)) }
+        MarkupProbe { machine: Machine::auto(StartIn::Text, Calls::new(None, 1)) }
     }
 }
 
-impl Watch {
-    /// Takes the next pieces of a text; gives the number of the one that shows
+impl MarkupProbe {
+    /// Takes the next pieces of a text; returns the number of the one that shows
     /// which dialect it is in, and the dialect's name.
     pub(crate) fn feed(&mut self, pieces: Pieces<'_>) -> Option<(usize, &'static str)> {
         let text = pieces.event.kind.text().unwrap_or_default();
@@ -29,7 +29,7 @@ impl Watch {
             let begin = end;
             end += piece.len();
             if end > calm {
-                calm = begin + Guard::calm_length(text.get(begin..).unwrap_or_default());
+                calm = begin + MarkdownContext::calm_length(text.get(begin..).unwrap_or_default());
             }
             match end <= calm && self.machine.is_in_line() {
                 true => None,

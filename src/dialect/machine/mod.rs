@@ -1,17 +1,17 @@
 //! The machine that reads every dialect.
 //!
-//! It is always in one place: the answer's text, a region, a section between
-//! calls, or some part of a call. Each place has its rules: the markers that
-//! are legal there. The machine looks for the first byte of one, tries all
-//! rules at that byte, and hands on everything before it as the content of the
-//! place. What may still become a marker is held back; an attempt remembers how
-//! far it has looked.
+//! It is always in one [`Place`]: the answer's text, a region, a section between
+//! calls, or some part of a call. Each place has its rules: the markers that are
+//! legal there. The machine looks for the first bytes of one, tries the rules
+//! that may begin so, and emits everything before it as the content of the place.
+//! What may still become a marker is held back; an attempt remembers how far it
+//! has looked, so no byte is looked at twice.
 
 mod calls;
 pub(crate) mod grammar;
-mod legal;
 mod markdown_context;
 pub(crate) mod markup_probe;
+mod place;
 mod rules;
 mod search;
 mod text;
@@ -20,345 +20,449 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
-use crate::dialect::body::BodyReader;
-use crate::dialect::body::calls::{Calls, Say};
-use crate::dialect::machine::grammar::{CallForm, Go, Grammar, Rule};
-use crate::dialect::machine::markdown_context::Guard;
-use crate::dialect::spec::{Dialect, Role, StartIn};
+use crate::dialect::body::calls::{Calls, Emit, warn};
+use crate::dialect::machine::grammar::{
+    CallId, GrammarId, Grammars, RegionForm, RegionId, SectionId,
+};
+use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place};
+use crate::dialect::machine::rules::{CallRules, Go, Here, Rule, RuleSet};
+use crate::dialect::machine::search::{Found, Marker, Search};
+use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
-use crate::scan::{Captures, Lookahead};
-use legal::Legal;
-use search::Tried;
+use crate::scan::Captures;
 
-/// Where in the text the machine is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Text,
-    Region,
-    Section,
-    /// In a call, between its arguments or before its closer.
-    Call,
-    /// In an argument's value.
-    Value,
-    /// In a body that has an end of its own.
-    Body,
-    /// In a call that can't be read, before its closer.
-    Broken,
-}
-
+/// Reads one text.
 pub(crate) struct Machine {
-    grammars: Vec<Rc<Grammar>>,
-    /// Whether the user chose the dialect.
+    grammars: Grammars,
+    /// The grammar that the text is in, once that is known.
+    settled: Option<GrammarId>,
+    /// True if the user chose the dialect.
     named: bool,
     place: Place,
-    legal: Rc<Legal>,
-    /// What is legal in the text, and in regions that all begin alike, once that
-    /// has been looked up.
-    known: BTreeMap<Option<(usize, usize)>, Rc<Legal>>,
-    /// Text that may become a marker, and the attempts at it with their rules.
+    search: Search,
+    /// The rules that each place had last.
+    known: BTreeMap<RulesKey, KnownRules>,
+    /// Text that may become a marker.
     held: String,
-    attempts: Vec<(usize, Lookahead)>,
-    guard: Guard,
-    /// Whether the message, or the answer behind its reasoning, begins here.
-    is_start: bool,
+    context: MarkdownContext,
     calls: Calls,
-    /// The form of the open call, and its body.
-    form: (usize, usize),
-    body: Option<BodyReader>,
-    section: Option<(usize, usize, Captures)>,
-    region: Option<(usize, usize)>,
-    /// The closers of thoughts, once one was seen where the dialect is to be
-    /// found out: another one means nothing.
+    /// The closers of thoughts, once one was seen where the dialect is not known:
+    /// another one has no meaning.
     strays: Vec<Rule>,
-    /// The open section's opener, and how many calls there were before it.
-    group: (String, u64),
-    /// The words of the opener of the open region or call.
-    words: Captures,
-    /// The words of the openers of the open values.
-    keys: Vec<Captures>,
-    /// The text of the open block.
-    block: String,
-    /// White space behind a call, or what parts it from the next one: markup, if
-    /// another call or the end follows.
-    space: Option<String>,
-    /// Text that may turn out to be reasoning.
-    undecided: Option<String>,
+    /// True once a call in code was warned of.
+    has_warned: bool,
+    /// True if the text ended inside the opener of a call.
+    is_cut: bool,
+}
+
+/// The places that have rules of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum RulesKey {
+    Text,
+    Region(RegionId),
+    Section(SectionId),
+    Between(CallId, Option<SectionId>),
+    Value(CallId, Option<SectionId>),
+    Closing(CallId, Option<SectionId>),
+}
+
+/// The rules of a place, and the words of openers that stand in them.
+struct KnownRules {
+    words: Vec<(String, String)>,
+    rules: Rc<RuleSet>,
 }
 
 thread_local! {
-    /// Every dialect that `auto` knows, read once, and what is legal in its text.
-    static AUTO: (Vec<Rc<Grammar>>, Rc<Legal>) = {
-        let grammars = read(&DIALECTS.iter().copied().filter(|row| row.auto).collect::<Vec<_>>());
-        let legal = Rc::new(Legal::new(rules::text_rules(&grammars, false, false)));
-        (grammars, legal)
+    /// Every dialect that `auto` knows, parsed once, and the rules of its text.
+    static AUTO: (Grammars, Rc<RuleSet>) = {
+        let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
+        let rules = RuleSet::new(rules::text_rules(grammars.iter(), false, false));
+        (grammars, rules)
     };
 }
 
-/// The patterns of these rows. Built-in rows are read by a test, a user's when
-/// it is loaded.
-fn read(rows: &[&Dialect]) -> Vec<Rc<Grammar>> {
-    rows.iter().filter_map(|row| Grammar::new(row).ok().map(Rc::new)).collect()
-}
-
 impl Machine {
-    /// A machine for text of a dialect that the user chose.
-    pub(crate) fn new(row: &Dialect, start_in: StartIn, calls: Calls) -> Self {
-        Machine::of(read(&[row]), None, start_in, calls)
+    /// Creates a machine for text of a dialect that the user chose.
+    pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: Calls) -> Self {
+        Machine::of(Grammars::new([row].into_iter()), true, start_in, calls)
     }
 
-    /// A machine that finds the dialect out.
+    /// Creates a machine that finds the dialect out.
     pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
-        let (grammars, text) = AUTO.with(Clone::clone);
-        Machine::of(grammars, Some(text), start_in, calls)
+        let (grammars, rules) = AUTO.with(Clone::clone);
+        let mut machine = Machine::of(grammars, false, start_in, calls);
+        machine.known.insert(RulesKey::Text, KnownRules { words: Vec::new(), rules });
+        machine.renew();
+        machine
     }
 
-    fn of(
-        grammars: Vec<Rc<Grammar>>,
-        text: Option<Rc<Legal>>,
-        start_in: StartIn,
-        calls: Calls,
-    ) -> Self {
+    fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: Calls) -> Self {
+        let undecided = (start_in == StartIn::Auto).then(String::new);
+        let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
+            settled: grammars.only(),
             grammars,
-            named: text.is_none(),
-            place: Place::Text,
-            legal: Rc::default(),
-            known: text.into_iter().map(|text| (None, text)).collect(),
+            named,
+            place: text,
+            search: Search::default(),
+            known: BTreeMap::new(),
             held: String::new(),
-            attempts: Vec::new(),
-            guard: Guard::default(),
-            is_start: true,
+            context: MarkdownContext::default(),
             calls,
-            form: (0, 0),
-            body: None,
-            section: None,
-            group: (String::new(), 0),
-            region: None,
             strays: Vec::new(),
-            words: Captures::default(),
-            keys: Vec::new(),
-            block: String::new(),
-            space: None,
-            undecided: (start_in == StartIn::Auto).then(String::new),
+            has_warned: false,
+            is_cut: false,
         };
-        machine.enter(Place::Text);
         if start_in == StartIn::Reasoning {
             machine.start_in_reasoning();
+        }
+        if named {
+            machine.renew();
         }
         machine
     }
 
     fn start_in_reasoning(&mut self) {
-        for (g, grammar) in self.grammars.iter().enumerate() {
-            if let Some(r) =
-                grammar.regions.iter().position(|region| region.role == Role::Reasoning)
-            {
-                self.region = Some((g, r));
-                return self.enter(Place::Region);
-            }
-        }
+        let thoughts = || {
+            let regions = self.grammars.iter().flat_map(|(id, grammar)| grammar.regions(id));
+            regions.filter(|(_, form)| form.role == Role::Reasoning)
+        };
+        let Some((id, first)) = thoughts().find(|(_, form)| self.named || form.ends == Ends::Calls)
+        else {
+            return;
+        };
+        let form = match self.named {
+            true => Rc::clone(first),
+            // Any dialect's closer ends it.
+            false => Rc::new(RegionForm {
+                open: first.open.clone(),
+                close: thoughts().flat_map(|(_, form)| form.close.clone()).collect(),
+                ..**first
+            }),
+        };
+        self.place = Place::Region(OpenRegion::new(id, form, Captures::default()));
     }
 
-    /// The dialect, once that is known.
+    /// Returns the dialect's name, once it is known.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
-        let mut grammars = self.grammars.iter();
-        grammars.next().filter(|_| grammars.next().is_none()).map(|grammar| grammar.name)
+        self.settled.map(|id| self.grammars.get(id).name)
     }
 
-    /// Whether no marker may stand in what follows while it's calm.
+    /// True if no marker may stand in what follows while it's calm.
     pub(crate) fn is_in_line(&self) -> bool {
-        let is_plain = self.place == Place::Text && !self.is_start && self.legal.is_guarded;
-        is_plain && self.held.is_empty() && self.guard.is_in_line()
+        let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
+        is_plain
+            && self.search.rules.is_guarded
+            && self.held.is_empty()
+            && self.context.is_in_line()
     }
 
     /// Takes the next piece of text.
-    pub(crate) fn feed(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        if self.is_in_line() && Guard::calm_length(text) == text.len() {
-            return self.text(text, say);
+    pub(crate) fn feed(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.is_in_line() && MarkdownContext::calm_length(text) == text.len() {
+            self.context.skip(text);
+            return self.text(text, emit);
         }
         if self.held.is_empty() {
-            return self.run(text, false, say);
+            return self.run(text, false, emit);
         }
         let mut held = std::mem::take(&mut self.held);
         held.push_str(text);
-        self.run(&held, false, say)
+        self.run(&held, false, emit)
     }
 
-    /// The text has ended; tells whether it ended inside a call. Where the model
-    /// stopped by itself, that closes the calls whose closers are stop words.
-    pub(crate) fn finish(mut self, stopped: bool, say: &mut Say<'_>) -> io::Result<bool> {
-        let held = std::mem::take(&mut self.held);
-        if self.place == Place::Section {
-            return self.finish_section(&held, say);
+    /// Ends the text; returns true if it ended inside a call. Where the model
+    /// stopped by itself, only closers may be missing: a call whose arguments are
+    /// whole is closed.
+    pub(crate) fn finish(mut self, stopped: bool, emit: &mut Emit<'_>) -> io::Result<bool> {
+        let mut held = std::mem::take(&mut self.held);
+        if !matches!(self.place, Place::Section(_)) {
+            self.run(&held, true, emit)?;
+            held = std::mem::take(&mut self.held);
         }
-        self.run(&held, true, say)?;
-        if self.place == Place::Section {
-            let held = std::mem::take(&mut self.held);
-            return self.finish_section(&held, say);
+        if self.is_cut {
+            return Ok(true);
         }
-        self.end_text(say)?;
-        match self.place {
-            Place::Text | Place::Region | Place::Section => Ok(false),
-            Place::Body | Place::Call if self.is_between_calls() => Ok(false),
-            Place::Value | Place::Call if self.closes_at_end(stopped) => {
-                self.calls.close(say).map(|()| false)
-            }
-            _ => self.calls.cut(say).map(|()| true),
+        if matches!(self.place, Place::Section(_)) {
+            return self.finish_section(&held, emit);
+        }
+        self.end_text(emit)?;
+        match &self.place {
+            Place::Call(_) => self.finish_call(&held, stopped, emit),
+            Place::Text(_) | Place::Region(_) | Place::Section(_) => Ok(false),
         }
     }
 
     /// Goes through text that begins with what was held back.
-    fn run(&mut self, text: &str, ended: bool, say: &mut Say<'_>) -> io::Result<()> {
-        // Content that hasn't been handed on begins at `from`; markers are
-        // looked for from `at`; the guard has seen what is before `seen`.
+    fn run(&mut self, text: &str, ended: bool, emit: &mut Emit<'_>) -> io::Result<()> {
+        // Content that has not been emitted begins at `from`; markers are looked
+        // for from `at`; the context has seen what is before `seen`.
         let (mut from, mut at, mut seen) = (0, 0, 0);
         loop {
-            if self.place == Place::Body {
-                at += self.feed_body(text.get(at..).unwrap_or_default(), say)?;
+            if self.is_in_body() {
+                at += self.feed_body(text.get(at..).unwrap_or_default(), emit)?;
                 (from, seen) = (at, at);
-                if at == text.len() && self.place == Place::Body {
+                if at == text.len() && self.is_in_body() {
+                    return Ok(());
+                }
+                continue;
+            }
+            if self.is_in_head() && self.search.is_idle() {
+                at += self.feed_head(text.get(at..).unwrap_or_default());
+                (from, seen) = (at, at);
+                if at == text.len() {
                     return Ok(());
                 }
                 continue;
             }
             let Some(start) = self.candidate(text, at) else { break };
-            if self.attempts.is_empty() {
-                self.guard_feed(text, seen, start);
+            let rest = text.get(start..).unwrap_or_default();
+            if self.search.is_idle() {
+                self.follow(text, seen, start);
                 seen = start;
-                self.begin_attempts(text, start);
+                self.begin_search(rest);
             }
-            match self.attempt(text.get(start..).unwrap_or_default(), ended) {
-                Tried::More => {
-                    self.content(text.get(from..start).unwrap_or_default(), say)?;
-                    self.held = text.get(start..).unwrap_or_default().to_owned();
-                    return Ok(());
-                }
-                Tried::Cut => break,
-                Tried::No => {
-                    self.is_start = false;
-                    at = self.next_place(text, start);
-                }
-                Tried::Yes(rule, length, words) => {
-                    let was = self.place;
-                    self.content(text.get(from..start).unwrap_or_default(), say)?;
-                    (from, at) = (start, start);
-                    // Content may lead elsewhere; then the marker is looked at anew.
-                    if self.place == was {
-                        let end = start + length;
-                        self.is_start = false;
-                        self.marker(rule, text.get(start..end).unwrap_or_default(), words, say)?;
-                        (from, at, seen) = (end, end, end);
+            // What a section's markers may still become is looked at when it's over.
+            let ended = ended && !matches!(self.place, Place::Section(_));
+            let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
+            let found = match found {
+                Found::No => {
+                    self.leave_start();
+                    if self.is_in_head() {
+                        self.leave_head();
+                    } else {
+                        at = start + rest.chars().next().map_or(1, char::len_utf8);
                     }
+                    continue;
+                }
+                Found::Cut if !matches!(self.place, Place::Call(_)) => break,
+                found => found,
+            };
+            self.content(text.get(from..start).unwrap_or_default(), emit)?;
+            (from, at) = (start, start);
+            match found {
+                Found::Marker(marker) | Found::Header(marker) if self.is_code(&marker) => {
+                    self.search.reset();
+                    self.warn_of_code(emit)?;
+                    at += rest.chars().next().map_or(1, char::len_utf8);
+                }
+                Found::Header(marker) => return self.cut_header(&marker, rest, emit),
+                // The rest is a part of a closer.
+                Found::Cut | Found::No => return self.hold(rest),
+                // The content led to another place, which has other markers.
+                _ if self.search.is_idle() => {}
+                Found::More => return self.hold(rest),
+                Found::Marker(marker) => {
+                    let end = start + marker.length;
+                    self.search.reset();
+                    self.leave_start();
+                    self.marker(marker, text.get(start..end).unwrap_or_default(), emit)?;
+                    (from, at, seen) = (end, end, end);
                 }
             }
         }
-        self.guard_feed(text, seen, text.len());
-        self.content(text.get(from..).unwrap_or_default(), say)
+        self.follow(text, seen, text.len());
+        self.content(text.get(from..).unwrap_or_default(), emit)
     }
 
-    fn closes_at_end(&self, stopped: bool) -> bool {
-        self.call_form().is_some_and(|form| form.closes_at_end(self.place == Place::Value, stopped))
+    fn hold(&mut self, text: &str) -> io::Result<()> {
+        text.clone_into(&mut self.held);
+        Ok(())
     }
 
-    /// Whether calls have come that need no closer, and none is open.
-    fn is_between_calls(&self) -> bool {
-        let is_between =
-            self.place == Place::Call || self.body.as_ref().is_some_and(BodyReader::is_between);
-        is_between && self.calls.has_closed() && !self.has_closer()
+    fn begin_search(&mut self, text: &str) {
+        let here = Here {
+            context: &self.context,
+            is_start: matches!(&self.place, Place::Text(open) if open.is_start),
+            has_tools: self.calls.tools.is_some(),
+            warns: !self.has_warned,
+        };
+        self.search.begin(text, &here);
     }
 
-    fn has_closer(&self) -> bool {
-        self.call_form().is_some_and(|form| !form.close.is_empty())
+    /// True if a marker that begins here is code.
+    fn is_code(&self, marker: &Marker) -> bool {
+        marker.guarded && self.context.is_code()
     }
 
-    fn call_form(&self) -> Option<&CallForm> {
-        self.grammars.get(self.form.0).and_then(|grammar| grammar.calls.get(self.form.1))
+    fn warn_of_code(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.has_warned = true;
+        warn("markup_in_code", "the markup of a call in code or in quotation marks is text", emit)
     }
 
-    /// Moves to a place and its rules.
+    /// Returns where the next marker may begin: where one is under way, where the
+    /// message begins, or at bytes that begin one.
+    fn candidate(&self, text: &str, at: usize) -> Option<usize> {
+        if !self.search.is_idle() || (self.is_start() && at < text.len()) {
+            return Some(at);
+        }
+        self.search.rules.find(text, at)
+    }
+
+    fn is_in_body(&self) -> bool {
+        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Body(_)))
+    }
+
+    fn is_in_head(&self) -> bool {
+        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Head))
+    }
+
+    fn is_start(&self) -> bool {
+        matches!(&self.place, Place::Text(open) if open.is_start)
+    }
+
+    fn leave_start(&mut self) {
+        if let Place::Text(open) = &mut self.place {
+            open.is_start = false;
+        }
+    }
+
+    /// Lets the context see text that may be prose.
+    fn follow(&mut self, text: &str, from: usize, to: usize) {
+        if matches!(self.place, Place::Text(_) | Place::Region(_)) {
+            self.context.feed(text.get(from..to).unwrap_or_default());
+        }
+    }
+
+    /// Moves to a place; the search begins anew, with its rules.
     fn enter(&mut self, place: Place) {
         self.place = place;
-        let key = match place {
-            Place::Text => Some(None),
-            Place::Region if self.words.words.is_empty() => self.region.map(Some),
-            _ => None,
-        };
-        let known = key.and_then(|key| self.known.get(&key)).cloned();
-        self.legal = known.unwrap_or_else(|| Rc::new(Legal::new(self.place_rules(place))));
-        key.into_iter().for_each(|key| {
-            self.known.entry(key).or_insert_with(|| Rc::clone(&self.legal));
-        });
+        self.renew();
     }
 
-    fn place_rules(&self, place: Place) -> Vec<Rule> {
-        match place {
-            Place::Text => {
-                let mut rules =
-                    rules::text_rules(&self.grammars, self.named, self.calls.count() > 0);
+    /// Moves to a part of the open call.
+    fn enter_part(&mut self, part: Part) {
+        if let Place::Call(call) = &mut self.place {
+            call.part = part;
+        }
+        self.renew();
+    }
+
+    /// Begins the search anew, with the rules of the place.
+    fn renew(&mut self) {
+        let Some((key, words)) = self.rules_key() else {
+            return self.search = Search::default();
+        };
+        let known = self.known.get(&key).filter(|known| known.words == words);
+        let rules = known.map(|known| Rc::clone(&known.rules)).unwrap_or_else(|| {
+            let rules = RuleSet::new(self.place_rules());
+            self.known.insert(key, KnownRules { words, rules: Rc::clone(&rules) });
+            rules
+        });
+        self.search = Search::new(rules);
+    }
+
+    /// Returns what the rules of the place depend on; `None` if it has none.
+    fn rules_key(&self) -> Option<(RulesKey, Vec<(String, String)>)> {
+        let call = match &self.place {
+            Place::Text(_) => return Some((RulesKey::Text, Vec::new())),
+            Place::Region(open) => {
+                return Some((RulesKey::Region(open.id), open.words.words.clone()));
+            }
+            Place::Section(open) => {
+                return Some((RulesKey::Section(open.id), open.words.words.clone()));
+            }
+            Place::Call(call) => call,
+        };
+        let section = call.section.as_ref().map(|section| section.id);
+        let (key, value) = match &call.part {
+            Part::Body(_) => return None,
+            Part::Between(_) => (RulesKey::Between(call.id, section), None),
+            Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
+            Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
+        };
+        let words = [Some(&call.words), value].into_iter().flatten();
+        let bound: Vec<&str> = call.form.bound().flat_map(|pattern| pattern.words()).collect();
+        let is_bound = |(name, _): &&(String, String)| bound.contains(&name.as_str());
+        let mut words: Vec<_> =
+            words.flat_map(|words| &words.words).filter(is_bound).cloned().collect();
+        let section = call.section.iter().flat_map(|section| &section.words.words);
+        words.extend(section.cloned());
+        Some((key, words))
+    }
+
+    fn place_rules(&self) -> Vec<Rule> {
+        let is_open = |id| self.settled.is_none_or(|settled| settled == id);
+        match &self.place {
+            Place::Text(_) => {
+                let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
+                let mut rules = rules::text_rules(grammars, self.named, self.calls.count() > 0);
                 rules.extend_from_slice(&self.strays);
                 rules
             }
-            Place::Region => match self.region {
-                Some(region) => {
-                    rules::region_rules(&self.grammars, region, &self.words, self.named)
+            Place::Region(open) => {
+                let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
+                rules::region_rules(&self.grammars, grammars, open, self.named)
+            }
+            Place::Section(open) => {
+                let grammar = self.grammars.get(open.id.0);
+                rules::section_rules(grammar, open)
+            }
+            Place::Call(call) => {
+                let grammar = self.grammars.get(call.id.0);
+                let rules = CallRules { grammar, call };
+                match &call.part {
+                    Part::Body(_) => Vec::new(),
+                    Part::Between(_) => rules.between_rules(),
+                    Part::Value(value) => {
+                        rules.value_rules(value.keys.last().unwrap_or(&Captures::default()))
+                    }
+                    Part::Head | Part::Loose | Part::Broken => rules.closing_rules(),
                 }
-                None => Vec::new(),
-            },
-            Place::Section => match &self.section {
-                Some((g, s, words)) => rules::section_rules(&self.grammars, *g, *s, words),
-                None => Vec::new(),
-            },
-            Place::Body => Vec::new(),
-            Place::Call | Place::Value | Place::Broken => self.call_rules(place),
+            }
         }
     }
 
-    /// Hands on what stood before a marker.
-    fn content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
+    /// Emits what stood before a marker.
+    fn content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
-        match self.place {
-            Place::Text | Place::Section => self.text(text, say),
-            Place::Region => self.region_content(text, say),
-            Place::Body => Ok(()),
-            Place::Value => self.calls.feed_value(text, say),
-            Place::Call | Place::Broken => self.call_content(text, say),
+        match &self.place {
+            Place::Text(_) | Place::Section(_) => self.text(text, emit),
+            Place::Region(_) => self.region_content(text, emit),
+            Place::Call(call) => match &call.part {
+                Part::Body(_) | Part::Head => Ok(()),
+                Part::Loose => {
+                    self.calls.push_raw(text);
+                    self.calls.fragment(text, emit)
+                }
+                Part::Value(_) => self.calls.feed_value(text, emit),
+                Part::Between(_) | Part::Broken => self.call_content(text, emit),
+            },
         }
     }
 
     /// Goes where a marker leads.
-    fn marker(
-        &mut self,
-        rule: usize,
-        marker: &str,
-        words: Captures,
-        say: &mut Say<'_>,
-    ) -> io::Result<()> {
-        let Some(go) = self.legal.rules.get(rule).map(|rule| rule.go) else { return Ok(()) };
-        self.guard.marker();
-        let is_beyond = matches!(go, Go::Region(..) | Go::Section(..) | Go::Call(..) | Go::Nothing);
-        if is_beyond && self.place == Place::Call {
-            self.leave_call(go, say)?;
+    fn marker(&mut self, marker: Marker, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Marker { go, words, .. } = marker;
+        self.context.marker();
+        let is_beyond = go.opens_call() || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
+        if is_beyond && matches!(&self.place, Place::Call(_)) {
+            self.leave_call(go, emit)?;
         }
         match go {
             Go::Nothing => {
-                // White space before it, behind a call, is markup as well.
-                if let Some(space) = &mut self.space {
+                // White space before it, after a call, is markup as well.
+                if let Some(space) = self.space() {
                     space.clear();
                 }
                 Ok(())
             }
-            Go::Region(g, r) => self.open_region(g, r, words, say),
-            Go::EndRegion => self.end_region(say),
-            Go::Stray => self.stray(say),
-            Go::Section(g, s) => self.open_section(g, s, marker, words, say),
-            Go::EndSection => self.end_section(marker, say),
-            Go::Call(g, c) => self.open_call(g, c, marker, words, say),
-            Go::Parameter => self.open_value(marker, words, say),
-            Go::EndValue => self.end_value(marker, say),
-            Go::NextObject => self.next_object(marker, say),
-            Go::EndCall => self.end_call(marker, say),
+            Go::Region(id) => self.open_region(id, words, emit),
+            Go::EndRegion => self.end_region(emit),
+            Go::Stray => self.stray(emit),
+            Go::Section(id) => self.open_section(id, text, words, emit),
+            Go::EndSection => self.end_section(text, emit),
+            Go::Call(id) => self.open_call(id, text, words, emit),
+            Go::Parameter => self.open_value(text, words, emit),
+            Go::EndValue => self.end_value(text, emit),
+            Go::InnerCall | Go::InnerParameter | Go::InnerEndValue | Go::WeakEnd => {
+                self.inner_marker(go, text, emit)
+            }
+            Go::NextObject => self.next_object(text, emit),
+            Go::EndCall => self.end_call(text, emit),
         }
     }
 }

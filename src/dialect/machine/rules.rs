@@ -1,39 +1,170 @@
-//! The markers that are legal in each place of the text.
+//! The markers that are legal in each place of the text, and where they lead.
 
 use std::rc::Rc;
 
-use crate::dialect::machine::grammar::{Go, Grammar, RegionForm, Rule};
+use crate::dialect::body::BodyForm;
+use crate::dialect::machine::grammar::{
+    CallForm, CallId, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
+};
+use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
-use crate::scan::{Captures, Pattern, Place};
+use crate::scan::{self, Captures, Finder, Pattern};
 
-/// The markers that open a region, a section or a call, grammar by grammar. If
-/// the user chose the dialect, a call may lack the section around it.
-fn openers(g: usize, grammar: &Grammar, named: bool) -> Vec<Rule> {
+/// A marker that is legal in a place, and where it leads.
+#[derive(Clone)]
+pub(crate) struct Rule {
+    pub(crate) pattern: Pattern,
+    /// Patterns of which one must follow, after white space, unless the text
+    /// ends; anything may if there is none.
+    pub(crate) next: Vec<Pattern>,
+    /// True if it is none where code is: see
+    /// [`crate::dialect::machine::markdown_context`].
+    pub(crate) guarded: bool,
+    /// True if the end of the text can't stand for what must follow.
+    pub(crate) strict: bool,
+    /// True if the name in it must be that of a tool in `--tools`.
+    pub(crate) known: bool,
+    /// True if it's ordinary text, in which the name must be that of a tool where
+    /// `--tools` has any.
+    pub(crate) plain: bool,
+    pub(crate) go: Go,
+}
+
+/// Where a marker leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Go {
+    Region(RegionId),
+    EndRegion,
+    /// The closer of a reasoning region that is not open.
+    Stray,
+    Section(SectionId),
+    EndSection,
+    Call(CallId),
+    EndCall,
+    Parameter,
+    EndValue,
+    /// Markers that are a part of a value: the openers of a call and of a
+    /// parameter, and a parameter's closer.
+    InnerCall,
+    InnerParameter,
+    InnerEndValue,
+    /// What would end a value, if nothing that does came later.
+    WeakEnd,
+    /// Another object of the same call's body.
+    NextObject,
+    /// A marker without a meaning, which is dropped.
+    Nothing,
+}
+
+impl Go {
+    /// True if it leads into a call, or to the calls of a section.
+    pub(crate) fn opens_call(self) -> bool {
+        matches!(self, Go::Call(_) | Go::Section(_))
+    }
+}
+
+impl Rule {
+    pub(crate) fn new(pattern: Pattern, go: Go) -> Self {
+        Rule {
+            pattern,
+            next: Vec::new(),
+            guarded: false,
+            strict: false,
+            known: false,
+            plain: false,
+            go,
+        }
+    }
+
+    /// The rule, where the opener of what is open had these words.
+    fn bind(self, words: &Captures) -> Self {
+        let next = self.next.iter().map(|next| next.bind(words)).collect();
+        Rule { pattern: self.pattern.bind(words), next, ..self }
+    }
+
+    fn call(form: &CallForm, id: CallId) -> Self {
+        let next = form.next.clone();
+        Rule { next, known: form.known, ..Rule::new(form.open.clone(), Go::Call(id)) }
+    }
+}
+
+/// Closers, where their opener had these words.
+fn closers(close: &[Pattern], words: &Captures, go: Go) -> impl Iterator<Item = Rule> {
+    close.iter().map(move |close| Rule::new(close.bind(words), go))
+}
+
+fn drops(grammar: &Grammar) -> impl Iterator<Item = Rule> {
+    grammar.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing))
+}
+
+/// The markers that open a region, a section or a call of a grammar.
+///
+/// If the user chose the dialect (`named`), a call may lack the section around
+/// it, and markup of a call that can't be read is a call as well. Otherwise only
+/// special tokens may lack it, and a call that has no opener must name a known
+/// tool.
+fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
     let mut rules = Vec::new();
-    for (s, section) in grammar.sections.iter().enumerate() {
+    for (id, section) in grammar.sections(id) {
         let next = grammar.calls.iter().map(|call| call.open.clone()).collect();
-        rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(g, s)) });
+        rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(id)) });
     }
-    if grammar.sections.is_empty() || (named && !grammar.requires_sections()) {
-        let calls = grammar.calls.iter().enumerate();
-        rules.extend(calls.map(|(c, call)| call.rule(None, Go::Call(g, c))));
+    let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
+    for (id, call) in grammar.calls(id) {
+        let is_bare = needs_section && (grammar.requires_sections() || !call.open.is_token());
+        let is_readable = !matches!(call.body, BodyForm::Unreadable);
+        if !is_bare && (named || is_readable) {
+            let rule = Rule::call(call, id);
+            rules.push(if named { call.chosen(rule) } else { call.unsolicited(rule) });
+        }
     }
-    let regions = grammar.regions.iter().enumerate();
-    rules.extend(regions.map(|(r, region)| Rule::new(region.open.clone(), Go::Region(g, r))));
+    let regions = grammar.regions(id);
+    rules.extend(regions.map(|(id, region)| Rule::new(region.open.clone(), Go::Region(id))));
     rules
 }
 
-/// The markers that are legal in the answer's text. `named` if the user chose
-/// the dialect: then closers that close nothing are dropped, those of sections
-/// if there was a call, and no context is asked for. In any text, a marker that
-/// begins with a space would have every space looked at.
-pub(crate) fn text_rules(grammars: &[Rc<Grammar>], named: bool, has_calls: bool) -> Vec<Rule> {
+impl CallForm {
+    /// The opener where the user said that the text is in this dialect: one that
+    /// its closer follows is a call that can't be read.
+    fn chosen(&self, mut rule: Rule) -> Rule {
+        if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
+            rule.next.extend_from_slice(&self.close);
+        }
+        rule
+    }
+
+    /// The opener where nobody said that the text is in this dialect.
+    fn unsolicited(&self, rule: Rule) -> Rule {
+        let next: &[&str] = match &self.body {
+            BodyForm::Json(_) if self.open.is_blank() => {
+                &["{{}{ws}\"name\"{ws}:{ws}\"{name}\"", "[{ws}{{}{ws}\"name\"{ws}:{ws}\"{name}\""]
+            }
+            BodyForm::Python if self.open.is_blank() => &["[{ws}{name}("],
+            _ => return Rule { plain: self.narrated, ..rule },
+        };
+        let next = next.iter().filter_map(|next| Pattern::parse(next).ok()).collect();
+        let known = rule.known || self.open.is_blank();
+        Rule { known, plain: self.narrated, next, ..rule }
+    }
+}
+
+/// The markers that are legal in the answer's text. In a dialect that the user
+/// chose (`named`), closers that close nothing are dropped, those of sections
+/// once there was a call, and no context is asked for. Otherwise, no marker may
+/// begin with a space: every space would have to be looked at.
+pub(crate) fn text_rules<'g>(
+    grammars: impl Iterator<Item = (GrammarId, &'g Grammar)>,
+    named: bool,
+    has_calls: bool,
+) -> Vec<Rule> {
     let mut rules = Vec::new();
-    for (g, grammar) in grammars.iter().enumerate() {
-        rules.extend(openers(g, grammar, named));
-        rules.extend(grammar.drops());
+    for (id, grammar) in grammars {
+        rules.extend(openers(id, grammar, named));
+        rules.extend(drops(grammar));
         if named {
-            rules.extend(grammar.regions.iter().flat_map(strays));
+            rules.extend(grammar.regions.iter().flat_map(|region| strays(region)));
+            rules.extend(grammar.ends.iter().map(|end| Rule::new(end.clone(), Go::Nothing)));
         }
         if named && has_calls && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
@@ -41,107 +172,316 @@ pub(crate) fn text_rules(grammars: &[Rc<Grammar>], named: bool, has_calls: bool)
         }
     }
     let begins_with_space = |rule: &Rule| {
-        rule.pattern.place() != Place::Start && rule.pattern.first_bytes().contains(&b' ')
+        rule.pattern.place() != scan::Place::Start && rule.pattern.first_bytes().contains(&b' ')
     };
     rules.retain(|rule| named || !begins_with_space(rule));
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
 }
 
-/// The closers of a region that isn't open: of thoughts, the opener may have
-/// been in the prompt, and of the answer it makes no difference.
+/// The closers of a region that is not open. The opener of a thought may have
+/// been in the prompt; the closer of an answer makes no difference.
 pub(crate) fn strays(region: &RegionForm) -> Vec<Rule> {
     let go = match region.role {
         Role::Reasoning => Go::Stray,
         Role::Text => Go::Nothing,
         Role::Block | Role::Drop => return Vec::new(),
     };
-    bound(&region.close, &Captures::default(), go)
+    closers(&region.close, &Captures::default(), go).collect()
 }
 
-/// The markers that are legal inside a region.
-pub(crate) fn region_rules(
-    grammars: &[Rc<Grammar>],
-    (g, r): (usize, usize),
-    words: &Captures,
+/// The markers that are legal inside a region; `open` are the grammars that the
+/// text may still be in.
+pub(crate) fn region_rules<'g>(
+    grammars: &Grammars,
+    open: impl Iterator<Item = (GrammarId, &'g Grammar)>,
+    region: &OpenRegion,
     named: bool,
 ) -> Vec<Rule> {
-    let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    let Some(region) = grammar.regions.get(r) else { return Vec::new() };
-    let mut rules = bound(&region.close, words, Go::EndRegion);
-    if region.role == Role::Reasoning && region.ends != Ends::Anything {
-        rules.push(Rule::new(region.open.bind(words), Go::Nothing));
+    let OpenRegion { id, form, words, .. } = region;
+    let mut rules: Vec<Rule> = closers(&form.close, words, Go::EndRegion).collect();
+    if form.role == Role::Reasoning && form.ends != Ends::Anything {
+        rules.push(Rule::new(form.open.bind(words), Go::Nothing));
     }
-    if region.ends == Ends::Closer {
+    if form.ends == Ends::Closer {
         return rules;
     }
-    let is_thought = region.role == Role::Reasoning;
-    let others = grammars.iter().enumerate().flat_map(|(g, grammar)| openers(g, grammar, named));
+    let is_thought = form.role == Role::Reasoning;
+    // What frames messages tells which dialect this is.
+    let is_its = |grammar: &Grammar| grammar.regions.iter().any(|other| other.open == form.open);
+    let open = open.filter(|(_, grammar)| form.ends != Ends::Anything || is_its(grammar));
+    let others = open.flat_map(|(id, grammar)| openers(id, grammar, named));
     let others = others.filter(|rule| match rule.go {
-        Go::Section(..) | Go::Call(..) => !(is_thought && is_narrated(grammars, rule.go)),
-        _ => region.ends == Ends::Anything,
+        Go::Call(id) => !(is_thought && grammars.call(id).narrated),
+        Go::Section(id) => !(is_thought && grammars.section(id).narrated),
+        Go::Region(other) => {
+            form.ends == Ends::Anything || grammars.region(other).role == Role::Block
+        }
+        _ => false,
     });
     rules.extend(others.map(|rule| Rule { guarded: !named, ..rule }));
-    if region.role == Role::Text && region.ends == Ends::Anything {
-        rules.extend(grammar.drops());
+    if form.ends == Ends::Anything || grammars.get(id.0).has_blocks() {
+        rules.extend(drops(grammars.get(id.0)));
     }
     rules
 }
 
-/// Whether the opener of a call, or of a section, is narration in a thought.
-fn is_narrated(grammars: &[Rc<Grammar>], go: Go) -> bool {
-    let narrated = match go {
-        Go::Call(g, c) => grammars.get(g).and_then(|grammar| grammar.calls.get(c)?.narrated.into()),
-        Go::Section(g, s) => {
-            grammars.get(g).and_then(|grammar| grammar.sections.get(s)?.narrated.into())
-        }
-        _ => None,
-    };
-    narrated == Some(true)
-}
-
-/// The markers that are legal between the calls of a section.
-pub(crate) fn section_rules(
-    grammars: &[Rc<Grammar>],
-    g: usize,
-    s: usize,
-    words: &Captures,
-) -> Vec<Rule> {
-    let Some(grammar) = grammars.get(g) else { return Vec::new() };
-    // Inside a section, a call's opener can be nothing else: what follows only
-    // tells its forms apart.
-    let last = grammar.calls.len().saturating_sub(1);
-    let calls = grammar.calls.iter().enumerate().map(|(c, call)| {
-        let mut rule = call.rule(Some(words), Go::Call(g, c));
-        rule.next.truncate(if c == last { 0 } else { usize::MAX });
-        rule
-    });
-    let close = grammar.sections.get(s).map(|section| bound(&section.close, words, Go::EndSection));
-    calls.chain(close.into_iter().flatten()).collect()
-}
-
-/// The markers that can't be a part of an open call, inside a section that has
-/// begun with these words: other calls, what frames messages, and what means
-/// nothing.
-pub(crate) fn beyond_call(grammar: &Grammar, g: usize, section: Option<&Captures>) -> Vec<Rule> {
-    let mut rules = openers(g, grammar, true);
-    rules.retain(|rule| match rule.go {
-        Go::Region(_, r) => {
-            grammar.regions.get(r).is_some_and(|region| region.ends == Ends::Anything)
-        }
-        _ => true,
-    });
-    for rule in &mut rules {
-        if let (Go::Call(..), Some(words)) = (rule.go, section) {
-            rule.pattern = rule.pattern.bind(words);
-            rule.next = rule.next.iter().map(|next| next.bind(words)).collect();
-        }
-    }
-    rules.extend(grammar.drops());
+/// The markers that are legal between the calls of a section whose opener had
+/// these words. A call's opener can be nothing else there: what follows it only
+/// tells its forms apart.
+pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Rule> {
+    let OpenSection { id, form, words, .. } = section;
+    let calls = grammar.calls(id.0).map(|(id, call)| Rule::call(call, id).bind(words));
+    let mut rules: Vec<Rule> = calls.collect();
+    rules.iter_mut().rev().take(1).for_each(|last| last.next.clear());
+    rules.extend(closers(&form.close, words, Go::EndSection));
     rules
 }
 
-/// Closers, where their opener had these words.
-pub(crate) fn bound(close: &[Pattern], words: &Captures, go: Go) -> Vec<Rule> {
-    close.iter().map(|close| Rule::new(close.bind(words), go)).collect()
+/// An open call, and the grammar that it is of.
+pub(crate) struct CallRules<'c> {
+    pub(crate) grammar: &'c Grammar,
+    pub(crate) call: &'c OpenCall,
+}
+
+impl CallRules<'_> {
+    /// The closers of the call, and of its section.
+    fn ends(&self) -> Vec<Rule> {
+        let OpenCall { form, words, section, .. } = self.call;
+        let ends = closers(&form.close, words, Go::EndCall);
+        let section = section.iter();
+        let section =
+            section.flat_map(|open| closers(&open.form.close, &open.words, Go::EndSection));
+        ends.chain(section).collect()
+    }
+
+    /// The markers that can't be a part of the call: other calls, what frames
+    /// messages, and what has no meaning. The call is over where one comes.
+    fn beyond(&self) -> Vec<Rule> {
+        let grammar = self.grammar;
+        let mut rules = openers(self.call.id.0, grammar, true);
+        rules.retain(|rule| match rule.go {
+            Go::Region(id) => grammar.region(id).ends == Ends::Anything,
+            Go::Call(id) => !matches!(grammar.call(id).body, BodyForm::Unreadable),
+            _ => true,
+        });
+        for rule in &mut rules {
+            rule.strict = rule.go.opens_call();
+        }
+        if let Some(section) = &self.call.section {
+            let bind = |rule: Rule| match rule.go {
+                Go::Call(_) => rule.bind(&section.words),
+                _ => rule,
+            };
+            rules = rules.into_iter().map(bind).collect();
+        }
+        rules.extend(drops(grammar));
+        let strays = grammar.regions.iter().flat_map(|region| strays(region));
+        rules.extend(strays.filter(|rule| rule.pattern.is_token()));
+        rules
+    }
+
+    /// The markers that are legal between the call's arguments, or before its
+    /// closer.
+    pub(crate) fn between_rules(&self) -> Vec<Rule> {
+        let mut rules = self.ends();
+        match &self.call.form.body {
+            BodyForm::Parameters { open, .. } => {
+                rules.push(Rule::new(open.bind(&self.call.words), Go::Parameter));
+            }
+            _ if self.call.form.may_repeat() => {
+                let next = Pattern::parse("{").ok();
+                rules.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
+            }
+            _ => {}
+        }
+        rules.extend(self.beyond());
+        rules
+    }
+
+    /// The markers that are legal in a value; `key` are the words of its opener.
+    pub(crate) fn value_rules(&self, key: &Captures) -> Vec<Rule> {
+        let mut ends = self.ends();
+        let BodyForm::Parameters { open, close, form } = &self.call.form.body else { return ends };
+        let open = Rule::new(open.bind(&self.call.words), Go::Parameter);
+        let Some(close) = close else {
+            ends.push(open);
+            return ends;
+        };
+        let close = Rule::new(close.bind(&self.call.words).bind(key), Go::EndValue);
+        if !form.item.is_empty() {
+            return vec![open, close];
+        }
+        // Where nothing is escaped, the closer closes the value only if what may
+        // follow a value follows, or what ends the call.
+        let mut beyond = self.beyond();
+        beyond.retain(|rule| !rule.known && rule.pattern.place() == scan::Place::Any);
+        let (weak, beyond): (Vec<Rule>, Vec<Rule>) =
+            beyond.into_iter().partition(|rule| matches!(rule.go, Go::Nothing | Go::Stray));
+        let patterns = |rules: &[&[Rule]]| -> Vec<Pattern> {
+            rules.iter().copied().flatten().map(|rule| rule.pattern.clone()).collect()
+        };
+        let open = [open];
+        let next = patterns(&[&open, &ends, &beyond]);
+        let mut rules = vec![Rule { next, ..close.clone() }];
+        // The value lacks its closer where the call's comes before what follows a
+        // call: other text may quote that, but no special token.
+        let section: Vec<Rule> =
+            ends.iter().filter(|rule| rule.go == Go::EndSection).cloned().collect();
+        for end in &ends {
+            let next = match end.pattern.is_token() {
+                true => patterns(&[&section, &beyond]),
+                false if end.go == Go::EndCall => patterns(&[&section]),
+                false => continue,
+            };
+            // Without a section, the text's end follows.
+            let next = if next.is_empty() { Pattern::never() } else { next };
+            rules.push(Rule { next, ..end.clone() });
+        }
+        let tokens = weak.iter().filter(|rule| rule.pattern.is_token()).cloned();
+        let tokens: Vec<Rule> = tokens.collect();
+        if !tokens.is_empty() {
+            rules.push(Rule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
+        }
+        let is_call = |call: &&Rc<CallForm>| {
+            let is_readable = !matches!(call.body, BodyForm::Unreadable);
+            is_readable && !call.known && call.open.place() == scan::Place::Any
+        };
+        let calls = self.grammar.calls.iter().filter(is_call);
+        rules.extend(calls.map(|call| Rule::new(call.open.clone(), Go::InnerCall)));
+        // Closers that have the key in them tell values apart by themselves.
+        if !self.binds_key() {
+            rules.extend(open.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
+            rules.push(Rule { go: Go::InnerEndValue, ..close });
+        }
+        rules
+    }
+
+    /// True if a value's closer has its key in it.
+    fn binds_key(&self) -> bool {
+        let close = match &self.call.form.body {
+            BodyForm::Parameters { close, .. } => close.as_ref(),
+            _ => None,
+        };
+        close.is_some_and(|close| close.words().any(|word| word == "key"))
+    }
+
+    /// The markers that are legal in a call that can't be read, or before its body.
+    pub(crate) fn closing_rules(&self) -> Vec<Rule> {
+        let ends = self.ends();
+        if ends.is_empty() { self.beyond() } else { ends }
+    }
+}
+
+/// The rules of a place, and an index of the bytes that their markers begin
+/// with.
+#[derive(Default)]
+pub(crate) struct RuleSet {
+    pub(crate) rules: Vec<Rule>,
+    finder: Finder,
+    /// The first byte of each rule and its second one, `None` if that may be any,
+    /// with the rule's number, in order.
+    starts: Vec<(u8, Option<u8>, usize)>,
+    /// The bytes that may follow each first byte.
+    seconds: Vec<(u8, Box<[bool; 256]>)>,
+    /// For each rule, true if its marker may stand inside a line of prose.
+    inline: Vec<bool>,
+    /// True if every rule is guarded.
+    pub(crate) is_guarded: bool,
+}
+
+impl RuleSet {
+    pub(crate) fn new(rules: Vec<Rule>) -> Rc<Self> {
+        let patterns = || rules.iter().map(|rule| &rule.pattern);
+        let mut starts = Vec::new();
+        for (number, pattern) in patterns().enumerate() {
+            starts.extend(pattern.starts().into_iter().map(|(a, b)| (a, b, number)));
+        }
+        starts.sort_unstable();
+        starts.dedup();
+        let mut seconds: Vec<(u8, Box<[bool; 256]>)> = Vec::new();
+        for &(first, second, _) in &starts {
+            if seconds.last().is_none_or(|(last, _)| *last != first) {
+                seconds.push((first, Box::new([false; 256])));
+            }
+            if let Some((_, table)) = seconds.last_mut() {
+                match second {
+                    Some(second) => table[usize::from(second)] = true,
+                    None => table.fill(true),
+                }
+            }
+        }
+        let is_inline = |rule: &Rule| {
+            let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
+            let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
+            rule.pattern.is_token() || (rule.go.opens_call() && is_sign)
+        };
+        let inline = rules.iter().map(is_inline).collect();
+        let finder = Finder::new(patterns());
+        let is_guarded = rules.iter().all(|rule| rule.guarded);
+        Rc::new(RuleSet { rules, finder, starts, seconds, inline, is_guarded })
+    }
+
+    /// Returns the first place at or after `from` where a marker may begin, as
+    /// far as its first two bytes tell.
+    pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<usize> {
+        loop {
+            let at = self.finder.find(text, from)?;
+            let mut bytes = text.as_bytes().get(at..)?.iter().copied();
+            let first = bytes.next()?;
+            let table = self.seconds.iter().find(|(byte, _)| *byte == first);
+            let (Some(second), Some((_, table))) = (bytes.next(), table) else { return Some(at) };
+            if table[usize::from(second)] {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
+    /// The numbers of the rules that this text may begin with, in their order.
+    /// Where the message begins, any rule is tried.
+    pub(crate) fn at(&self, text: &str, here: &Here<'_>) -> impl Iterator<Item = usize> {
+        let mut bytes = text.bytes();
+        let (first, second) = (bytes.next(), bytes.next());
+        let begin = self.starts.partition_point(|&(byte, ..)| Some(byte) < first);
+        let starts = self.starts.get(begin..).unwrap_or_default().iter();
+        let starts = starts.take_while(|(byte, ..)| Some(*byte) == first);
+        let fits = |other: &Option<u8>| other.is_none() || second.is_none() || *other == second;
+        let mut numbers: Vec<usize> = match here.is_start {
+            true => (0..self.rules.len()).collect(),
+            false => starts.filter(|(_, other, _)| fits(other)).map(|start| start.2).collect(),
+        };
+        numbers.sort_unstable();
+        numbers.dedup();
+        let (is_line, is_code) = (here.context.is_line(), here.context.is_code());
+        let is_legal = |&number: &usize| {
+            let rule = &self.rules[number];
+            let fits = match rule.pattern.place() {
+                scan::Place::Any => true,
+                scan::Place::Line => is_line,
+                scan::Place::Start => here.is_start,
+            };
+            // In code, a call is looked for only to warn of it.
+            let is_prose = match is_code {
+                true => !(here.warns && rule.go.opens_call()),
+                false => !(is_line || (self.inline[number] && first != Some(b'\n'))),
+            };
+            fits && !(rule.guarded && is_prose)
+                && (here.has_tools || !rule.known)
+                && rule.pattern.may_begin(text)
+        };
+        numbers.retain(is_legal);
+        numbers.into_iter()
+    }
+}
+
+/// What the rules that are tried at a place depend on.
+pub(crate) struct Here<'h> {
+    pub(crate) context: &'h MarkdownContext,
+    /// True where the message begins.
+    pub(crate) is_start: bool,
+    /// True if `--tools` was given.
+    pub(crate) has_tools: bool,
+    /// True if a call in code is worth a warning.
+    pub(crate) warns: bool,
 }

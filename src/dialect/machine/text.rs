@@ -1,161 +1,190 @@
 //! The answer's text and its regions.
 
 use std::io;
+use std::rc::Rc;
 
-use crate::dialect::body::calls::{Say, warn};
-use crate::dialect::machine::rules;
-use crate::dialect::machine::{Guard, Machine, Place, Rule};
+use crate::dialect::body::calls::{Emit, warn};
+use crate::dialect::machine::grammar::{RegionForm, RegionId};
+use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::place::{OpenRegion, OpenText, Place};
+use crate::dialect::machine::rules::{self, Rule};
+use crate::dialect::machine::{Machine, RulesKey};
 use crate::dialect::spec::Role;
 use crate::event::{Block, Kind, Reasoning, Text};
 use crate::json;
 use crate::scan::Captures;
 
-/// How much text is held back to find out whether it is reasoning, in bytes.
+/// The most text that is held back to find out whether it is reasoning, in bytes.
 const MAX_UNDECIDED: usize = 64 << 10;
 
+fn emit_text(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { emit(Kind::Text(Text { text, channel: None })) }
+}
+
+fn emit_reasoning(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    emit(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
+}
+
 impl Machine {
-    pub(crate) fn text(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        if let Some(undecided) = &mut self.undecided {
-            undecided.push_str(text);
-            return if undecided.len() > MAX_UNDECIDED { self.decide_as_text(say) } else { Ok(()) };
+    /// The white space after the last call, in the text or in a section.
+    pub(crate) fn space(&mut self) -> Option<&mut String> {
+        match &mut self.place {
+            Place::Text(open) => open.space.as_mut(),
+            Place::Section(open) => open.space.as_mut(),
+            Place::Region(_) | Place::Call(_) => None,
         }
-        if let Some(space) = &mut self.space {
-            if text.trim_ascii().is_empty() {
-                space.push_str(text);
-                return Ok(());
-            }
-            let space = self.space.take().unwrap_or_default();
-            if !space.is_empty() {
-                say(Kind::Text(Text { text: &space, channel: None }))?;
-            }
-        }
-        say(Kind::Text(Text { text, channel: None }))
     }
 
-    /// What was held back is the answer.
-    fn decide_as_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        match self.undecided.take() {
-            Some(text) if !text.is_empty() => say(Kind::Text(Text { text: &text, channel: None })),
+    /// Emits a piece of the answer, or holds it back.
+    pub(crate) fn text(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let space = match &mut self.place {
+            Place::Text(OpenText { undecided: Some(undecided), .. }) => {
+                undecided.push_str(text);
+                let is_over = undecided.len() > MAX_UNDECIDED;
+                return if is_over { self.decide_as_text(emit) } else { Ok(()) };
+            }
+            Place::Text(open) => &mut open.space,
+            Place::Section(open) => &mut open.space,
+            Place::Region(_) | Place::Call(_) => return Ok(()),
+        };
+        if let Some(space) = space
+            && text.trim_ascii().is_empty()
+        {
+            space.push_str(text);
+            return Ok(());
+        }
+        emit_text(&space.take().unwrap_or_default(), emit)?;
+        emit_text(text, emit)
+    }
+
+    /// Emits what was undecided as the answer.
+    fn decide_as_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Place::Text(open) = &mut self.place else { return Ok(()) };
+        match open.undecided.take() {
+            Some(text) if !text.is_empty() => self.text(&text, emit),
             _ => Ok(()),
         }
     }
 
-    /// The text before a marker is complete: what was undecided is the answer,
-    /// unless it's white space before the first marker.
-    pub(crate) fn leave_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        self.space = None;
-        match &self.undecided {
-            Some(text) if text.trim_ascii().is_empty() => {
-                self.undecided = None;
-                Ok(())
-            }
-            _ => self.decide_as_text(say),
+    /// Ends the text before a marker: what was undecided is the answer, unless
+    /// it's white space before the first marker.
+    pub(crate) fn leave_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if let Place::Text(open) = &mut self.place {
+            open.undecided.take_if(|text| text.trim_ascii().is_empty());
         }
+        self.decide_as_text(emit)
     }
 
-    pub(crate) fn back_to_text(&mut self) {
-        self.space = Some(String::new());
-        self.enter(Place::Text);
+    /// Goes back to the text after a call. If that stood in a thought, the thought
+    /// may go on: a closer of it will tell.
+    pub(crate) fn back_to_text(&mut self, in_thought: bool) {
+        let (space, undecided) = (Some(String::new()), in_thought.then(String::new));
+        self.enter(Place::Text(OpenText { space, undecided, ..OpenText::default() }));
     }
 
-    /// The text has ended.
-    pub(crate) fn end_text(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        self.decide_as_text(say)?;
-        match self.region.take() {
-            Some((g, r)) if self.role(g, r) == Role::Block => {
-                warn("unclosed_block", "the text ended inside a block", say)?;
-                self.say_block(g, r, say)
+    /// Ends the text where the input ends.
+    pub(crate) fn end_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.decide_as_text(emit)?;
+        match &mut self.place {
+            Place::Region(open) if open.form.role == Role::Block => {
+                warn("unclosed_block", "the text ended inside a block", emit)?;
+                emit_block(open, emit)
             }
             _ => Ok(()),
         }
-    }
-
-    fn role(&self, g: usize, r: usize) -> Role {
-        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
-        region.map_or(Role::Text, |region| region.role)
-    }
-
-    fn region_name(&self, g: usize, r: usize) -> &'static str {
-        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
-        region.map_or("", |region| region.name)
     }
 
     pub(crate) fn open_region(
         &mut self,
-        g: usize,
-        r: usize,
+        id: RegionId,
         words: Captures,
-        say: &mut Say<'_>,
+        emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.leave_text(say)?;
-        self.region = Some((g, r));
-        self.words = words;
-        self.enter(Place::Region);
+        self.leave_text(emit)?;
+        let form = Rc::clone(self.grammars.region(id));
+        let mut open = OpenRegion::new(id, form, words);
+        let text = Place::Text(OpenText::default());
+        if let Place::Region(outer) = std::mem::replace(&mut self.place, text)
+            && open.form.role == Role::Block
+        {
+            open.outer = Some(Box::new(outer));
+        }
+        self.enter(Place::Region(open));
         Ok(())
     }
 
-    pub(crate) fn region_content(&mut self, text: &str, say: &mut Say<'_>) -> io::Result<()> {
-        let Some((g, r)) = self.region else { return Ok(()) };
-        match self.role(g, r) {
+    pub(crate) fn region_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Place::Region(open) = &mut self.place else { return Ok(()) };
+        match open.form.role {
             Role::Text => {
-                let channel = Some(self.region_name(g, r)).filter(|name| !name.is_empty());
-                say(Kind::Text(Text { text, channel }))
+                let channel = Some(open.form.name).filter(|name| !name.is_empty());
+                emit(Kind::Text(Text { text, channel }))
             }
-            Role::Reasoning => say(Kind::Reasoning(Reasoning { text, ..Reasoning::default() })),
+            Role::Reasoning => emit_reasoning(text, emit),
             Role::Block => {
-                self.block.push_str(text);
+                open.block.push_str(text);
                 Ok(())
             }
             Role::Drop => Ok(()),
         }
     }
 
-    pub(crate) fn end_region(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        if let Some((g, r)) = self.region.take() {
-            match self.role(g, r) {
-                Role::Block => self.say_block(g, r, say)?,
-                Role::Reasoning => self.end_thought(g, r),
+    pub(crate) fn end_region(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let mut text = OpenText::default();
+        if let Place::Region(open) = &mut self.place {
+            match open.form.role {
+                Role::Block => emit_block(open, emit)?,
+                Role::Reasoning => {
+                    text.is_start = true;
+                    let form = Rc::clone(&open.form);
+                    self.end_thought(&form);
+                }
                 Role::Text | Role::Drop => {}
             }
         }
-        self.enter(Place::Text);
+        let place = match &mut self.place {
+            Place::Region(open) => open.outer.take().map(|outer| Place::Region(*outer)),
+            _ => None,
+        };
+        self.enter(place.unwrap_or(Place::Text(text)));
         Ok(())
     }
 
-    /// Behind a thought the answer begins, whatever code was open in it.
-    fn end_thought(&mut self, g: usize, r: usize) {
-        self.is_start = true;
-        self.guard = Guard::default();
-        let region = self.grammars.get(g).and_then(|grammar| grammar.regions.get(r));
-        if let Some(region) = region.filter(|_| !self.named && self.strays.is_empty()) {
-            let strays = rules::strays(region).into_iter();
+    /// After a thought the answer begins, whatever code was open in it.
+    fn end_thought(&mut self, form: &RegionForm) {
+        self.context = MarkdownContext::default();
+        if !self.named && self.strays.is_empty() {
+            let strays = rules::strays(form).into_iter();
             self.strays = strays.map(|rule| Rule { guarded: true, ..rule }).collect();
-            self.known.remove(&None);
+            self.known.remove(&RulesKey::Text);
         }
     }
 
-    fn say_block(&mut self, g: usize, r: usize, say: &mut Say<'_>) -> io::Result<()> {
-        let text = std::mem::take(&mut self.block);
-        let attributes = &self.words.attributes;
-        let members: Vec<_> = attributes
-            .iter()
-            .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
-            .collect();
-        let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
-        let name = self.region_name(g, r);
-        say(Kind::Block(Block { name, text: &text, attributes: attributes.as_deref() }))
-    }
-
-    /// A closer without its opener: all text before it was reasoning, if that
-    /// was undecided, or else the closer means nothing.
-    pub(crate) fn stray(&mut self, say: &mut Say<'_>) -> io::Result<()> {
-        self.is_start = true;
-        match self.undecided.take() {
+    /// Takes a closer without its opener: all text before it was reasoning, if
+    /// that was undecided, or else the closer has no meaning.
+    pub(crate) fn stray(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Place::Text(open) = &mut self.place else { return Ok(()) };
+        open.is_start = true;
+        match open.undecided.take() {
             Some(text) if text.is_empty() => Ok(()),
-            Some(text) => say(Kind::Reasoning(Reasoning { text: &text, ..Reasoning::default() })),
+            Some(text) => emit_reasoning(&text, emit),
             None => {
-                warn("stray_closer", "a closer of reasoning that was not open was dropped", say)
+                warn("stray_closer", "a closer of reasoning that was not open was dropped", emit)
             }
         }
     }
+}
+
+fn emit_block(open: &mut OpenRegion, emit: &mut Emit<'_>) -> io::Result<()> {
+    let text = std::mem::take(&mut open.block);
+    let attributes = open.words.attributes.iter();
+    let members: Vec<_> = attributes
+        .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
+        .collect();
+    let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
+    emit(Kind::Block(Block {
+        name: open.form.name,
+        text: &text,
+        attributes: attributes.as_deref(),
+    }))
 }

@@ -1,6 +1,6 @@
 //! What agents prompt for: code, a tag for each tool, labelled lines.
 
-use crate::dialect::spec::{AtEnd, Body, Call, Dialect, Ends, Region, Role};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role};
 
 pub(crate) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -30,6 +30,7 @@ pub(crate) static CLINE: Dialect = Dialect {
 pub(crate) static YAML: Dialect = Dialect {
     name: "yaml_xml",
     models: &["models prompted for YAML in tags"],
+    auto: true,
     calls: &[
         Call { known: true, ..Call::empty("<{name}{sp}/>", "") },
         Call { known: true, ..Call::empty("<{name}>", "</{name}>") },
@@ -64,7 +65,6 @@ pub(crate) static LANGCHAIN_XML: Dialect = Dialect {
     name: "langchain_xml_agent",
     models: &["LangChain's XML agent"],
     calls: &[Call {
-        at_end: AtEnd::Always,
         ..Call::raw("<tool>{name}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
     }],
     drops: &["<final_answer>", "</final_answer>"],

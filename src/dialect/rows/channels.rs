@@ -2,7 +2,7 @@
 //! built like it.
 
 use crate::dialect::spec::{
-    AtEnd, Body, Call, Dialect, Ends, Envelope, Parameters, Region, Role, Section, Untyped,
+    Body, Call, Dialect, Ends, Envelope, Parameters, Region, Role, Section, Untyped,
 };
 
 pub(crate) static HARMONY: Dialect = Dialect {
@@ -38,7 +38,7 @@ const fn to_function(open: &'static str) -> Call {
 
 /// A message to someone else is a call if it holds an object.
 const fn to_other(open: &'static str) -> Call {
-    Call { at_end: AtEnd::Always, ..Call::arguments(open, "<|{suffix}|>") }
+    Call::arguments(open, "<|{suffix}|>")
 }
 
 const ANALYSIS: Region = Region {
@@ -58,6 +58,7 @@ const FINAL: Region = Region::answer(
 pub(crate) static BEAM: Dialect = Dialect {
     name: "beam",
     models: &["Beam"],
+    auto: true,
     regions: &[
         ANALYSIS,
         Region::answer(
@@ -172,10 +173,10 @@ pub(crate) static INKLING: Dialect = Dialect {
             body: INKLING_BODY,
             ..Call::json("{start}{_}<|content_invoke_tool_json|>", INKLING_END)
         },
+        Call::unreadable("<|content_invoke_tool_text|>", INKLING_END),
     ],
     drops: &[
         "<|message_model|>",
-        "<|content_invoke_tool_text|>",
         "<|content_tool_error|>",
         "<|end_message|>",
         "<|content_model_end_sampling|>",

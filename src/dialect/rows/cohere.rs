@@ -1,6 +1,6 @@
 //! Cohere: actions as JSON, and the fenced list of Command R.
 
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, StartIn};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Envelope, Region, Role, StartIn};
 
 const PARTS: Body = Body::Json(Envelope {
     name: &["tool_name"],
@@ -11,9 +11,20 @@ const PARTS: Body = Body::Json(Envelope {
 
 const ACTION: Dialect = Dialect {
     start_in: StartIn::Auto,
-    regions: &[Region::reasoning("<|START_THINKING|>", "<|END_THINKING|>")],
+    regions: &[
+        Region::reasoning("<|START_THINKING|>", "<|END_THINKING|>"),
+        // The sources of what was cited.
+        Region {
+            open: "</co:{sp}",
+            close: ">",
+            role: Role::Block,
+            name: "citation",
+            ends: Ends::Closer,
+        },
+    ],
     calls: &[Call { body: PARTS, ..Call::json("<|START_ACTION|>", "<|END_ACTION|>") }],
     drops: &[
+        "<co>",
         "<|START_RESPONSE|>",
         "<|END_RESPONSE|>",
         "<|START_TEXT|>",

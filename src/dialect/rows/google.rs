@@ -32,7 +32,7 @@ pub(crate) static GEMMA4: Dialect = Dialect {
     ],
     calls: &[Call {
         body: Body::Braces("<|\"|>"),
-        ..Call::arguments("<|tool_call>{[}call:{]}{name}", "<tool_call|>")
+        ..Call::arguments("<|tool_call>{[}call:{]}{[}:{]}{name}", "<tool_call|>")
     }],
     drops: &["<turn|>", "<|tool_response>"],
     ..Dialect::EMPTY

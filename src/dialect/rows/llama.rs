@@ -1,7 +1,7 @@
 //! Llama, and the forms that grew around it: bare JSON, Python's syntax, and
 //! Functionary's recipients.
 
-use crate::dialect::spec::{AtEnd, Body, Call, Dialect, Envelope};
+use crate::dialect::spec::{Body, Call, Dialect, Envelope};
 
 const MANY: Body = Body::Json(Envelope { many: true, ..Envelope::NEW });
 
@@ -10,7 +10,7 @@ pub(crate) static JSON: Dialect = Dialect {
     name: "llama3_json",
     aliases: &["llama3", "llama", "llama4_json"],
     models: &["Llama 3.1 to 3.3", "Llama 4 with its JSON template"],
-    auto: false,
+    auto: true,
     calls: &[
         Call { body: MANY, ..Call::json("<|python_tag|>", "") },
         Call {
@@ -28,6 +28,7 @@ const BARE: Call = Call { next: &["[{ws}{_}("], ..Call::python("{start}{ws}", ""
 pub(crate) static PYTHONIC: Dialect = Dialect {
     name: "pythonic",
     models: &["Llama 3.2", "ToolACE"],
+    auto: true,
     calls: &[Call::python("<|python_start|>", "<|python_end|>"), BARE],
     ..Dialect::EMPTY
 };
@@ -47,11 +48,7 @@ pub(crate) static BUILTIN: Dialect = Dialect {
     calls: &[
         // Tools that are not built in are called as in the dialect above.
         Call { body: MANY, ..Call::json("<|python_tag|>", "") },
-        Call {
-            next: &["{start}{_}.call("],
-            at_end: AtEnd::Always,
-            ..Call::python("<|python_tag|>", "")
-        },
+        Call { next: &["{start}{_}.call("], ..Call::python("<|python_tag|>", "") },
         Call::raw("<|python_tag|>", "<|eom_id|>", "code_interpreter", "code"),
     ],
     drops: &["<|eom_id|>", "<|eot_id|>"],

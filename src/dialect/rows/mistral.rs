@@ -19,6 +19,7 @@ pub(crate) static JSON: Dialect = Dialect {
         },
         V11_CALL,
     ],
+    drops: &["[/TOOL_CALLS]"],
     ..Dialect::EMPTY
 };
 
@@ -29,6 +30,7 @@ pub(crate) static V11: Dialect = Dialect {
     models: &["Mistral Small 3", "Devstral", "Magistral", "Ministral 3"],
     auto: true,
     regions: &[THINK, tags::REASONING],
-    calls: &[V11_CALL],
+    calls: &[V11_CALL, Call::unreadable("[TOOL_CALLS]", "")],
+    drops: &["[/TOOL_CALLS]"],
     ..Dialect::EMPTY
 };

@@ -23,6 +23,13 @@ pub(crate) static K2: Dialect = Dialect {
              {id}{ws}<|tool_call_argument_begin|>",
             "<|tool_call_end|>",
         ),
+        Call {
+            next: &["{start}{*}<|tool_call_argument_begin|>", "{start}{*}<|tool_call_end|>"],
+            ..Call::unreadable(
+                "{[}<|tool_call{[}s{]}_section_begin|>{ws}{]}<|tool_call_begin|>",
+                "<|tool_call_end|>{|}<|tool_calls_section_end|>",
+            )
+        },
     ],
     drops: &[
         "<|tool_calls_section_begin|>",

@@ -3,15 +3,17 @@
 //! Qwen-Agent.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{AtEnd, Call, Dialect, Region};
+use crate::dialect::spec::{Call, Dialect, Region};
 
 const PARAMETER: (&str, &str) = ("<parameter={key}>{nl}", "{nl}</parameter>");
 const VERBATIM: (&str, &str) = ("<parameter={key}>", "</parameter>");
 
 /// A call whose wrapper may be missing at either end.
 const fn function(open: &'static str, (key, end): (&'static str, &'static str)) -> Call {
-    Call::parameters(open, "</function>{[}{ws}</tool_call>{]}{|}</tool_call>", key, end)
+    Call::parameters(open, FUNCTION_END, key, end)
 }
+
+const FUNCTION_END: &str = "</function>{[}{ws}</tool_call>{]}{|}</tool_call>";
 
 pub(crate) static HERMES: Dialect = Dialect {
     name: "hermes",
@@ -73,6 +75,7 @@ pub(crate) static QWEN3_CODER: Dialect = Dialect {
         Call { narrated: true, ..function("<function={name}>", PARAMETER) },
         // At times they fall back to what their ancestors wrote.
         Call::json("<tool_call>", "</tool_call>"),
+        Call::unreadable("<tool_call>{ws}<function={name}>", FUNCTION_END),
     ],
     ..Dialect::EMPTY
 };
@@ -93,12 +96,15 @@ pub(crate) static SEED_OSS: Dialect = Dialect {
     models: &["ByteDance Seed-OSS"],
     auto: true,
     regions: &[Region::reasoning("<seed:think>{nl}", "{nl}</seed:think>{nl}{nl}")],
-    calls: &[Call::parameters(
-        "<seed:tool_call>{ws}<function={name}>",
-        "</function>{ws}</seed:tool_call>",
-        "<parameter={key}>",
-        "</parameter>",
-    )],
+    calls: &[
+        Call::parameters(
+            "<seed:tool_call>{ws}<function={name}>",
+            "</function>{ws}</seed:tool_call>",
+            "<parameter={key}>",
+            "</parameter>",
+        ),
+        Call::unreadable("<seed:tool_call>", "</seed:tool_call>"),
+    ],
     ..Dialect::EMPTY
 };
 
@@ -106,14 +112,8 @@ pub(crate) static OPENHANDS: Dialect = Dialect {
     name: "openhands_fn",
     models: &["OpenHands CodeAct", "SWE-agent"],
     calls: &[
-        Call {
-            at_end: AtEnd::Stopped,
-            ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1)
-        },
-        Call {
-            at_end: AtEnd::Stopped,
-            ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1)
-        },
+        Call { ..Call::parameters("<function={name}>", "</function>", PARAMETER.0, PARAMETER.1) },
+        Call { ..Call::parameters("<function{@name}>", "</function>", PARAMETER.0, PARAMETER.1) },
     ],
     ..Dialect::EMPTY
 };

@@ -15,7 +15,6 @@ use crate::random::{settings, words};
 const CALLS: &[(&str, &str)] = &[
     ("deepseek_v32", "a tag that closes itself is a call without arguments"),
     ("deepseek_v4", "a tag that closes itself is a call without arguments"),
-    ("langchain_xml_agent", "the end of the text closes a call"),
 ];
 
 /// Prose may speak of markers without a call coming of it.
@@ -63,7 +62,6 @@ const ALONE: &[(&str, &str)] = &[
     ("sarashina", "a bare list begins the message"),
     ("functionary_v32", "the first header begins the message"),
     ("functionary_v2", "the first header begins the message"),
-    ("langchain_xml_agent", "the end of the text closes a call"),
 ];
 
 /// Rows that `auto` finds only where a message begins.

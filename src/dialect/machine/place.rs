@@ -1,0 +1,113 @@
+//! The places that the machine may be in, each with what exists only there.
+
+use std::rc::Rc;
+
+use crate::dialect::body::BodyReader;
+use crate::dialect::machine::grammar::{
+    CallForm, CallId, RegionForm, RegionId, SectionForm, SectionId,
+};
+use crate::scan::Captures;
+
+/// A place in the text.
+pub(crate) enum Place {
+    Text(OpenText),
+    Region(OpenRegion),
+    /// In a section, between its calls.
+    Section(OpenSection),
+    Call(OpenCall),
+}
+
+/// The answer's text.
+#[derive(Default)]
+pub(crate) struct OpenText {
+    /// True where the message begins, or the answer after a thought.
+    pub(crate) is_start: bool,
+    pub(crate) space: Space,
+    /// Text that may turn out to be reasoning; `None` once that is decided.
+    pub(crate) undecided: Option<String>,
+}
+
+/// White space after a call: markup if another call or the end follows, or else
+/// text. `None` once text has come.
+pub(crate) type Space = Option<String>;
+
+/// A region that is open.
+pub(crate) struct OpenRegion {
+    pub(crate) id: RegionId,
+    pub(crate) form: Rc<RegionForm>,
+    /// The words of its opener.
+    pub(crate) words: Captures,
+    /// The text so far, if it is a block.
+    pub(crate) block: String,
+    /// The region that a block stands in.
+    pub(crate) outer: Option<Box<OpenRegion>>,
+}
+
+impl OpenRegion {
+    pub(crate) fn new(id: RegionId, form: Rc<RegionForm>, words: Captures) -> Self {
+        OpenRegion { id, form, words, block: String::new(), outer: None }
+    }
+}
+
+/// A section that is open.
+pub(crate) struct OpenSection {
+    pub(crate) id: SectionId,
+    pub(crate) form: Rc<SectionForm>,
+    /// Its opener, and the words of that.
+    pub(crate) marker: String,
+    pub(crate) words: Captures,
+    /// How many calls of the message came before it.
+    pub(crate) before: u64,
+    pub(crate) space: Space,
+    /// True if it stands in a thought.
+    pub(crate) in_thought: bool,
+}
+
+/// A call that is open.
+pub(crate) struct OpenCall {
+    pub(crate) id: CallId,
+    pub(crate) form: Rc<CallForm>,
+    /// The words of its opener, and of its section's.
+    pub(crate) words: Captures,
+    /// The section around it.
+    pub(crate) section: Option<OpenSection>,
+    /// True if it stands in a thought.
+    pub(crate) in_thought: bool,
+    pub(crate) part: Part,
+}
+
+/// A part of a call.
+pub(crate) enum Part {
+    /// Before the arguments, where the opener has the name: there may be none.
+    Head,
+    /// In a body that has an end of its own.
+    Body(BodyReader),
+    /// In arguments that are no object.
+    Loose,
+    /// Between its arguments, or before its closer; with what parts it from a
+    /// further object, if it needs no closer.
+    Between(Space),
+    Value(OpenValue),
+    /// In what can't be read, before its closer.
+    Broken,
+}
+
+/// A value that is open, or several inside one another.
+#[derive(Default)]
+pub(crate) struct OpenValue {
+    /// The words of their openers, the outermost first.
+    pub(crate) keys: Vec<Captures>,
+    /// How many parameters were opened in it and not closed, outside of calls that
+    /// it quotes: if there are any, its end can't be told.
+    pub(crate) inner: usize,
+    /// True once a call was opened in it.
+    pub(crate) quotes_call: bool,
+    /// True once it may have ended.
+    pub(crate) is_weak: bool,
+}
+
+impl OpenCall {
+    pub(crate) fn has_closer(&self) -> bool {
+        !self.form.close.is_empty()
+    }
+}

@@ -1,0 +1,97 @@
+//! Fixtures of dialects joined, cut and spliced: where one markup follows another,
+//! or what is left of one, the laws hold as well.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use toolstream::Config;
+use toolstream::dialect::{DIALECTS, Dialect, Selection};
+use toolstream::format;
+
+use crate::case::{Case, kind};
+use crate::random::{settings, words};
+use crate::shape::joined;
+
+/// The input of a dialect's fixture.
+struct Text {
+    row: &'static Dialect,
+    input: String,
+}
+
+/// The longest input that is spliced, in bytes: each splice is cut at every byte.
+const LONGEST: usize = 400;
+
+fn texts() -> &'static [Text] {
+    static TEXTS: OnceLock<Vec<Text>> = OnceLock::new();
+    TEXTS.get_or_init(|| {
+        let cases = Case::all().into_iter().filter_map(|case| {
+            let name = case.name.strip_prefix("fixtures/dialect/")?.split('/').next()?.to_owned();
+            let row = DIALECTS.iter().find(|row| row.name == name)?;
+            let input = String::from_utf8(case.input).ok()?;
+            (input.len() <= LONGEST).then_some(Text { row, input })
+        });
+        cases.collect()
+    })
+}
+
+/// Another fixture: of the same dialect as `first`, or any.
+fn second(first: &Text, index: Index, is_same: bool) -> &'static Text {
+    let fits = |text: &&Text| !is_same || text.row.name == first.row.name;
+    let texts: Vec<&Text> = texts().iter().filter(fits).collect();
+    texts[index.index(texts.len())]
+}
+
+/// The `tool_call` lines without their indexes, and how often each is there.
+fn calls(out: &str) -> BTreeMap<String, usize> {
+    let mut calls = BTreeMap::new();
+    for line in out.lines().filter(|line| kind(line) == "tool_call") {
+        *calls.entry(line.to_owned()).or_default() += 1;
+    }
+    calls
+}
+
+/// Returns what is wrong with an input that is cut at every byte, once in two
+/// reads (law 1), and once for good (law 3).
+fn fault(selection: Selection, input: &str) -> Option<String> {
+    let config = Config { format: format::find("text"), dialect: selection, ..Config::default() };
+    let bytes = input.as_bytes();
+    let whole = joined(&config, [bytes]);
+    let known = calls(&whole.0);
+    (1..bytes.len()).find_map(|at| {
+        let (head, tail) = bytes.split_at(at);
+        let split = joined(&config, [head, tail]);
+        if split != whole {
+            return Some(format!("{input:?} split at {at}: {}\nis not {}", split.0, whole.0));
+        }
+        let prefix = joined(&config, [head]).0;
+        let is_known = |(call, count): (&String, &usize)| known.get(call) >= Some(count);
+        let adds = !calls(&prefix).iter().all(is_known);
+        adds.then(|| format!("{input:?} cut at {at} has a call of its own: {prefix}"))
+    })
+}
+
+proptest! {
+    #![proptest_config(settings(96))]
+
+    /// Two fixtures with text between them, the first one cut or not.
+    #[test]
+    fn spliced_texts_keep_the_laws(
+        places in [any::<Index>(), any::<Index>(), any::<Index>()],
+        between in words(&["`", "\"", "```", "</think>"], 0..4),
+        is_same: bool,
+        is_cut: bool,
+    ) {
+        let [first, other, cut] = places;
+        let first = &texts()[first.index(texts().len())];
+        let other = second(first, other, is_same);
+        let end = if is_cut { cut.index(first.input.len() + 1) } else { first.input.len() };
+        let head = first.input.get(..first.input.floor_char_boundary(end)).unwrap();
+        let input = format!("{head}{between}{}", other.input);
+        for selection in [Selection::Row(first.row), Selection::Auto] {
+            let fault = fault(selection, &input);
+            prop_assert!(fault.is_none(), "{}: {}", first.row.name, fault.unwrap());
+        }
+    }
+}
