@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::event::FinishReason;
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::openai_chat::{USAGE, logprobs};
+use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
@@ -129,7 +129,7 @@ impl Completions {
                 out.text(number, text)?;
             }
             if let Some(json) = choice.logprobs {
-                out.emit(number, logprobs(json))?;
+                out.raw_member(number, "logprobs", json.get())?;
             }
             let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
             *self.finished.entry(number).or_default() |= is_finished;

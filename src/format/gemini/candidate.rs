@@ -47,6 +47,9 @@ impl State {
         for (name, json) in candidate.metadata() {
             self.metadata(name, json, out)?;
         }
+        if let Some(json) = candidate.logprobs_result {
+            out.raw_member(self.choice, "logprobs", json.get())?;
+        }
         for (name, text) in candidate.remarks() {
             if let Some(text) = text {
                 out.emit(self.choice, Kind::Block(Block { name, text, attributes: None }))?;

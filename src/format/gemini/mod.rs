@@ -29,7 +29,7 @@ use crate::json;
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
 pub(super) use parts::Parts;
-use payload::{Chunk, Feedback};
+use payload::{Candidate, Chunk, Feedback};
 pub(super) use payload::{Content, Part, word};
 
 pub(super) static FORMAT: Format = Format {
@@ -171,7 +171,8 @@ impl Gemini {
         self.part_from(id, chunk, out)?;
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.progress.chunks += 1;
-        self.repeats = true;
+        let has_logprobs = |candidate: &Candidate| candidate.logprobs_result.is_some();
+        self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
             let state =

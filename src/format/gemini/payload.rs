@@ -72,6 +72,8 @@ pub(super) struct Candidate<'a> {
     grounding_metadata: Option<&'a RawValue>,
     #[serde(alias = "url_context_metadata")]
     url_context_metadata: Option<&'a RawValue>,
+    #[serde(alias = "logprobs_result")]
+    pub(super) logprobs_result: Option<&'a RawValue>,
     /// With which the next request goes on after `CONTINUATION`.
     #[serde(alias = "continuation_token")]
     continuation_token: Option<Str<'a>>,

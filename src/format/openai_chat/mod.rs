@@ -13,9 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use crate::event::{
-    CallPart, Executor, FinishReason, Key, Kind, Output, ProviderEvent, ToolResult,
-};
+use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
@@ -225,7 +223,7 @@ impl OpenAiChat {
             self.delta(number, delta, whole.is_some(), out)?;
         }
         if let Some(json) = choice.logprobs {
-            out.emit(number, logprobs(json))?;
+            self.repeats &= !out.raw_member(number, "logprobs", json.get())?;
         }
         self.usage(choice.usage, out)?;
         let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
@@ -345,12 +343,6 @@ impl OpenAiChat {
         (self.progress, self.has_ended) = (Progress::default(), true);
         self.message.end(out)
     }
-}
-
-/// The probabilities of tokens, which no event of ours has: `--raw` prints them.
-pub(super) fn logprobs(json: &RawValue) -> Kind<'_> {
-    let data = Output::Json(json.get());
-    Kind::ProviderEvent(ProviderEvent { event: Some("logprobs"), data })
 }
 
 /// OpenRouter says `tool_calls` of calls that its provider cut, and tells the

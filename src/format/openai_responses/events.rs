@@ -67,7 +67,12 @@ fn text(
     let at = (slot, part.unwrap_or(0));
     match (is_end, event.whole_text(), &event.delta) {
         (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
-        (false, _, Some(piece)) => items.piece(event.output_index, at, piece, out),
+        (false, _, Some(piece)) => {
+            items.piece(event.output_index, at, piece, out)?;
+            let json = event.logprobs.map_or("null", RawValue::get);
+            items.repeats &= !out.raw_member(0, "logprobs", json)?;
+            Ok(())
+        }
         // Of spoken text, some servers only say that it has ended.
         (true, None, _) => Ok(()),
         _ => out.unknown(frame, event.kind.as_ref().map_or(frame.event_type, Str::as_str)),

@@ -20,6 +20,8 @@ pub(in crate::format) struct Event<'a> {
     pub(super) summary_index: Option<u64>,
     /// A piece of text, of arguments, of audio.
     pub(super) delta: Option<Str<'a>>,
+    /// Of the tokens of a piece of text.
+    pub(super) logprobs: Option<&'a RawValue>,
     /// What the pieces make, said at their end, as are the next four. In a
     /// complete response, `text` and `input` are what was asked for.
     text: Option<&'a RawValue>,
@@ -204,6 +206,7 @@ pub(super) struct Part<'a> {
     /// Of spoken text.
     pub(super) transcript: Option<Str<'a>>,
     pub(super) annotations: Option<Vec<&'a RawValue>>,
+    pub(super) logprobs: Option<&'a RawValue>,
 }
 
 payload!(Part);

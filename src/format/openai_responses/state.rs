@@ -187,11 +187,16 @@ impl State {
         let mut said = std::mem::take(&mut self.annotations);
         self.move_strays(parts.len() as u64);
         for (place, json) in (0..).zip(parts) {
+            let is_new = !self.texts.contains_key(&(Slot::Answer, place));
             let is_text = self.part(frame, place, json, out)?;
             let part = serde_json::from_str::<Part<'_>>(json.get()).ok();
             if !is_text {
                 let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map(Str::as_str);
                 out.block(0, kind.unwrap_or_default(), json.get())?;
+            }
+            // Of a text that came in pieces, they came with these.
+            if let Some(json) = part.as_ref().and_then(|part| part.logprobs).filter(|_| is_new) {
+                out.raw_member(0, "logprobs", json.get())?;
             }
             for annotation in part.iter().flat_map(|part| &part.annotations).flatten() {
                 match said.checked_sub(1) {

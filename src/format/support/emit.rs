@@ -263,6 +263,16 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
+    /// Emits a member of a record that no event of ours has, for `--raw` to print:
+    /// the probabilities of tokens. One that is empty is passed over.
+    pub(crate) fn raw_member(&mut self, choice: u64, name: &str, json: &str) -> io::Result<bool> {
+        if matches!(json, "null" | "[]" | "{}") {
+            return Ok(false);
+        }
+        let (event, data) = (Some(name), Output::Json(json));
+        self.emit(choice, Kind::ProviderEvent(ProviderEvent { event, data })).map(|()| true)
+    }
+
     /// Emits a provider's event that has no meaning here, and a warning. `name` is
     /// its type; if that is empty, the frame's name is.
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
