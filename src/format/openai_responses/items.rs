@@ -89,8 +89,7 @@ impl Items {
                 if is_repeated {
                     out.warn("late_item", "an item was whole only at the end of the response")?;
                 }
-                let next = self.items.keys().next_back().map_or(0, |last| last.saturating_add(1));
-                let place = if is_open { place } else { next };
+                let place = if is_open { place } else { self.next() };
                 self.finish(frame, place, Whole { item, json: json.get() }, out)
             })?;
         }
@@ -117,6 +116,11 @@ impl Items {
         out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
     }
 
+    /// Returns the place after those of all items.
+    fn next(&self) -> u64 {
+        self.items.keys().next_back().map_or(0, |last| last.saturating_add(1))
+    }
+
     fn next_key(&mut self) -> Key {
         self.keys += 1;
         Key::Index(self.keys)
@@ -128,7 +132,7 @@ impl Items {
             out.warn("missing_index", "events without index were taken to be of the latest item")?;
         }
         let is_over = self.items.get(&self.latest).is_some_and(|state| is_new || state.is_done);
-        let inferred = if is_over { self.latest.saturating_add(1) } else { self.latest };
+        let inferred = if is_over { self.next() } else { self.latest };
         self.latest = index.unwrap_or(inferred);
         self.continued = None;
         Ok(self.latest)
