@@ -47,6 +47,8 @@ struct Sse {
     id: String,
     /// Parses the data, once it has several lines.
     scanner: Option<Scanner>,
+    /// True in a record without its `data:`, which ends where its JSON does.
+    is_bare: bool,
     /// The offset of the event, once it has begun.
     begun: Option<u64>,
     /// What surrounded the data of the last event.
@@ -69,6 +71,9 @@ impl Sse {
     ) -> io::Result<()> {
         if line.is_empty() {
             return self.dispatch(pending.take(), out);
+        }
+        if self.is_bare {
+            return self.bare_line(line, pending, out);
         }
         self.begun.get_or_insert(self.offset);
         let (name, value) = match memchr::memchr(b':', line) {
@@ -113,7 +118,8 @@ impl Sse {
         if line.starts_with(b"{") {
             self.note("bare_record", "a line without `data:` was read as an event", out)?;
             self.dispatch(pending, out)?;
-            return self.dispatch(Some(line), out);
+            self.begun = Some(self.offset);
+            return self.bare(line, out);
         }
         if let Some(first) = pending {
             self.keep(first);
@@ -126,6 +132,31 @@ impl Sse {
             "lines that are no field of an event stream are passed over",
             out,
         )
+    }
+
+    /// Takes a line of a record without its `data:`. A field ends it.
+    fn bare_line<'b>(
+        &mut self,
+        line: &'b [u8],
+        pending: &mut Option<&'b [u8]>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<()> {
+        let is_field =
+            |field: &&[u8]| line.strip_prefix(*field).is_some_and(|rest| rest.starts_with(b":"));
+        if FIELDS.iter().any(is_field) {
+            self.dispatch(None, out)?;
+            return self.line(line, pending, out);
+        }
+        if self.config.is_over(self.data.len() + line.len()) {
+            return self.stop(out);
+        }
+        self.bare(line, out)
+    }
+
+    fn bare(&mut self, line: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.keep(line);
+        self.is_bare = self.status() == Status::Open;
+        if self.is_bare { Ok(()) } else { self.dispatch(None, out) }
     }
 
     fn take_data<'b>(
@@ -183,16 +214,18 @@ impl Sse {
 
     /// True if the data so far is a record of its own.
     fn is_record(&mut self) -> bool {
-        if self.data.trim_ascii() == DONE {
-            return true;
-        }
+        self.data.trim_ascii() == DONE || self.status() == Status::Whole
+    }
+
+    /// Parses the data so far.
+    fn status(&mut self) -> Status {
         let data = &self.data;
         let scanner = self.scanner.get_or_insert_with(|| {
             let mut scanner = Scanner::new(0);
             scanner.push_all(data);
             scanner
         });
-        scanner.status() == Status::Whole
+        scanner.status()
     }
 
     fn without_second_prefix<'b>(
@@ -225,6 +258,7 @@ impl Sse {
             out(Ok(Frame { framing: &FRAMING, event_type, headers: &[], data, id, offset }))?;
         }
         self.data.clear();
+        self.is_bare = false;
         self.scanner = None;
         self.earlier_type = None;
         self.event_type.clear();
@@ -332,6 +366,9 @@ impl Framer for Sse {
         let line = self.line.clone();
         if !self.config.strict && !line.is_empty() {
             self.held_line(out)?;
+            if self.begun.is_none() {
+                return Ok(());
+            }
         }
         if self.data.is_empty() && (line.is_empty() || is_comment_or_field(&line)) {
             return Ok(());
@@ -340,7 +377,13 @@ impl Framer for Sse {
             self.note("unterminated_event", "the last event lacks its blank line", out)?;
             return self.dispatch(None, out);
         }
-        let raw = if self.data.is_empty() { line.as_slice() } else { self.data.as_slice() };
+        let data = self.data.as_slice();
+        let raw = match (data, line.is_empty()) {
+            ([], _) => &line,
+            (data, true) => data,
+            // The last line has no end of its own.
+            ([data @ .., _], false) => data,
+        };
         let message = "the input ended inside an event".into();
         out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw }))
     }
@@ -421,6 +464,17 @@ mod tests {
     }
 
     #[test]
+    fn a_record_without_data_ends_where_its_json_does() {
+        check_lenient(
+            "{\n \"a\": {\n }\n}\ndata: 1\n\n",
+            &["!Note 0", "|{\n \"a\": {\n }\n}", "|1"],
+        );
+        check_lenient("{\ndata: 1\n\n", &["!Note 0", "|{", "|1"]);
+        check_lenient("{\n\ndata: 1\n\n", &["!Note 0", "|{", "|1"]);
+        check_lenient("{\n\"a\":", &["!Note 0", "!Truncated 0"]);
+    }
+
+    #[test]
     fn quirks_of_servers() {
         check_lenient("data: data: {}\n\n", &["!Note 0", "|{}"]);
         check_lenient("error: {\"code\":400}\n\n", &["!Note 0", "error|{\"code\":400}"]);
@@ -448,7 +502,9 @@ mod tests {
     fn sniffing() {
         check_sniff("data: {", Sniff::Yes);
         check_sniff("data:{\"a\"", Sniff::Yes);
-        check_sniff("\n\ndata: [DONE]", Sniff::Yes);
+        check_sniff("\n\ndata: [DONE]", Sniff::Likely);
+        check_sniff("data: [DONE]\n", Sniff::Yes);
+        check_sniff("data:[DONE]<think>", Sniff::More);
         check_sniff(": OPENROUTER PROCESSING\n\n", Sniff::Yes);
         check_sniff("event: output\nid: 1\n", Sniff::Yes);
         check_sniff("da", Sniff::More);

@@ -49,7 +49,8 @@ fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
     }
     match (name, value.trim_ascii_start().first()) {
         (b"data" | b"error", Some(b'{')) => Sniff::Yes,
-        (b"data", _) if value.trim_ascii() == DONE => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE && is_whole => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE => Sniff::Likely,
         _ => Sniff::More,
     }
 }
