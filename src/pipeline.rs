@@ -140,6 +140,7 @@ impl Pipeline {
                     format: config.format.map_or("unknown", |format| format.name).into(),
                     ..config.assembly.clone()
                 }),
+                is_torn: false,
             },
             length: 0,
         }
@@ -190,6 +191,8 @@ struct Layers {
     halves: Halves,
     markup: Markup,
     assembler: Assembler,
+    /// True if the input ended inside a frame.
+    is_torn: bool,
 }
 
 impl Layers {
@@ -203,7 +206,7 @@ impl Layers {
             return Ok(());
         }
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler } = self;
+        let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         repeats.feed(frame, decoder, halves, &mut |event| {
@@ -227,18 +230,24 @@ impl Layers {
     /// Reports what is wrong with the bytes themselves.
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        if fault.kind == FaultKind::Limit {
-            self.release(sink)?;
+        match fault.kind {
+            FaultKind::Limit => self.release(sink)?,
+            FaultKind::Truncated => self.is_torn = true,
+            _ => {}
         }
         report(fault, &mut self.assembler, sink)
     }
 
-    /// Ends the input after `length` bytes.
+    /// Ends the input after `length` bytes. One that ends inside a frame ends no
+    /// call and no message: what the frame would have said is not known.
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler } = self;
+        let Layers { repeats, decoder, halves, markup, assembler, is_torn } = self;
         repeats.catch_up(decoder, length)?;
         let mut emit = |event: Event<'_>| {
+            if *is_torn && matches!(event.kind, Kind::CallEnd(_) | Kind::End) {
+                return Ok(());
+            }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
         let mut out = EventOut::new(&mut emit, halves, length);
@@ -270,6 +279,10 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let failure = Failure { raw, ..Failure::new(code, message, offset) };
     match fault.kind {
         FaultKind::Broken => assembler.lose_the_rest(),
+        FaultKind::Gateway => {
+            let failure = Failure { retryable: Some(true), ..failure };
+            return assembler.feed(Kind::Error(failure).into(), &mut emit);
+        }
         FaultKind::Status(status) => {
             let word = status.to_string();
             let provider_code = Some(word.as_str());

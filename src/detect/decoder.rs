@@ -16,8 +16,8 @@ use crate::json::Str;
 /// A decoder of any format.
 pub(crate) struct AutoDecoder {
     wanted: Option<&'static Format>,
+    /// The frames that did not show the format.
     held: Vec<Held>,
-    size: usize,
     state: State,
 }
 
@@ -63,6 +63,21 @@ impl Held {
     }
 }
 
+/// The most records that may come before the first one that is in a known
+/// format.
+pub(super) const MOST_UNKNOWN: usize = 8;
+
+/// True if a frame is none that a format could be known by.
+pub(super) fn is_nothing(frame: &Frame<'_>) -> bool {
+    frame.is_done() || (frame.data.trim_ascii().is_empty() && frame.headers.is_empty())
+}
+
+/// True if these frames are all that is looked at.
+fn is_enough(held: &[Held]) -> bool {
+    let size: usize = held.iter().map(|held| held.data.len()).sum();
+    held.len() >= MOST_UNKNOWN || size >= WINDOW
+}
+
 /// Returns the formats whose `sniff` says yes to a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
@@ -71,7 +86,7 @@ pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static F
 impl AutoDecoder {
     /// Returns a decoder that detects the format, or takes the one that is wanted.
     pub(crate) fn new(wanted: Option<&'static Format>) -> Self {
-        AutoDecoder { wanted, held: Vec::new(), size: 0, state: State::Open }
+        AutoDecoder { wanted, held: Vec::new(), state: State::Open }
     }
 
     /// Returns the row of a stream that begins with this frame: nothing if the
@@ -99,10 +114,9 @@ impl AutoDecoder {
         out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, message, Some(offset))))
     }
 
-    /// Fails: no frame in the window is in a known format.
+    /// Fails: no frame is in a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
-        let is_told = |held: &&Held| !held.frame().is_done() && !held.data.trim_ascii().is_empty();
-        let Some(first) = self.held.iter().find(is_told) else { return Ok(()) };
+        let Some(first) = self.held.first() else { return Ok(()) };
         let message = format!(
             "no known format; the first record begins with {}. \
              `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
@@ -129,9 +143,11 @@ impl Decoder for AutoDecoder {
         let row = match chosen {
             Ok(Some(row)) => row,
             Ok(None) => {
-                self.size += frame.data.len();
+                if is_nothing(&frame) {
+                    return Ok(());
+                }
                 self.held.push(Held::new(&frame));
-                return if self.size < WINDOW { Ok(()) } else { self.give_up(out) };
+                return if is_enough(&self.held) { self.give_up(out) } else { Ok(()) };
             }
             Err(message) => return self.fail(&message, frame.offset, out),
         };

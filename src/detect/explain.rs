@@ -1,9 +1,10 @@
 //! The verdict of the `detect` command, and its evidence.
 
 use crate::detect::AutoFramer;
-use crate::detect::decoder::candidates;
+use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing};
+use crate::format::error;
 use crate::format::format::{Format, Record};
-use crate::frame::{Fault, Frame, FrameConfig, Sniff};
+use crate::frame::{Fault, Frame, FrameConfig};
 use crate::json;
 
 /// The framing and the format of an input.
@@ -22,13 +23,14 @@ pub struct Verdict {
 /// Returns what an input is that begins with `head`, and is no longer if
 /// `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
-    let mut verdict =
+    let verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
+    let mut search = Search { verdict, row: None, unknown: 0 };
     let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
-            Ok(frame) => verdict.see(&frame),
-            Err(fault) => verdict.evidence.push(fault.message),
+            Ok(frame) => search.see(&frame),
+            Err(fault) => search.verdict.evidence.push(fault.message),
         }
         Ok(())
     };
@@ -37,6 +39,7 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
     if fed.is_ok() && ended {
         framer.finish(&mut see).unwrap_or_default();
     }
+    let mut verdict = search.verdict;
     if verdict.evidence.is_empty() {
         let is_empty = head.trim_ascii().is_empty();
         let message = if is_empty { "the input is empty" } else { "the input holds no message" };
@@ -45,22 +48,36 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
     verdict
 }
 
-impl Verdict {
+/// A verdict in the making: it looks at as many records as
+/// [`crate::detect::AutoDecoder`] does.
+struct Search {
+    verdict: Verdict,
+    /// The row of the format. After an error body, another one may come.
+    row: Option<&'static Format>,
+    /// How many records were in no known format.
+    unknown: usize,
+}
+
+impl Search {
     fn see(&mut self, frame: &Frame<'_>) {
-        if self.framing == "unknown" {
-            self.framing = frame.framing.name.into();
-            self.evidence.push(format!("the framing is {}", frame.framing.about));
+        if self.verdict.framing == "unknown" {
+            self.verdict.framing = frame.framing.name.into();
+            self.verdict.evidence.push(format!("the framing is {}", frame.framing.about));
         }
-        if self.format != "unknown" {
+        let is_known = self.row.is_some_and(|row| *row != error::FORMAT);
+        if is_known || self.unknown >= MOST_UNKNOWN {
             return;
         }
         let record = Record::new(frame);
-        let found: Vec<&Format> = candidates(&record).collect();
-        let Some((first, others)) = found.split_first() else { return };
-        self.format = first.name.into();
-        self.evidence.extend(evidence(first, &record));
-        self.alternatives.extend(others.iter().map(|row| row.name.to_owned()));
-        debug_assert_eq!((first.sniff)(&record), Sniff::Yes);
+        let mut found = candidates(&record);
+        let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
+            self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
+            return;
+        };
+        self.row = Some(row);
+        self.verdict.format = row.name.into();
+        self.verdict.evidence.extend(evidence(row, &record));
+        self.verdict.alternatives = found.map(|row| row.name.to_owned()).collect();
     }
 }
 

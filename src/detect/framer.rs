@@ -4,12 +4,13 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::detect::{WINDOW, reject};
+use crate::detect::reject::Rejected;
+use crate::detect::{WINDOW, banner, reject};
 use crate::frame::http;
 use crate::frame::http::{Dechunker, Found};
 use crate::frame::{
     Envelope, FRAMINGS, Fault, FaultKind, Frame, FrameConfig, FrameOut, FrameResult, Framer,
-    Framing, Sniff, is_begun_mark, skip_blank,
+    Framing, NDJSON, Sniff, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
@@ -66,49 +67,47 @@ impl AutoFramer {
         if !ended && is_begun_mark(&self.head) {
             return Ok(());
         }
-        if self.wanted.is_none() {
-            match reject::find(&self.head, ended) {
-                Some(Ok(message)) => return self.reject(message, out),
-                Some(Err(())) => return Ok(()),
-                None => {}
-            }
-        }
         let framing = match self.choose(ended) {
-            Ok(Some(framing)) => framing,
-            Ok(None) => return Ok(()),
-            Err(message) => return self.reject(message, out),
+            Some(Ok(framing)) => framing,
+            Some(Err(rejected)) => return self.reject(rejected, out),
+            None => return Ok(()),
         };
         self.state = State::Chosen((framing.framer)(self.config));
         Ok(())
     }
 
-    /// Returns the framing that is wanted, or the one that was detected; a
-    /// message if the input can only be in another one than is wanted.
-    fn choose(&self, ended: bool) -> Result<Option<&'static Framing>, String> {
-        let found = choose(&self.head, ended);
-        let Some(wanted) = self.wanted else { return Ok(found) };
-        match ((wanted.sniff)(&self.head), found) {
-            (Sniff::No, None) if !ended => Ok(None),
-            (Sniff::No, Some(found)) if !found.is_text() => Err(format!(
-                "--framing {} was asked for, but the input looks like {}",
-                wanted.name, found.name
-            )),
-            _ => Ok(Some(wanted)),
+    /// Returns the framing that is wanted, or the one that was detected, or why
+    /// there is none; nothing while more bytes are needed to tell. No byte after
+    /// the window counts: it may not have come yet.
+    fn choose(&self, ended: bool) -> Option<Result<&'static Framing, Rejected>> {
+        let head = self.head.get(..WINDOW).unwrap_or(&self.head);
+        let Some(wanted) = self.wanted else { return detect(head, ended) };
+        let found = first(head, ended);
+        match ((wanted.sniff)(head), found) {
+            (Sniff::No, None) if !ended => None,
+            (Sniff::No, Some(found)) if !found.is_text() => {
+                let message = format!(
+                    "--framing {} was asked for, but the input looks like {}",
+                    wanted.name, found.name
+                );
+                Some(Err(Rejected { kind: FaultKind::Unrecognised, message }))
+            }
+            _ => Some(Ok(wanted)),
         }
     }
 
     /// Removes heads from the input; true if the body has begun.
     fn pass_heads(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<bool> {
-        match http::find_head(&self.head) {
+        match http::find_head(&self.head, ended) {
             Found::More if !ended => return Ok(false),
-            Found::More if self.head.starts_with(b"HTTP/") => {
+            Found::More => {
                 self.state = State::Rejected;
                 let message = "the input ended inside an HTTP head".into();
                 let (kind, code, raw) = (FaultKind::Truncated, "truncated", self.head.as_slice());
                 out(Err(Fault { kind, code, message, offset: 0, raw }))?;
                 return Ok(false);
             }
-            Found::More | Found::No => {}
+            Found::No => {}
             Found::Yes(head) => {
                 self.head.drain(..head.len);
                 self.base += head.len as u64;
@@ -145,16 +144,12 @@ impl AutoFramer {
         }))
     }
 
-    fn reject(&mut self, message: String, out: &mut FrameOut<'_>) -> io::Result<()> {
+    fn reject(&mut self, rejected: Rejected, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
-        let offset = self.base;
-        out(Err(Fault {
-            kind: FaultKind::Unrecognised,
-            code: "unrecognised",
-            message,
-            offset,
-            raw: &[],
-        }))
+        let (code, offset) = ("unrecognised", self.base);
+        let Rejected { kind, message } = rejected;
+        let raw = if kind == FaultKind::Gateway { self.head.trim_ascii() } else { &[] };
+        out(Err(Fault { kind, code, message, offset, raw }))
     }
 
     /// Takes the next bytes of the input, and returns those of the body that can
@@ -251,8 +246,22 @@ fn shifted(frame: FrameResult<'_>, base: u64) -> FrameResult<'_> {
     }
 }
 
+/// Detects the framing of an input that begins with these bytes.
+fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>> {
+    match reject::find(head, ended) {
+        Some(Ok(rejected)) => return Some(Err(rejected)),
+        Some(Err(())) => return None,
+        None => {}
+    }
+    match banner::is_before_log(head, ended) {
+        Some(true) => Some(Ok(NDJSON)),
+        Some(false) => first(head, ended).map(Ok),
+        None => None,
+    }
+}
+
 /// Returns the first row that says yes, once all rows above it say no.
-fn choose(head: &[u8], ended: bool) -> Option<&'static Framing> {
+fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
     for framing in FRAMINGS {
         match (framing.sniff)(head) {
             Sniff::Yes => return Some(framing),

@@ -3,9 +3,11 @@
 //! says yes, feeds it the buffer, and passes everything on from then on. No
 //! other layer knows that detection exists.
 
+mod banner;
 mod decoder;
 mod explain;
 mod framer;
+mod gateway;
 mod reject;
 
 pub(crate) use decoder::AutoDecoder;

@@ -1,13 +1,36 @@
 //! Recognises inputs that hold no stream, so that the error says what they are
 //! and what to do.
 
+use crate::detect::gateway;
 use crate::event::mask;
-use crate::frame::{FRAMINGS, Sniff, skip_blank};
+use crate::frame::{FRAMINGS, FaultKind, Sniff, skip_blank};
 
 /// Returns what the input is, if it holds no stream: `Err` while more bytes may
 /// show that it is something else. Each verdict is reached at the first byte
 /// that shows it, whatever comes in the same read.
-pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
+pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<Rejected, ()>> {
+    if let Some(found) = stranger(head, ended) {
+        return Some(found.map(|message| Rejected { kind: FaultKind::Unrecognised, message }));
+    }
+    match gateway::find(head, ended) {
+        Some(true) => {
+            let message = mask(String::from_utf8_lossy(skip_blank(head)).trim());
+            Some(Ok(Rejected { kind: FaultKind::Gateway, message }))
+        }
+        None if !ended => Some(Err(())),
+        _ => None,
+    }
+}
+
+/// Why an input is not read, and what it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rejected {
+    pub(super) kind: FaultKind,
+    pub(super) message: String,
+}
+
+/// Returns what an input is that no model wrote.
+fn stranger(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
     for (magic, what) in MAGIC {
         let known = head.len().min(magic.len());
         if head.get(..known) == magic.get(..known) && (known == magic.len() || !ended) {
@@ -124,7 +147,7 @@ mod tests {
 
     #[track_caller]
     fn check(head: &[u8], expected: Option<&str>) {
-        let found = find(head, true).map(|message| message.unwrap_or_default());
+        let found = find(head, true).and_then(Result::ok).map(|rejected| rejected.message);
         match expected {
             Some(part) => assert!(found.as_deref().is_some_and(|m| m.contains(part)), "{found:?}"),
             None => assert_eq!(found, None),

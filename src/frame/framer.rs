@@ -70,12 +70,16 @@ pub enum FaultKind {
     Broken,
     /// The input ended inside a frame.
     Truncated,
+    /// The input ended between frames, before the end that its framing has.
+    Unclosed,
     /// A frame is larger than the limit; nothing more is framed.
     Limit,
     /// The input is in no known framing; nothing more is framed.
     Unrecognised,
     /// An HTTP head before the input has this status, which is a failure.
     Status(u16),
+    /// The input is the error of a gateway, in plain text.
+    Gateway,
 }
 
 /// What a framer emits.

@@ -234,7 +234,10 @@ impl Values {
 }
 
 fn kind_code(kind: FaultKind) -> &'static str {
-    if kind == FaultKind::Truncated { "truncated" } else { "malformed" }
+    match kind {
+        FaultKind::Truncated | FaultKind::Unclosed => "truncated",
+        _ => "malformed",
+    }
 }
 
 impl Framer for Values {
@@ -269,7 +272,7 @@ impl Framer for Values {
             }
             State::Between if self.is_array => {
                 self.begun = self.offset;
-                self.fault(FaultKind::Truncated, "the input ended before the array's `]`", out)
+                self.fault(FaultKind::Unclosed, "the input ended before the array's `]`", out)
             }
             _ => Ok(()),
         }
@@ -303,7 +306,7 @@ mod tests {
     #[test]
     fn what_is_cut() {
         check(&FRAMING, "{\"a\":1} {\"b\"", &["|{\"a\":1}", "!Truncated 8"]);
-        check(&ARRAY, "[{\"a\":1},", &["|{\"a\":1}", "!Truncated 9"]);
+        check(&ARRAY, "[{\"a\":1},", &["|{\"a\":1}", "!Unclosed 9"]);
     }
 
     #[test]

@@ -21,4 +21,5 @@ pub use framer::{
 };
 pub(crate) use framer::{is_begun_mark, skip_blank};
 pub use header::{Header, HeaderValue};
+pub(crate) use table::NDJSON;
 pub use table::{FRAMINGS, find};

@@ -15,6 +15,9 @@ pub static FRAMINGS: &[&Framing] = &[
     &text::FRAMING,
 ];
 
+/// One JSON value a line: the framing of logs.
+pub(crate) static NDJSON: &Framing = &ndjson::FRAMING;
+
 /// Returns the framing of this name.
 ///
 /// ```

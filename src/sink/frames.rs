@@ -112,9 +112,9 @@ pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
         FaultKind::Note => None,
         FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),
-        FaultKind::Truncated => Some(Code::Truncated),
+        FaultKind::Truncated | FaultKind::Unclosed => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),
         FaultKind::Unrecognised => Some(Code::Unrecognised),
-        FaultKind::Status(_) => Some(Code::Provider),
+        FaultKind::Status(_) | FaultKind::Gateway => Some(Code::Provider),
     }
 }

@@ -55,6 +55,8 @@ mod run;
 mod shape;
 /// Fixtures of dialects, joined and spliced.
 mod splice;
+/// Beginnings of inputs, one after another, cut at every byte.
+mod spliced;
 /// Random records that repeat the last one.
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.

@@ -19,30 +19,30 @@ pub(crate) enum Found {
     /// More bytes are needed to tell.
     More,
     /// Yes: one, or several one after another (100 Continue, redirects, a proxy's
-    /// answer).
+    /// answer, a head that a server writes twice).
     Yes(Head),
 }
 
-/// Finds the heads at the start of an input.
-pub(crate) fn find_head(bytes: &[u8]) -> Found {
+/// Finds the heads at the start of an input, which is no longer if it has
+/// ended. What begins a head after a head is one too: no body begins like that.
+pub(crate) fn find_head(bytes: &[u8], ended: bool) -> Found {
+    let mut found = Found::No;
     let mut at = 0;
-    let mut last = None;
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        if !begins_head(rest) {
-            return last.map_or(Found::No, Found::Yes);
+        let is_cut = ended && !rest.starts_with(MAGIC);
+        if is_cut || !begins_head(rest) {
+            return found;
         }
         let Some(len) = head_len(rest) else { return Found::More };
-        let Some((head, is_final)) = read_head(rest.get(..len).unwrap_or_default()) else {
-            return last.map_or(Found::No, Found::Yes);
-        };
+        let Some(head) = read_head(rest.get(..len).unwrap_or_default()) else { return found };
         at += len;
-        last = Some(Head { len: at, ..head });
-        if is_final {
-            return last.map_or(Found::No, Found::Yes);
-        }
+        found = Found::Yes(Head { len: at, ..head });
     }
 }
+
+/// What every head begins with.
+const MAGIC: &[u8] = b"HTTP/";
 
 /// True if these bytes are, or can become, `HTTP/`, a version and a status of
 /// three digits.
@@ -51,7 +51,7 @@ fn begins_head(bytes: &[u8]) -> bool {
     let version = bytes.get(5..).unwrap_or_default();
     let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     let status = version.get(size..).unwrap_or_default();
-    bytes.get(..known) == b"HTTP/".get(..known)
+    bytes.get(..known) == MAGIC.get(..known)
         && (size > 0 || version.is_empty())
         && status.iter().take(4).enumerate().all(|(at, byte)| match at {
             0 => *byte == b' ',
@@ -73,21 +73,17 @@ fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Parses a head, and returns true with it if it is the last one: after an
-/// interim answer, a redirect, a request for credentials or a proxy's own answer,
-/// another head may follow.
-fn read_head(head: &[u8]) -> Option<(Head, bool)> {
+/// Parses a head.
+fn read_head(head: &[u8]) -> Option<Head> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let first = lines.next()?;
     let status = first.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    let is_proxy = first.to_ascii_lowercase().ends_with("connection established");
-    let is_final = !matches!(status, 100..=199 | 300..=399 | 401 | 407) && !is_proxy;
     let is_chunked = lines.filter_map(|line| line.split_once(':')).any(|(name, value)| {
         name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked")
     });
-    Some((Head { len: 0, status, is_chunked }, is_final))
+    Some(Head { len: 0, status, is_chunked })
 }
 
 #[cfg(test)]
@@ -95,18 +91,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_are_found_one_behind_the_other() {
+    fn heads_are_found_one_after_another() {
         let input = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
-        assert_eq!(find_head(input), Found::Yes(Head { len: 46, status: 200, is_chunked: false }));
-        for cut in 0..25 {
-            assert_eq!(find_head(input.get(..cut).unwrap()), Found::More, "{cut}");
+        let found = Found::Yes(Head { len: 46, status: 200, is_chunked: false });
+        assert_eq!(find_head(input, false), found);
+        for cut in 0..=46 {
+            assert_eq!(find_head(input.get(..cut).unwrap(), false), Found::More, "{cut}");
         }
+        assert_eq!(find_head(input.get(..46).unwrap(), true), found);
+        assert_eq!(find_head(input.get(..44).unwrap(), true), Found::More);
     }
 
     #[test]
     fn other_texts_are_none() {
-        assert_eq!(find_head(b"HTTPS is a protocol"), Found::No);
-        assert_eq!(find_head(b"HTTP/ 200 OK\n\n"), Found::No);
-        assert_eq!(find_head(b"{}"), Found::No);
+        assert_eq!(find_head(b"HTTPS is a protocol", false), Found::No);
+        assert_eq!(find_head(b"HTTP/ 200 OK\n\n", false), Found::No);
+        assert_eq!(find_head(b"{}", false), Found::No);
     }
 }

@@ -1,0 +1,91 @@
+//! The lines that agents and their launchers print before a log on the same
+//! standard output.
+
+use memchr::memchr;
+
+use crate::detect::decoder::candidates;
+use crate::format::error;
+use crate::format::format::Record;
+use crate::frame::{Frame, NDJSON, skip_blank};
+
+/// What such lines begin with. Other text is not waited for.
+const BANNERS: &[&[u8]] = &[
+    // Codex
+    b"Reading additional input from stdin",
+    b"Reading prompt from stdin",
+    b"OpenAI Codex v",
+    // Gemini CLI and Qwen Code
+    b"Loaded cached credentials",
+    b"Data collection is disabled",
+    b"YOLO mode is enabled",
+    // npm, npx, Node and shells with `set -x`
+    b"npm ",
+    b"> ",
+    b"(node:",
+    b"(Use `node",
+    b"+ ",
+    // Loggers
+    b"DEBUG",
+    b"INFO",
+    b"WARN",
+    b"Warning: ",
+];
+
+/// The most of such lines, and the longest, in bytes.
+const MOST: usize = 16;
+const LONGEST: usize = 1024;
+
+/// Returns true if such lines come before a record of a known format, and
+/// nothing while they may still do so.
+pub(super) fn is_before_log(head: &[u8], ended: bool) -> Option<bool> {
+    let mut rest = skip_blank(head);
+    for count in 0..=MOST {
+        let end = memchr(b'\n', rest);
+        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        if line.starts_with(b"{") {
+            let is_known = || count > 0 && is_record(line);
+            return (end.is_some() || ended || count == 0).then(is_known);
+        }
+        let is_begun = |banner: &&[u8]| end.is_none() && banner.starts_with(line);
+        let is_banner = BANNERS.iter().any(|banner| line.starts_with(banner) || is_begun(banner));
+        if !is_banner || line.len() > LONGEST {
+            return Some(false);
+        }
+        let Some(end) = end else { return ended.then_some(false) };
+        rest = rest.get(end + 1..).unwrap_or_default().trim_ascii_start();
+    }
+    Some(false)
+}
+
+/// True if a line is a record of a known format.
+fn is_record(line: &[u8]) -> bool {
+    let (event_type, headers, id, offset) = ("", &[][..], "", 0);
+    let frame = Frame { framing: NDJSON, event_type, headers, data: line.trim_ascii(), id, offset };
+    candidates(&Record::new(&frame)).any(|row| *row != error::FORMAT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: bool) {
+        assert_eq!(is_before_log(text.as_bytes(), true), Some(expected), "{text:?}");
+        for cut in 0..text.len() {
+            let found = is_before_log(&text.as_bytes()[..cut], false);
+            assert!(found.is_none_or(|found| found == expected), "{text:?} up to {cut}");
+        }
+    }
+
+    #[test]
+    fn a_log_comes_after_the_lines_of_its_agent() {
+        let record = r#"{"type":"thread.started","thread_id":"t"}"#;
+        check(&format!("Reading prompt from stdin...\n{record}\n"), true);
+        check(&format!("> a@1 b\n> c\n\n{record}"), true);
+        check(&format!("A log:\n{record}\n"), false);
+        check(&format!("{record}\n"), false);
+        check("Reading prompt from stdin...\n{\"name\":\"f\",\"arguments\":{}}\n", false);
+        check("Reading prompt from stdin...\n", false);
+        check("", false);
+    }
+}
