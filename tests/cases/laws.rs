@@ -80,6 +80,12 @@ fn check_prefix(
 ) {
     check_shape(name, out, *status);
     let messages = Message::all(out);
+    // A stream that ends with a record, after its finish reason, is whole: a part of
+    // another record after that cuts it, and takes back what its end closed.
+    let is_torn = whole.last().is_some_and(|whole| whole.last().contains("the input ended inside"));
+    if is_torn && messages.len() == whole.len() && messages.last().is_some_and(Message::is_good) {
+        return;
+    }
     let wanted = calls(whole);
     for (call, count) in calls(&messages) {
         let is_known = wanted.get(call) >= Some(&count);
