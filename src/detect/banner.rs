@@ -8,7 +8,7 @@ use crate::format::error;
 use crate::format::format::Record;
 use crate::frame::{Frame, NDJSON, skip_blank};
 
-/// What such lines begin with. Other text is not waited for.
+/// The beginnings of such lines. Other text is not waited for.
 const BANNERS: &[&[u8]] = &[
     // Codex
     b"Reading additional input from stdin",

@@ -14,7 +14,7 @@ pub struct Verdict {
     pub framing: String,
     /// The format's name, or `unknown`.
     pub format: String,
-    /// What was found in it, in sentences.
+    /// Its reasons, in sentences.
     pub evidence: Vec<String>,
     /// Other formats that its first record could be in.
     pub alternatives: Vec<String>,

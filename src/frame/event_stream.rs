@@ -69,7 +69,7 @@ impl Prelude {
         self.declared == self.actual
     }
 
-    /// What is wrong with the message, as far as its prelude tells.
+    /// Fails if the prelude is not that of a message that can be read.
     fn check(&self, config: &FrameConfig, offset: u64) -> Result<(), Fault<'static>> {
         let Prelude { total, headers, declared, actual } = *self;
         let room = total.saturating_sub(SHORTEST);
@@ -102,21 +102,21 @@ impl Prelude {
 #[derive(Debug, Default)]
 struct EventStream {
     config: FrameConfig,
-    /// What has come of a message that isn't whole: never more, whatever
+    /// The buffered beginning of a message: never more than has come, whatever
     /// length it gives.
     held: Vec<u8>,
     /// The length of that message, once its prelude has been checked.
     length: Option<usize>,
-    /// Where the message begins.
+    /// The offset of the message.
     offset: u64,
     /// How many bytes have come.
     fed: u64,
-    /// A message was not what the specification says: no more is read.
+    /// True after a message that breaks the specification: no more is read.
     is_broken: bool,
 }
 
 impl EventStream {
-    /// Takes the bytes of one message, or as many as there are; tells how many.
+    /// Takes the bytes of one message, or as many as there are. Returns how many.
     fn take(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         if let Some(prelude) = bytes.first_chunk().filter(|_| self.held.is_empty()) {
             let prelude = Prelude::new(prelude);
@@ -194,7 +194,7 @@ fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<
     }
 }
 
-/// What kind of event, exception or error a message is.
+/// Returns the type of the event, exception or error that a message is.
 fn name<'h>(headers: &'h [Header<'_>]) -> &'h str {
     [":event-type", ":exception-type", ":error-code"]
         .into_iter()
@@ -264,7 +264,7 @@ mod tests {
 
     const EVENT: &[u8] = b"\x0B:event-type\x07\x00\x05chunk\x0D:message-type\x07\x00\x05event";
 
-    /// What is said of these bytes, in pieces of any size.
+    /// Checks the faults of these bytes, fed in pieces of several sizes.
     #[track_caller]
     fn faults(input: &[u8], config: FrameConfig, expected: &[&str]) {
         for size in [1, 2, 5, 12, 13, input.len()] {

@@ -43,7 +43,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// What is wrong with the bytes themselves.
+/// Bytes that are no frame, or a repair that made them one.
 #[derive(Clone, Debug)]
 pub struct Fault<'a> {
     /// How bad it is, and what happens next.
@@ -82,7 +82,7 @@ pub enum FaultKind {
     Gateway,
 }
 
-/// What a framer emits.
+/// A frame, or a fault.
 pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
 
 /// Takes what a framer emits. Fails only if writing does.
@@ -114,7 +114,7 @@ pub trait Framer {
     fn skip(&mut self, _bytes: usize) {}
 }
 
-/// What surrounds the data of a frame, and names it.
+/// The bytes around the data of a frame, and the name that they give it.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
     /// The bytes before the data.
@@ -186,13 +186,13 @@ impl From<bool> for Sniff {
 pub struct Framing {
     /// Its name on the command line and in the output.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A line about it, for lists.
     pub about: &'static str,
-    /// What each frame holds.
+    /// The payload of each frame.
     pub content: Content,
     /// True if formats that end with `[DONE]` do so in this framing.
     pub ends_with_done: bool,
-    /// What the whole input may be.
+    /// The kind of input that comes in it.
     pub holds: Holds,
     /// Tells whether an input that begins with these bytes is in it.
     pub sniff: fn(&[u8]) -> Sniff,
@@ -200,7 +200,7 @@ pub struct Framing {
     pub framer: fn(FrameConfig) -> Box<dyn Framer>,
 }
 
-/// What an input is.
+/// The kind of input that comes in a framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// A whole body, or several one after another.
@@ -211,7 +211,7 @@ pub enum Holds {
     Either,
 }
 
-/// What the frames of a framing are.
+/// The payload of the frames of a framing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// One JSON value each, or a word such as `[DONE]`.

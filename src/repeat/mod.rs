@@ -195,12 +195,12 @@ impl Repeats {
     }
 }
 
-/// What came of a record.
+/// The events of one record, as far as they matter.
 #[derive(Default)]
 struct Emitted {
     /// How many events.
     count: usize,
-    /// What the first one was, if it was text, and its text.
+    /// The first one, if it is a piece of text, and that text.
     delta: Option<Delta>,
     text: String,
 }

@@ -144,7 +144,7 @@ impl Line {
     /// Adds a member that is a number.
     pub(super) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
-        // Writing to a string can't fail.
+        // Writing to a string cannot fail.
         let _ = write!(self.text, "{number}");
     }
 

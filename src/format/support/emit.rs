@@ -13,7 +13,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
-/// What emitting returns. Fails only if writing does.
+/// The result of emitting. Fails only if writing does.
 pub type Done = io::Result<()>;
 
 /// Emits the events of a decoder.

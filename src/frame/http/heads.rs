@@ -1,6 +1,6 @@
 //! The heads that `curl -i` prints before a body (RFC 9112 §2.1).
 
-/// What is known of one head, or of several, one after another.
+/// One head, or several, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The length of them all, in bytes.
@@ -41,7 +41,7 @@ pub(crate) fn find_head(bytes: &[u8], ended: bool) -> Found {
     }
 }
 
-/// What every head begins with.
+/// The beginning of every head.
 const MAGIC: &[u8] = b"HTTP/";
 
 /// True if these bytes are, or can become, `HTTP/`, a version and a status of

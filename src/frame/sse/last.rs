@@ -1,11 +1,11 @@
-//! What surrounded the data of the last event.
+//! The bytes around the data of the last event.
 
 use memchr::memchr2;
 
 use crate::frame::framer::Envelope;
 
-/// What surrounds the data of an event that has one line of it, and perhaps a
-/// name. In one stream, it is the same for nearly all events.
+/// The bytes around the data of an event that has one line of it, and perhaps a
+/// name. In one stream they are the same for nearly all events.
 #[derive(Default)]
 pub(super) struct Last {
     /// The bytes before the data; empty if the last event was of another kind.

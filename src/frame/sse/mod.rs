@@ -51,7 +51,7 @@ struct Sse {
     is_bare: bool,
     /// The offset of the event, once it has begun.
     begun: Option<u64>,
-    /// What surrounded the data of the last event.
+    /// The bytes around the data of the last event.
     last: Last,
     /// True once unknown fields have been noted.
     noted: bool,
