@@ -28,7 +28,7 @@ use crate::tools::Tools;
 ///
 /// use toolstream::dialect::{Selection, choose};
 /// use toolstream::tools::Tools;
-/// use toolstream::{Config, AssemblerConfig, Pipeline, format};
+/// use toolstream::{AssemblerConfig, Config, Pipeline, format};
 ///
 /// let tools = Tools::parse(r#"{"get_weather": {"properties": {"city": {"type": "string"}}}}"#)?;
 /// let config = Config {
@@ -272,9 +272,12 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let offset = Some(fault.offset);
     let message = fault.message.as_str();
     let mut emit = |event: Event<'_>| sink.feed(event);
-    let Some(code) = error_code(fault.kind) else {
-        let warning = Warning { code: fault.code, message, offset, index: None };
-        return assembler.feed(Kind::Warning(warning).into(), &mut emit);
+    let code = match error_code(fault.kind) {
+        Ok(code) => code,
+        Err(code) => {
+            let warning = Warning { code, message, offset, index: None };
+            return assembler.feed(Kind::Warning(warning).into(), &mut emit);
+        }
     };
     let failure = Failure { raw, ..Failure::new(code, message, offset) };
     match fault.kind {
@@ -287,7 +290,7 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
             let word = status.to_string();
             let provider_code = Some(word.as_str());
             let retryable = error::is_retryable_status(status);
-            let failure = Failure { provider_code, retryable, ..failure };
+            let failure = Failure { provider_code, status: Some(status), retryable, ..failure };
             return assembler.feed(Kind::Error(failure).into(), &mut emit);
         }
         _ => {}

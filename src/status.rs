@@ -74,9 +74,7 @@ impl Status {
                 self.note(Outcome::Limit)
             }
             Kind::InvalidToolCall(_) => self.note(Outcome::Malformed),
-            Kind::Warning(warning) if self.strict || warning.code == "max_depth" => {
-                self.note(Outcome::Malformed);
-            }
+            Kind::Warning(_) if self.strict => self.note(Outcome::Malformed),
             Kind::Error(failure) => self.note_error(failure.code),
             _ => {}
         }
@@ -185,7 +183,7 @@ fn why(reason: Reason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Start, Warning};
+    use crate::event::{Start, Warning, WarningCode};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {
@@ -194,8 +192,16 @@ mod tests {
         assert_eq!(status.code(true), expected);
     }
 
-    const START: Kind<'_> =
-        Kind::Start(Start { format: "f", framing: "f", dialect: None, id: None, model: None });
+    const START: Kind<'_> = Kind::Start(Start {
+        format: "f",
+        framing: "f",
+        dialect: None,
+        id: None,
+        model: None,
+        created: None,
+        input_tokens: None,
+        round: None,
+    });
     const FINISH: Kind<'_> = finish(false);
 
     const fn finish(wants_tools: bool) -> Kind<'static> {
@@ -234,11 +240,11 @@ mod tests {
 
     #[test]
     fn warnings_count_if_strict() {
-        let warning = Warning { code: "late_fragment", message: "m", offset: None, index: None };
+        let warning =
+            Warning { code: WarningCode::LateFragment, message: "m", offset: None, index: None };
         check(&[Kind::Warning(warning)], 0);
         let mut status = Status::new(true);
         status.see(&Kind::Warning(warning));
         assert_eq!(status.code(false), 3);
-        check(&[Kind::Warning(Warning { code: "max_depth", ..warning })], 3);
     }
 }

@@ -1,18 +1,39 @@
 //! One call: what has come of it, and whether it is safe to run.
 
-use std::borrow::Cow;
 use std::io;
 
-use crate::assemble::{AssemblerConfig, Out};
+use crate::assemble::config::AssemblerConfig;
+use crate::assemble::context::{Inference, Out};
+use crate::assemble::ids::Ids;
 use crate::event::{
-    Arguments, CallPart, Executor, InvalidToolCall, Kind, Reason, ToolCall, ToolCallDelta,
-    ToolCallStart,
+    Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
+    ToolCallDelta, ToolCallStart, WarningCode,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
 
+const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
+const UNKNOWN_TOOL: Inference =
+    (WarningCode::UnknownTool, "the tool is none of those that --tools defines");
+const NULL_ARGUMENTS: Inference =
+    (WarningCode::NullArguments, "arguments of `null` were read as {}");
+const DOUBLE_ENCODED: Inference =
+    (WarningCode::DoubleEncoded, "the arguments were a JSON string that holds the object");
+const LONE_SURROGATE: Inference =
+    (WarningCode::LoneSurrogate, "a string holds one half of a surrogate pair");
+const INEXACT_NUMBER: Inference =
+    (WarningCode::InexactNumber, "a double doesn't hold one of the numbers");
+const DUPLICATE_KEY: Inference =
+    (WarningCode::DuplicateKey, "a key comes twice: the last one counts");
+const REUSED_ID: Inference = (
+    WarningCode::ReusedId,
+    "the id of a call had been made up for another one: it was given its own",
+);
+
 pub(super) struct Call {
     pub(super) index: u64,
+    /// How its first fragment that has a key names it.
+    pub(super) key: Key,
     pub(super) id: Option<String>,
     pub(super) name: String,
     /// The arguments as they came.
@@ -23,21 +44,24 @@ pub(super) struct Call {
     placeholder: Option<String>,
     scanner: Scanner,
     minifier: Minifier,
-    /// A reason not to run it that its arguments don't show.
-    pub(super) fault: Option<Reason>,
+    /// The reason not to run it, if its arguments don't show it.
+    fault: Option<Reason>,
     is_free: bool,
     executor: Option<Executor>,
     signature: Option<String>,
     source: Option<String>,
-    /// Whether its start has been printed, and how much of its arguments.
+    kind: Option<String>,
+    item_id: Option<String>,
+    /// True once its start has been emitted; then so much of its arguments has.
     started: bool,
-    printed: usize,
+    emitted: usize,
 }
 
 impl Call {
     pub(super) fn new(index: u64, max_depth: usize) -> Self {
         Call {
             index,
+            key: Key::None,
             id: None,
             name: String::new(),
             arguments: String::new(),
@@ -50,26 +74,43 @@ impl Call {
             executor: None,
             signature: None,
             source: None,
+            kind: None,
+            item_id: None,
             started: false,
-            printed: 0,
+            emitted: 0,
         }
     }
 
-    /// Whether the arguments so far are one whole JSON value.
+    /// True if the arguments so far are one whole JSON value.
     pub(super) fn is_whole(&self) -> bool {
         self.scanner.status() == Status::Whole
     }
 
-    pub(super) fn has_arguments(&self) -> bool {
+    /// True if the arguments can't show whether they are whole.
+    pub(super) fn is_of_any_length(&self) -> bool {
+        self.is_free || !self.has_arguments()
+    }
+
+    fn has_arguments(&self) -> bool {
         !self.arguments.is_empty()
     }
 
-    /// Whether it may still be given back as the text that it was read from.
-    pub(super) fn may_be_text(&self, options: &AssemblerConfig) -> bool {
-        options.malformed_as_text && self.source.is_some() && !self.started
+    /// True if it may still be given back as the text that it was read from.
+    pub(super) fn may_be_text(&self, config: &AssemblerConfig) -> bool {
+        config.malformed_as_text && self.source.is_some() && !self.started
     }
 
-    /// Whether a fragment takes back what came before it.
+    /// Its end never came.
+    pub(super) fn cut(&mut self) {
+        self.fault.get_or_insert(Reason::Truncated);
+    }
+
+    /// Bytes that could not be read may have been a part of it.
+    pub(super) fn taint(&mut self) {
+        self.fault = Some(Reason::Malformed);
+    }
+
+    /// True if a fragment contradicts what came before it.
     pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
         let is_same = |whole: &str| {
             self.arguments == whole || json::minify(&self.arguments) == json::minify(whole)
@@ -77,8 +118,13 @@ impl Call {
         matches!(part.arguments, Arguments::Done(whole) if self.has_arguments() && !is_same(whole))
     }
 
-    /// Adds a fragment, and prints what it adds if `deltas` are wanted.
-    pub(super) fn feed(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+    /// Adds a fragment, and emits what it adds if deltas are wanted.
+    pub(super) fn feed(
+        &mut self,
+        part: &CallPart<'_>,
+        ids: &Ids,
+        out: &mut Out<'_, '_>,
+    ) -> io::Result<()> {
         if let (None, Some(id)) = (&self.id, part.id) {
             self.id = Some(id.to_owned());
         }
@@ -92,8 +138,14 @@ impl Call {
         if let Some(source) = part.source {
             self.source = Some(source.to_owned());
         }
-        self.add_arguments(part.arguments, out.options);
-        if out.options.deltas && self.may_stream() { self.print_delta(out) } else { Ok(()) }
+        if let Some(kind) = part.kind {
+            self.kind = Some(kind.to_owned());
+        }
+        if let Some(item_id) = part.item_id {
+            self.item_id = Some(item_id.to_owned());
+        }
+        self.add_arguments(part.arguments, out.config);
+        if out.config.deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
     /// A name may be repeated on each fragment, grow, or come in pieces; once
@@ -114,43 +166,43 @@ impl Call {
             self.name.clear();
         }
         self.name.push_str(name);
-        out.warn("joined_name", "the name of a call came in pieces", Some(self.index))
+        out.warn(JOINED_NAME, Some(self.index))
     }
 
-    fn add_arguments(&mut self, arguments: Arguments<'_>, options: &AssemblerConfig) {
+    fn add_arguments(&mut self, arguments: Arguments<'_>, config: &AssemblerConfig) {
         match arguments {
             Arguments::None => {}
-            Arguments::Fragment(text) => self.append(text, options),
+            Arguments::Fragment(text) => self.append(text, config),
             Arguments::Repaired(text) => {
-                self.append(text, options);
+                self.append(text, config);
                 self.fault.get_or_insert(Reason::Malformed);
             }
             Arguments::Value(json) if self.has_arguments() && self.arguments != json => {
                 self.fault = Some(Reason::Conflict);
-                self.append(json, options);
+                self.append(json, config);
             }
             Arguments::Value(json) | Arguments::Done(json) => {
                 if self.arguments != json {
                     self.arguments.clear();
                     self.first = None;
-                    self.scanner = Scanner::new(options.max_depth);
-                    self.append(json, options);
+                    self.scanner = Scanner::new(config.max_depth);
+                    self.append(json, config);
                 }
             }
             Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
             Arguments::Free(text) => {
                 self.is_free = true;
-                self.append(text, options);
+                self.append(text, config);
             }
         }
     }
 
-    fn append(&mut self, text: &str, options: &AssemblerConfig) {
+    fn append(&mut self, text: &str, config: &AssemblerConfig) {
         if self.fault == Some(Reason::TooLarge) {
             return;
         }
-        let room = options.max_args.saturating_sub(self.arguments.len());
-        let is_over = options.max_args != 0 && text.len() > room;
+        let room = config.max_args.saturating_sub(self.arguments.len());
+        let is_over = config.max_args != 0 && text.len() > room;
         let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
         let text = text.get(..end).unwrap_or_default();
         self.fault = is_over.then_some(Reason::TooLarge).or(self.fault);
@@ -159,25 +211,28 @@ impl Call {
         self.arguments.push_str(text);
     }
 
-    /// Arguments that are a string, which may hold an object, wait for the end.
+    /// True if its text can be emitted as it comes. Arguments that are a string,
+    /// which may hold an object, wait for the end.
     fn may_stream(&self) -> bool {
-        !self.name.is_empty() && !self.is_free && self.first == Some(b'{')
+        !self.name.is_empty() && (self.is_free || self.first == Some(b'{'))
     }
 
-    fn print_delta(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        self.print_start(out)?;
+    fn emit_delta(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.started, true) {
+            self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
+        }
+        let rest = self.arguments.get(self.emitted..).unwrap_or_default();
         let mut text = String::new();
-        self.minifier.feed(self.arguments.get(self.printed..).unwrap_or_default(), &mut text);
-        self.printed = self.arguments.len();
+        match self.is_free {
+            true => text.push_str(rest),
+            false => self.minifier.feed(rest, &mut text),
+        }
+        self.emitted = self.arguments.len();
         self.delta(&text, out)
     }
 
-    fn print_start(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if std::mem::replace(&mut self.started, true) {
-            return Ok(());
-        }
-        let start = ToolCallStart { index: self.index, id: &self.id(), name: &self.name };
-        out.emit(Kind::ToolCallStart(start))
+    fn emit_start(&self, id: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+        out.emit(Kind::ToolCallStart(ToolCallStart { index: self.index, id, name: &self.name }))
     }
 
     fn delta(&self, arguments: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
@@ -187,51 +242,52 @@ impl Call {
         out.emit(Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }))
     }
 
-    fn id(&self) -> Cow<'_, str> {
-        match &self.id {
-            Some(id) => Cow::Borrowed(id),
-            None => Cow::Owned(format!("call_{}", self.index)),
-        }
-    }
-
-    /// Ends the call: prints it, if it's safe to run, or why it isn't. Tells
-    /// whether the caller has to run it.
-    pub(super) fn close(mut self, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    /// Ends the call: emits it if it's safe to run, or else the reason why it
+    /// isn't. Returns true if the caller has to run it.
+    pub(super) fn close(mut self, ids: &mut Ids, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if self.fault.is_none()
             && self.scanner.status() == Status::Empty
             && let Some(placeholder) = self.placeholder.take()
         {
-            self.add_arguments(Arguments::Done(&placeholder), out.options);
+            self.add_arguments(Arguments::Done(&placeholder), out.config);
         }
-        let verdict = match self.fault {
+        let input = match self.fault {
             Some(reason) => Err(reason),
             None => self.judge(out)?,
         };
-        match verdict {
-            Ok(arguments) => {
-                if out.options.deltas {
-                    self.print_start(out)?;
-                    if self.printed == 0 {
-                        self.delta(&arguments, out)?;
-                    }
-                }
-                let call = ToolCall {
-                    index: self.index,
-                    id: &self.id(),
-                    name: &self.name,
-                    arguments: &arguments,
-                    source: self.source.as_deref(),
-                    executor: self.executor,
-                    signature: self.signature.as_deref(),
-                };
-                out.emit(Kind::ToolCall(call))?;
-                Ok(self.executor.is_none())
-            }
-            Err(reason) => self.reject(reason, None, out).map(|()| false),
+        let input = match &input {
+            Ok(text) if self.is_free => CallInput::Text(text),
+            Ok(json) => CallInput::Arguments(json),
+            Err(reason) => return self.reject(*reason, None, out).map(|()| false),
+        };
+        let id = ids.take(self.id.as_deref(), self.index);
+        if self.id.as_deref().is_some_and(|sent| sent != id) {
+            out.warn(REUSED_ID, Some(self.index))?;
         }
+        if out.config.deltas {
+            if !self.started {
+                self.emit_start(&id, out)?;
+            }
+            if self.emitted == 0 {
+                self.delta(input.as_str(), out)?;
+            }
+        }
+        out.emit(Kind::ToolCall(ToolCall {
+            index: self.index,
+            id: &id,
+            name: &self.name,
+            input,
+            source: self.source.as_deref(),
+            executor: self.executor,
+            signature: self.signature.as_deref(),
+            kind: self.kind.as_deref(),
+            item_id: self.item_id.as_deref(),
+        }))?;
+        Ok(self.executor.is_none())
     }
 
-    /// Ends the call as one that must not be run.
+    /// Ends the call as one that must not be run; `raw` is its text, if that is
+    /// more than its arguments.
     pub(super) fn reject(
         &self,
         reason: Reason,
@@ -249,56 +305,51 @@ impl Call {
         out.emit(Kind::InvalidToolCall(call))
     }
 
-    /// The arguments as they are to be printed, or the reason not to.
+    /// Returns the input as it is to be emitted, or the reason not to.
     fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<String, Reason>> {
         if self.name.trim_ascii().is_empty() {
             return Ok(Err(Reason::NoName));
         }
-        if out.options.tools.as_ref().is_some_and(|tools| !tools.has(&self.name))
+        if out.config.tools.as_ref().is_some_and(|tools| !tools.has(&self.name))
             && self.executor.is_none()
         {
             if self.source.is_none() {
                 return Ok(Err(Reason::UnknownTool));
             }
             // In text, definitions are there for their types; they may not be all.
-            let message = "the tool is none of those that --tools defines";
-            out.warn("unknown_tool", message, Some(self.index))?;
+            out.warn(UNKNOWN_TOOL, Some(self.index))?;
         }
-        let (arguments, note) = match self.object(out.options.max_depth) {
+        if self.is_free {
+            return Ok(Ok(self.arguments.clone()));
+        }
+        let (json, inference) = match self.object(out.config.max_depth) {
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
         };
-        if let Some((code, message)) = note {
-            out.warn(code, message, Some(self.index))?;
+        if let Some(inference) = inference {
+            out.warn(inference, Some(self.index))?;
         }
-        self.disambiguate(arguments, out).map(Ok)
+        self.disambiguate(json, out).map(Ok)
     }
 
     /// Warns of what readers of the arguments disagree about, and drops all but the
     /// last member of one name.
     fn disambiguate(&self, arguments: String, out: &mut Out<'_, '_>) -> io::Result<String> {
         let found = json::ambiguities(&arguments);
-        for (code, message, is_there) in [
-            ("lone_surrogate", "a string holds one half of a surrogate pair", found.lone_surrogate),
-            ("inexact_number", "a double doesn't hold one of the numbers", found.inexact_number),
-            ("duplicate_key", "a key comes twice: the last one counts", found.duplicate_key),
+        for (inference, is_there) in [
+            (LONE_SURROGATE, found.lone_surrogate),
+            (INEXACT_NUMBER, found.inexact_number),
+            (DUPLICATE_KEY, found.duplicate_key),
         ] {
             if is_there {
-                out.warn(code, message, Some(self.index))?;
+                out.warn(inference, Some(self.index))?;
             }
         }
         Ok(if found.duplicate_key { json::without_doubles(&arguments) } else { arguments })
     }
 
-    /// The object that the arguments are, with what had to be done to get it.
-    #[allow(clippy::type_complexity)]
-    fn object(
-        &self,
-        max_depth: usize,
-    ) -> Result<(String, Option<(&'static str, &'static str)>), Reason> {
-        if self.is_free {
-            return Err(Reason::NotObject);
-        }
+    /// Returns the object that the arguments are, with what had to be inferred.
+    fn object(&self, max_depth: usize) -> Result<(String, Option<Inference>), Reason> {
         let text = self.arguments.trim_ascii();
         match self.scanner.status() {
             Status::Whole => {}
@@ -308,21 +359,26 @@ impl Call {
         }
         match text.as_bytes().first() {
             Some(b'{') => Ok((json::minify(text), None)),
-            Some(b'n') => {
-                Ok(("{}".into(), Some(("null_arguments", "arguments of `null` were read as {}"))))
-            }
+            Some(b'n') => Ok(("{}".into(), Some(NULL_ARGUMENTS))),
             Some(b'"') => {
                 let inner: json::Str<'_> =
                     serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
                 if !inner.is_plain() || !is_object(inner.as_str(), max_depth) {
                     return Err(Reason::NotObject);
                 }
-                let note =
-                    ("double_encoded", "the arguments were a JSON string that holds the object");
-                Ok((json::minify(inner.as_str()), Some(note)))
+                Ok((json::minify(inner.as_str()), Some(DOUBLE_ENCODED)))
             }
             _ => Err(Reason::NotObject),
         }
+    }
+}
+
+/// True if a fragment adds nothing to the arguments.
+pub(super) fn is_nothing(arguments: Arguments<'_>) -> bool {
+    match arguments {
+        Arguments::None | Arguments::Placeholder(_) => true,
+        Arguments::Fragment(text) | Arguments::Free(text) => text.is_empty(),
+        Arguments::Repaired(_) | Arguments::Value(_) | Arguments::Done(_) => false,
     }
 }
 

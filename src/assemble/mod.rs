@@ -7,111 +7,73 @@
 //! before; nothing is inferred without a warning.
 
 mod call;
+mod calls;
+mod config;
 mod context;
-mod errors;
+mod failures;
+mod ids;
 mod message;
-mod owned;
-mod pending;
 
-use std::sync::Arc;
 use std::{io, mem};
 
-use crate::event::{CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Usage};
-use crate::tools::Tools;
+use crate::event::owned::Owned;
+use crate::event::{
+    CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Warning, WarningCode,
+};
+pub use config::AssemblerConfig;
 use context::Out;
 use message::Message;
-use pending::Early;
 
 /// The framing while no frame has come.
 const NO_FRAMING: &str = "unknown";
-/// How much may wait for the message that it belongs to, in bytes.
-const MOST_EARLY: usize = 64 << 10;
+/// The most that may wait for the message that it belongs to, in bytes.
+const MAX_PENDING: usize = 64 << 10;
 
-/// How fragments are assembled, and which events are printed.
-#[derive(Clone, Debug)]
-pub struct AssemblerConfig {
-    /// Also emit `ToolCallStart` and `ToolCallDelta`.
-    pub deltas: bool,
-    /// The one choice to follow, if not all.
-    pub choice: Option<u64>,
-    /// Also emit `ProviderEvent`.
-    pub raw: bool,
-    /// End a message that has a warning with an error.
-    pub strict: bool,
-    /// Emit a call inside text that cannot be read as text; by default it is an `InvalidToolCall`.
-    pub malformed_as_text: bool,
-    /// The largest arguments of one call, in bytes; 0 is no limit.
-    pub max_args: usize,
-    /// The most calls in one message; 0 is no limit.
-    pub max_calls: usize,
-    /// How deeply arguments may be nested; 0 is no limit.
-    pub max_depth: usize,
-    /// The tools that the model was given, if they are known; a pipeline fills in its own.
-    pub tools: Option<Arc<Tools>>,
-    /// The format's name, for a message that ends before it is known; a pipeline fills in its own.
-    pub format: String,
-}
-
-impl Default for AssemblerConfig {
-    fn default() -> Self {
-        AssemblerConfig {
-            deltas: false,
-            choice: None,
-            raw: false,
-            strict: false,
-            malformed_as_text: false,
-            max_args: 64 << 20,
-            max_calls: 1024,
-            max_depth: crate::json::MAX_DEPTH,
-            tools: None,
-            format: "unknown".into(),
-        }
-    }
-}
-
-/// Turns what decoders say into what sinks hear.
+/// Turns the deltas of decoders into whole calls and whole messages.
 pub struct Assembler {
-    options: AssemblerConfig,
+    config: AssemblerConfig,
     framing: &'static str,
     message: Option<Message>,
-    /// Warnings and errors that came before the message that they belong to.
-    early: Vec<Early>,
-    /// The open message's first warning, which is an error under `--strict`.
+    /// Warnings, errors and provider events that came before the message that
+    /// they belong to.
+    pending: Vec<Owned<Kind<'static>>>,
+    /// The open message's first warning, which ends it with an error under
+    /// `--strict`.
     warned: Option<String>,
-    /// Whether any message has been begun.
-    any: bool,
-    /// Whether the rest of the input can't be framed.
+    /// True once a message has begun.
+    has_begun: bool,
+    /// True if the rest of the input can't be framed.
     is_lost: bool,
     stopped: bool,
 }
 
 impl Assembler {
     /// An assembler for one input.
-    pub fn new(options: AssemblerConfig) -> Self {
+    pub fn new(config: AssemblerConfig) -> Self {
         Assembler {
-            options,
+            config,
             framing: NO_FRAMING,
             message: None,
-            early: Vec::new(),
+            pending: Vec::new(),
             warned: None,
-            any: false,
+            has_begun: false,
             is_lost: false,
             stopped: false,
         }
     }
 
-    /// The framing of the frame that the next events come from.
+    /// Sets the framing of the frame that the next events come from.
     pub fn set_framing(&mut self, framing: &'static str) {
         self.framing = framing;
     }
 
-    /// Nothing more of the input will come: that the open message has no end is
-    /// no news then, and why will be told.
+    /// The rest of the input can't be framed, which is an error of its own: the
+    /// open message needs no other one for its missing end.
     pub fn lose_the_rest(&mut self) {
         self.is_lost = true;
     }
 
-    /// Whether a limit was hit, or the input is of no kind that can be read:
+    /// True if a limit was hit, or the input is of no kind that can be read:
     /// nothing more needs to be fed.
     pub fn is_stopped(&self) -> bool {
         self.stopped
@@ -125,19 +87,17 @@ impl Assembler {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::End => self.end(emit),
-            Kind::ProviderEvent(_) if !self.options.raw => Ok(()),
-            _ if is_of_choice(&event.kind) && self.is_other_choice(event.choice) => Ok(()),
+            Kind::ProviderEvent(_) if !self.config.raw => Ok(()),
+            _ if event.kind.is_of_choice() && self.is_other_choice(event.choice) => Ok(()),
             kind => {
                 let choice = event.choice;
-                if self.message.is_none()
-                    && let Some(early) = Early::new(&kind)
-                {
-                    self.early.push(early);
-                    let size: usize = self.early.iter().map(Early::size).sum();
-                    return if size < MOST_EARLY { Ok(()) } else { self.pass_early(emit) };
+                if self.message.is_none() && may_wait(&kind) {
+                    self.pending.push(Owned::new(kind));
+                    let size: usize = self.pending.iter().map(Owned::size).sum();
+                    return if size < MAX_PENDING { Ok(()) } else { self.flush_pending(emit) };
                 }
                 self.open(emit)?;
-                let mut out = Out::new(choice, &self.options, &mut self.warned, emit);
+                let mut out = Out::new(choice, &self.config, &mut self.warned, emit);
                 let stop = match &mut self.message {
                     Some(message) => message.feed(event, &mut out)?,
                     None => false,
@@ -163,11 +123,11 @@ impl Assembler {
         })
     }
 
-    /// The input has ended, after so many bytes: ends the open message, and says
-    /// what never came to be part of one.
+    /// Ends the input after `length` bytes: ends the open message, and emits what
+    /// never became part of one.
     pub fn finish(&mut self, length: u64, emit: &mut Emit<'_>) -> io::Result<()> {
         let mut message = "the input ended before the message did";
-        let is_left = !self.any || self.early.iter().any(Early::is_failure);
+        let is_left = !self.has_begun || self.needs_message();
         if self.message.is_none() && is_left && !self.stopped {
             message = match self.framing {
                 NO_FRAMING if length == 0 => "the input is empty",
@@ -181,55 +141,76 @@ impl Assembler {
         }
         if let Some(open) = &self.message {
             let failure = Failure::new(Code::Truncated, message, Some(length));
-            let is_told = self.is_lost || open.is_over();
-            return self.close(Some(failure).filter(|_| !is_told), emit);
+            let is_known = self.is_lost || open.is_over();
+            return self.close(Some(failure).filter(|_| !is_known), emit);
         }
-        self.pass_afterthoughts(emit)
+        self.emit_pending(emit)
     }
 
-    /// So much can't wait: begins the message that it may belong to, or says it
-    /// behind the last one.
-    fn pass_early(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let is_afterthought = self.any && !self.early.iter().any(Early::is_failure);
-        if is_afterthought { self.pass_afterthoughts(emit) } else { self.open(emit) }
+    /// So much can't wait: begins the message that it may belong to, or emits it
+    /// after the last one.
+    fn flush_pending(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.has_begun && !self.needs_message() {
+            self.emit_pending(emit)
+        } else {
+            self.open(emit)
+        }
     }
 
-    fn pass_afterthoughts(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        mem::take(&mut self.early).iter().try_for_each(|early| emit(early.afterthought().into()))
+    /// True if an error came after the last message, and needs a message to be
+    /// the end of. That the input ended inside a frame is no such error: the
+    /// last message had come to its own end.
+    fn needs_message(&self) -> bool {
+        let is_error = |kind: Kind<'_>| matches!(kind, Kind::Error(failure) if failure.code != Code::Truncated);
+        self.pending.iter().any(|pending| is_error(pending.get()))
     }
 
-    /// Whether fragments of a call may come as one.
+    /// Emits what came after the last message, an error as a warning.
+    fn emit_pending(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        mem::take(&mut self.pending).iter().try_for_each(|pending| {
+            let kind = match pending.get() {
+                Kind::Error(Failure { message, offset, .. }) => {
+                    let code = WarningCode::Truncated;
+                    Kind::Warning(Warning { code, message, offset, index: None })
+                }
+                kind => kind,
+            };
+            emit(kind.into())
+        })
+    }
+
+    /// True if fragments of a call may come as one.
     fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
-        let message = self.message.as_ref().filter(|_| !self.options.deltas);
+        let message = self.message.as_ref().filter(|_| !self.config.deltas);
         message.is_some_and(|message| message.joins(choice, part))
     }
 
     fn is_other_choice(&self, choice: u64) -> bool {
-        self.options.choice.is_some_and(|wanted| wanted != choice)
+        self.config.choice.is_some_and(|wanted| wanted != choice)
     }
 
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.message.is_some() {
             return Ok(());
         }
-        self.any = true;
+        self.has_begun = true;
         let mut message = Message::default();
         emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.warned = None;
-        let mut out = Out::new(0, &self.options, &mut self.warned, emit);
-        for early in mem::take(&mut self.early) {
-            message.feed(early.kind().into(), &mut out)?;
+        let mut out = Out::new(0, &self.config, &mut self.warned, emit);
+        for pending in mem::take(&mut self.pending) {
+            message.feed(pending.get().into(), &mut out)?;
         }
         self.message = Some(message);
         Ok(())
     }
 
-    /// Begins a message on account of its first event.
+    /// Begins a message if none is open.
     fn open(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.message.is_some() {
             return Ok(());
         }
-        let format = self.options.format.clone();
+        let format = self.config.format.clone();
         self.start(Start { format: &format, ..Start::default() }, emit)
     }
 
@@ -243,32 +224,37 @@ impl Assembler {
         Ok(())
     }
 
-    /// Ends the message: what was open is cut, the usage comes, and the last
-    /// line. `cut` is why, if the message has not come to its own end.
+    /// Ends the message: cuts what is open, emits the usage and the last line.
+    /// `cut` is the reason if the message has not come to its own end.
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(mut message) = self.message.take() else { return Ok(()) };
-        let mut out = Out::new(0, &self.options, &mut self.warned, emit);
+        let mut out = Out::new(0, &self.config, &mut self.warned, emit);
         message.cut_open_calls(&mut out)?;
         let mut failure = message.failures.finish(cut, &mut out)?;
         if failure.is_none() {
             message.check_finish(&mut out)?;
             failure = out.strict_failure();
         }
-        let main = message.first_choice().or(self.options.choice).unwrap_or(0);
+        let main = message.first_choice().or(self.config.choice).unwrap_or(0);
         if failure.is_none() {
             message.finish_others(main, &mut out)?;
         }
-        if let Some((usage, raw)) = message.usage.take() {
-            out.emit(Kind::Usage(Usage { raw: &raw, ..usage }))?;
+        if let Some(usage) = &message.usage {
+            out.emit(Kind::Usage(usage.get()))?;
         }
         match failure {
-            Some(failure) => out.emit(Kind::Error(failure.borrow())),
+            Some(failure) => out.emit(Kind::Error(failure.get())),
             None => message.finish_choice(main, &mut out),
         }
     }
 }
 
-/// Whether an event is one choice's, and not the whole message's.
-fn is_of_choice(kind: &Kind<'_>) -> bool {
-    !matches!(kind, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
+/// True for an event that may wait for the first line of its message. An error
+/// that ends the input has no message to wait for.
+fn may_wait(kind: &Kind<'_>) -> bool {
+    match kind {
+        Kind::Warning(_) | Kind::ProviderEvent(_) => true,
+        Kind::Error(failure) => !matches!(failure.code, Code::Limit | Code::Unrecognised),
+        _ => false,
+    }
 }

@@ -63,7 +63,7 @@ impl Voice<'_> {
         if let Err(fault) = frame {
             self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
             report_on(self.stderr, self.name, &fault.message, Some(fault.offset));
-            if let Some(code) = error_code(fault.kind) {
+            if let Ok(code) = error_code(fault.kind) {
                 self.status.note_error(code);
             }
         }

@@ -20,7 +20,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 use crate::io::{Ended, Input, Output, STANDARD_INPUT, Signals, report, report_lines, report_on};
-use crate::sink::{Clock, Label, SCHEMA};
+use crate::sink::{Clock, Label, schema};
 use crate::status::{Outcome, Status};
 
 pub use explain::describe;
@@ -48,7 +48,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Frames(args) => frames::frames(args),
         Command::Detect(args) => detect::detect(args),
         Command::Formats(args) => formats::formats(args),
-        Command::Schema => print(SCHEMA),
+        Command::Schema => print(&schema()),
         Command::Man => print(MAN),
         Command::Completions { shell } => {
             let mut script = Vec::new();

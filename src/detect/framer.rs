@@ -103,8 +103,8 @@ impl AutoFramer {
             Found::More => {
                 self.state = State::Rejected;
                 let message = "the input ended inside an HTTP head".into();
-                let (kind, code, raw) = (FaultKind::Truncated, "truncated", self.head.as_slice());
-                out(Err(Fault { kind, code, message, offset: 0, raw }))?;
+                let (kind, raw) = (FaultKind::Truncated, self.head.as_slice());
+                out(Err(Fault { kind, message, offset: 0, raw }))?;
                 return Ok(false);
             }
             Found::No => {}
@@ -135,21 +135,15 @@ impl AutoFramer {
 
     fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = format!("HTTP status {status}");
-        out(Err(Fault {
-            kind: FaultKind::Status(status),
-            code: "http_status",
-            message,
-            offset: 0,
-            raw: &[],
-        }))
+        out(Err(Fault { kind: FaultKind::Status(status), message, offset: 0, raw: &[] }))
     }
 
     fn reject(&mut self, rejected: Rejected, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
-        let (code, offset) = ("unrecognised", self.base);
+        let offset = self.base;
         let Rejected { kind, message } = rejected;
         let raw = if kind == FaultKind::Gateway { self.head.trim_ascii() } else { &[] };
-        out(Err(Fault { kind, code, message, offset, raw }))
+        out(Err(Fault { kind, message, offset, raw }))
     }
 
     /// Takes the next bytes of the input, and returns those of the body that can

@@ -11,7 +11,8 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    Emit, EmitPieces, Event, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, is_too_many,
+    Emit, EmitPieces, Event, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, WarningCode,
+    is_too_many,
 };
 use crate::tools::Tools;
 
@@ -155,7 +156,9 @@ impl Markup {
         let mut emit = |event: Event<'_>| emit(event.into());
         pieces.events().enumerate().try_for_each(|(at, piece)| {
             if at == opener {
-                warn("markup_in_text", &message, &mut |kind| emit(Event::new(choice, kind)))?;
+                warn(WarningCode::MarkupInText, &message, &mut |kind| {
+                    emit(Event::new(choice, kind))
+                })?;
             }
             emit(piece)
         })

@@ -14,6 +14,7 @@ pub(crate) const TOO_MANY_CHOICES: Failure<'_> = Failure {
     message: "more than 1024 choices in one message",
     offset: None,
     provider_code: None,
+    status: None,
     retryable: None,
     raw: None,
 };

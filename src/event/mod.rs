@@ -7,14 +7,19 @@
 //! calls and passes everything else on.
 
 mod choices;
+mod codes;
+pub(crate) mod owned;
 mod pieces;
 pub(crate) mod redact;
+pub(crate) mod words;
 
 use std::io;
 
 pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
+pub use codes::WarningCode;
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
+use words::words;
 
 /// Where a layer hands on what it has completed. The only errors are those of
 /// writing: bad input is an event.
@@ -24,7 +29,7 @@ pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
 pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
 
 /// One thing that happened in one choice of a message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event<'a> {
     /// Which of several alternative answers this belongs to; 0 where a
     /// provider sends one.
@@ -58,7 +63,7 @@ impl<'a> From<Kind<'a>> for Event<'a> {
 ///     matches!(kind, Kind::ToolCall(ToolCall { executor: None, .. }))
 /// }
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind<'a> {
     /// A message begins, or more is known of the one that has begun: only the
     /// first one of a message is printed.
@@ -107,9 +112,15 @@ impl<'a> Kind<'a> {
             Kind::Text(Text { text, .. })
             | Kind::Reasoning(Reasoning { text, .. })
             | Kind::Refusal(text)
+            | Kind::ToolCallDelta(ToolCallDelta { arguments: text, .. })
             | Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => Some(text),
             _ => None,
         }
+    }
+
+    /// True for an event of one choice, and not of the whole message.
+    pub(crate) fn is_of_choice(&self) -> bool {
+        !matches!(self, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
     }
 
     /// Returns this delta with another text.
@@ -118,6 +129,9 @@ impl<'a> Kind<'a> {
             Kind::Text(piece) => Kind::Text(Text { text, ..piece }),
             Kind::Reasoning(piece) => Kind::Reasoning(Reasoning { text, ..piece }),
             Kind::Refusal(_) => Kind::Refusal(text),
+            Kind::ToolCallDelta(delta) => {
+                Kind::ToolCallDelta(ToolCallDelta { arguments: text, ..delta })
+            }
             Kind::CallPart(part) if self.text().is_some() => {
                 Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), ..part })
             }
@@ -127,7 +141,7 @@ impl<'a> Kind<'a> {
 }
 
 /// The first line of a message.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Start<'a> {
     /// The wire format's name.
     pub format: &'a str,
@@ -139,10 +153,16 @@ pub struct Start<'a> {
     pub id: Option<&'a str>,
     /// The model's name.
     pub model: Option<&'a str>,
+    /// When the message was begun, in seconds since 1970.
+    pub created: Option<u64>,
+    /// Everything that the model reads, where the provider says so at once.
+    pub input_tokens: Option<u64>,
+    /// Which round of an agent this is, from 1.
+    pub round: Option<u64>,
 }
 
 /// A piece of the answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Text<'a> {
     /// The piece.
     pub text: &'a str,
@@ -151,7 +171,7 @@ pub struct Text<'a> {
 }
 
 /// A piece of the model's thinking.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reasoning<'a> {
     /// The thought; empty where only a signature or a redacted part came.
     pub text: &'a str,
@@ -159,6 +179,11 @@ pub struct Reasoning<'a> {
     pub signature: Option<&'a str>,
     /// A thought that the provider has encrypted.
     pub redacted: Option<&'a str>,
+    /// Which part of the thought this is, from 1, where it has several. Pieces
+    /// of two parts are never joined.
+    pub part: Option<u64>,
+    /// The provider's id of the item that the thought is.
+    pub item_id: Option<&'a str>,
 }
 
 /// How a fragment names the call that it belongs to.
@@ -193,22 +218,13 @@ pub enum Arguments<'a> {
     Free(&'a str),
 }
 
-/// Who runs a call, if it is not the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Executor {
-    /// A tool on the provider's side.
-    Provider,
-    /// The agent whose log is read.
-    Agent,
-}
-
-impl Executor {
-    /// The word that is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Executor::Provider => "provider",
-            Executor::Agent => "agent",
-        }
+words! {
+    /// Who runs a call, if it is not the caller.
+    pub enum Executor {
+        /// A tool on the provider's side.
+        Provider = "provider",
+        /// The agent whose log is read.
+        Agent = "agent",
     }
 }
 
@@ -229,10 +245,14 @@ pub struct CallPart<'a> {
     pub signature: Option<&'a str>,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
+    /// The provider's type of the call, if it is no plain function.
+    pub kind: Option<&'a str>,
+    /// The provider's second id, of the item that the call is.
+    pub item_id: Option<&'a str>,
 }
 
 /// The end of one call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallEnd<'a> {
     /// Which call.
     pub key: Key,
@@ -241,7 +261,7 @@ pub struct CallEnd<'a> {
 }
 
 /// A call has a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCallStart<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
@@ -252,7 +272,7 @@ pub struct ToolCallStart<'a> {
 }
 
 /// A piece of a call's arguments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCallDelta<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
@@ -261,7 +281,7 @@ pub struct ToolCallDelta<'a> {
 }
 
 /// A whole call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCall<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
@@ -269,55 +289,62 @@ pub struct ToolCall<'a> {
     pub id: &'a str,
     /// The tool's name.
     pub name: &'a str,
-    /// A JSON object without white space between its tokens.
-    pub arguments: &'a str,
+    /// What the tool is given.
+    pub input: CallInput<'a>,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
     /// Who ran it or will run it, if not the caller.
     pub executor: Option<Executor>,
     /// What the next request must return with the call.
     pub signature: Option<&'a str>,
+    /// The provider's type of the call, if it is no plain function.
+    pub kind: Option<&'a str>,
+    /// The provider's second id, of the item that the call is.
+    pub item_id: Option<&'a str>,
 }
 
-/// Why a call must not be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// It was cut off.
-    Truncated,
-    /// Its arguments or its markup can't be read.
-    Malformed,
-    /// Its arguments are JSON, but not an object.
-    NotObject,
-    /// It names no tool.
-    NoName,
-    /// It names a tool that `--tools` doesn't.
-    UnknownTool,
-    /// Its fragments contradict each other.
-    Conflict,
-    /// It's larger than `--max-args`.
-    TooLarge,
-    /// Its arguments don't fit the tool's schema.
-    Schema,
+/// What a tool is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CallInput<'a> {
+    /// A JSON object without white space between its tokens.
+    Arguments(&'a str),
+    /// Free text, for tools that take no JSON.
+    Text(&'a str),
 }
 
-impl Reason {
-    /// The word that is printed.
-    pub fn name(self) -> &'static str {
+impl<'a> CallInput<'a> {
+    /// The object or the text.
+    pub fn as_str(self) -> &'a str {
         match self {
-            Reason::Truncated => "truncated",
-            Reason::Malformed => "malformed",
-            Reason::NotObject => "not_object",
-            Reason::NoName => "no_name",
-            Reason::UnknownTool => "unknown_tool",
-            Reason::Conflict => "conflict",
-            Reason::TooLarge => "too_large",
-            Reason::Schema => "schema",
+            CallInput::Arguments(text) | CallInput::Text(text) => text,
         }
     }
 }
 
+words! {
+    /// Why a call must not be run.
+    pub enum Reason {
+        /// It was cut off.
+        Truncated = "truncated",
+        /// Its arguments or its markup can't be read.
+        Malformed = "malformed",
+        /// Its arguments are JSON, but not an object.
+        NotObject = "not_object",
+        /// It names no tool.
+        NoName = "no_name",
+        /// It names a tool that `--tools` doesn't.
+        UnknownTool = "unknown_tool",
+        /// Its fragments contradict each other.
+        Conflict = "conflict",
+        /// It's larger than `--max-args`.
+        TooLarge = "too_large",
+        /// Its arguments don't fit the tool's schema.
+        Schema = "schema",
+    }
+}
+
 /// A call that must never be run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvalidToolCall<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
@@ -334,7 +361,7 @@ pub struct InvalidToolCall<'a> {
 }
 
 /// A result that is in the input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ToolResult<'a> {
     /// The id of the call that this answers.
     pub id: &'a str,
@@ -344,10 +371,14 @@ pub struct ToolResult<'a> {
     pub output: Output<'a>,
     /// Whether the tool failed, where the result says so.
     pub is_error: Option<bool>,
+    /// The provider's type of the result, if it is no plain one.
+    pub kind: Option<&'a str>,
+    /// Who ran the tool, if not the caller.
+    pub executor: Option<Executor>,
 }
 
 /// What a tool gave.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output<'a> {
     /// Text.
     Text(&'a str),
@@ -355,8 +386,14 @@ pub enum Output<'a> {
     Json(&'a str),
 }
 
+impl Default for Output<'_> {
+    fn default() -> Self {
+        Output::Text("")
+    }
+}
+
 /// A metadata region, a citation, an annotation, generated media.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block<'a> {
     /// What it is: the tag's name, or the provider's type.
     pub name: &'a str,
@@ -367,10 +404,10 @@ pub struct Block<'a> {
 }
 
 /// An inference or a repair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warning<'a> {
-    /// A word for scripts.
-    pub code: &'a str,
+    /// Which of the closed list.
+    pub code: WarningCode,
     /// A sentence for people.
     pub message: &'a str,
     /// Where in the input, in bytes.
@@ -380,7 +417,7 @@ pub struct Warning<'a> {
 }
 
 /// A provider's event that has no meaning here.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProviderEvent<'a> {
     /// The event's name, where the framing has one.
     pub event: Option<&'a str>,
@@ -389,7 +426,7 @@ pub struct ProviderEvent<'a> {
 }
 
 /// What a message cost, in tokens. Absent is not 0.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage<'a> {
     /// Everything that the model read, cached or not.
     pub input_tokens: Option<u64>,
@@ -407,42 +444,29 @@ pub struct Usage<'a> {
     pub raw: &'a str,
 }
 
-/// Why a model stops, whatever its provider calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FinishReason {
-    /// It was done.
-    Stop,
-    /// It wants tools to be run.
-    ToolCalls,
-    /// It ran out of tokens.
-    Length,
-    /// A filter stopped it.
-    ContentFilter,
-    /// It refused.
-    Refusal,
-    /// The turn is to be continued.
-    Pause,
-    /// It failed.
-    Error,
-    /// Something else; see the raw reason.
-    Other,
+words! {
+    /// Why a model stops, whatever its provider calls it.
+    pub enum FinishReason {
+        /// It was done.
+        Stop = "stop",
+        /// It wants tools to be run.
+        ToolCalls = "tool_calls",
+        /// It ran out of tokens.
+        Length = "length",
+        /// A filter stopped it.
+        ContentFilter = "content_filter",
+        /// It refused.
+        Refusal = "refusal",
+        /// The turn is to be continued.
+        Pause = "pause",
+        /// It failed.
+        Error = "error",
+        /// Something else; see the raw reason.
+        Other = "other",
+    }
 }
 
 impl FinishReason {
-    /// The word that is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            FinishReason::Stop => "stop",
-            FinishReason::ToolCalls => "tool_calls",
-            FinishReason::Length => "length",
-            FinishReason::ContentFilter => "content_filter",
-            FinishReason::Refusal => "refusal",
-            FinishReason::Pause => "pause",
-            FinishReason::Error => "error",
-            FinishReason::Other => "other",
-        }
-    }
-
     /// Whether the model was stopped in mid-sentence: what it wrote last may
     /// not be whole.
     pub fn is_cut(self) -> bool {
@@ -451,7 +475,7 @@ impl FinishReason {
 }
 
 /// Why the model stopped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finish<'a> {
     /// The reason.
     pub finish_reason: FinishReason,
@@ -466,39 +490,26 @@ pub struct Finish<'a> {
     pub wants_tools: bool,
 }
 
-/// What kind of failure an error is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    /// The provider reported it.
-    Provider,
-    /// The input ended before its end.
-    Truncated,
-    /// The input isn't what its format says.
-    Malformed,
-    /// No format fits the input.
-    Unrecognised,
-    /// A limit of ours was hit.
-    Limit,
-    /// A signal stopped the program.
-    Interrupted,
-}
-
-impl Code {
-    /// The word that is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Code::Provider => "provider",
-            Code::Truncated => "truncated",
-            Code::Malformed => "malformed",
-            Code::Unrecognised => "unrecognised",
-            Code::Limit => "limit",
-            Code::Interrupted => "interrupted",
-        }
+words! {
+    /// What kind of failure an error is.
+    pub enum Code {
+        /// The provider reported it.
+        Provider = "provider",
+        /// The input ended before its end.
+        Truncated = "truncated",
+        /// The input isn't what its format says.
+        Malformed = "malformed",
+        /// No format fits the input.
+        Unrecognised = "unrecognised",
+        /// A limit of ours was hit.
+        Limit = "limit",
+        /// A signal stopped the program.
+        Interrupted = "interrupted",
     }
 }
 
 /// What went wrong.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure<'a> {
     /// What kind of failure.
     pub code: Code,
@@ -508,6 +519,8 @@ pub struct Failure<'a> {
     pub offset: Option<u64>,
     /// The provider's word or number for it.
     pub provider_code: Option<&'a str>,
+    /// The HTTP status, where a head was read.
+    pub status: Option<u16>,
     /// Whether the same request may succeed later, where that is known.
     pub retryable: Option<bool>,
     /// The provider's own object, or the bytes that can't be read.
@@ -517,6 +530,14 @@ pub struct Failure<'a> {
 impl<'a> Failure<'a> {
     /// A failure that is ours to name.
     pub fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
-        Failure { code, message, offset, provider_code: None, retryable: None, raw: None }
+        Failure {
+            code,
+            message,
+            offset,
+            provider_code: None,
+            status: None,
+            retryable: None,
+            raw: None,
+        }
     }
 }

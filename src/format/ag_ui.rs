@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult};
+use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -147,7 +147,7 @@ impl AgUi {
             "TOOL_CALL_RESULT" => {
                 let id = event.tool_call_id.or_empty();
                 let output = Output::Json(event.content.map_or("null", RawValue::get));
-                self.run.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
+                self.run.calls.result(ToolResult { id, output, ..ToolResult::default() }, out)
             }
             "THINKING_TEXT_MESSAGE_CONTENT"
             | "REASONING_MESSAGE_CONTENT"
@@ -182,7 +182,8 @@ impl AgUi {
         if matches!(kind, "RUN_STARTED" | "RUN_ERROR") {
             return self.message.begin(event.run_id.non_empty(), None, out);
         }
-        let warning = ("missing_run_started", "an event came without `RUN_STARTED` before it");
+        let warning =
+            (WarningCode::MissingRunStarted, "an event came without `RUN_STARTED` before it");
         self.message.begin_late(event.run_id.non_empty(), warning, out)
     }
 

@@ -154,7 +154,7 @@ impl AiSdkData {
         match code {
             "a" => {
                 let output = Output::Json(value.result.map_or("null", RawValue::get));
-                self.calls.result(ToolResult { id, name: None, output, is_error: None }, out)
+                self.calls.result(ToolResult { id, output, ..ToolResult::default() }, out)
             }
             "b" => self.calls.part(call, out).map(drop),
             "c" => value

@@ -11,7 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text};
+use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text, WarningCode};
 use crate::format::bedrock_invoke::CHUNK;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
@@ -217,7 +217,7 @@ impl Agent {
                 }
                 _ => {
                     out.warn(
-                        "unknown_invocation",
+                        WarningCode::UnknownInvocation,
                         "something to run is neither a function nor a request",
                     )?;
                     continue;
@@ -306,7 +306,10 @@ fn object<'p>(
             }
         };
         if !is_typed {
-            out.warn("wrong_type", "a parameter that is not of its type was taken as text")?;
+            out.warn(
+                WarningCode::WrongType,
+                "a parameter that is not of its type was taken as text",
+            )?;
         }
         members.push((parameter, if is_typed { value.to_owned() } else { json::quote(value) }));
     }
@@ -321,6 +324,6 @@ fn emit(text: &str, out: &mut EventOut) -> Done {
 }
 
 fn replace(message: &str, out: &mut EventOut) -> Done {
-    out.warn("invalid_utf8", message)?;
+    out.warn(WarningCode::InvalidUtf8, message)?;
     emit("\u{FFFD}", out)
 }

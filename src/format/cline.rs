@@ -6,7 +6,7 @@
 //! for; one that is partial comes again under its time. The first text is the
 //! task. Calls have no ids, and what a tool gave follows it.
 
-use crate::event::Executor;
+use crate::event::{Executor, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::log::Raw;
@@ -107,9 +107,10 @@ impl Cline {
                 let result = format!("{{\"toolCallId\":{id},\"output\":{output}}}");
                 self.session.result(&Object::new(&result), out)
             }
-            "error" | "diff_error" | "api_req_failed" => {
-                out.warn("agent_error", text.non_empty().unwrap_or("the agent reported an error"))
-            }
+            "error" | "diff_error" | "api_req_failed" => out.warn(
+                WarningCode::AgentError,
+                text.non_empty().unwrap_or("the agent reported an error"),
+            ),
             "api_req_started" => {
                 self.session.usage(time, text.as_str());
                 Ok(())

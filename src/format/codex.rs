@@ -7,7 +7,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -157,7 +157,7 @@ impl Codex {
                 self.begin(out)?;
                 self.error = Some(String::from_utf8_lossy(frame.data).into_owned());
                 out.warn(
-                    "agent_error",
+                    WarningCode::AgentError,
                     event.message.as_ref().map_or("the agent reported an error", Str::as_str),
                 )
             }
@@ -196,7 +196,7 @@ impl Codex {
             }
             "todo_list" | "plan" => out.block(0, kind, json),
             "error" => out.warn(
-                "agent_error",
+                WarningCode::AgentError,
                 item.message.as_ref().map_or("the agent reported an error", Str::as_str),
             ),
             kind => out.unknown(frame, kind),
@@ -243,8 +243,10 @@ impl Codex {
             (None, None) => Output::Text(status),
         };
         let id = id.unwrap_or_default();
-        self.calls
-            .result(ToolResult { id, name: None, output, is_error: failed.then_some(true) }, out)
+        self.calls.result(
+            ToolResult { id, output, is_error: failed.then_some(true), ..ToolResult::default() },
+            out,
+        )
     }
 
     fn begin(&mut self, out: &mut EventOut) -> Done {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Key};
+use crate::event::{Arguments, CallPart, Key, WarningCode};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
@@ -242,7 +242,10 @@ impl DashScope {
             return Ok(());
         }
         self.progress.has_warned = true;
-        out.warn("repeated_text", "each record repeats the text so far: what is new was taken")
+        out.warn(
+            WarningCode::RepeatedText,
+            "each record repeats the text so far: what is new was taken",
+        )
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

@@ -8,7 +8,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -142,10 +142,12 @@ impl GeminiCli {
                     Output::Json(event.output.or(event.error).map_or("null", RawValue::get));
                 let is_error =
                     event.status.as_ref().filter(|status| status.as_str() == "error").map(|_| true);
-                self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+                self.calls.result(ToolResult { id, output, is_error, ..ToolResult::default() }, out)
             }
             // `result` tells whether the run failed of it.
-            "error" if event.message.is_some() => out.warn("agent_error", event.message.or_empty()),
+            "error" if event.message.is_some() => {
+                out.warn(WarningCode::AgentError, event.message.or_empty())
+            }
             "result" => self.result(event, out),
             "" if event.stats.is_some() => self.body(event, out),
             "" if error::is_error(&Record::new(frame)) => {

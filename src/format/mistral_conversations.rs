@@ -213,7 +213,7 @@ impl Event<'_> {
             id: id.as_str(),
             name: self.name.non_empty(),
             output: Output::Json(info.get()),
-            is_error: None,
+            ..ToolResult::default()
         };
         out.emit(0, Kind::ToolResult(result))
     }

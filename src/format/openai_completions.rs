@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::FinishReason;
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
@@ -103,7 +103,7 @@ impl Decoder for Completions {
         }
         if self.awaits_done {
             out.warn(
-                "missing_done",
+                WarningCode::MissingDone,
                 "the stream ended without `[DONE]`, behind its finish reason",
             )?;
         }
@@ -164,7 +164,7 @@ impl Completions {
             return Ok(());
         }
         if !self.is_finished() {
-            out.warn("no_finish_reason", warning)?;
+            out.warn(WarningCode::NoFinishReason, warning)?;
         }
         if self.holds == Holds::Body {
             for (&choice, _) in self.finished.iter().filter(|(_, finished)| !**finished) {

@@ -147,7 +147,7 @@ impl OpenAiMessages {
         let name = head.name.non_empty();
         let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
         let output = Output::Json(head.content.map_or("null", RawValue::get));
-        self.calls.result(ToolResult { id, name, output, is_error: None }, out)
+        self.calls.result(ToolResult { id, name, output, ..ToolResult::default() }, out)
     }
 
     /// A record that is none of this format's.

@@ -5,6 +5,7 @@
 //! about the session, the conversation and the user's speech hold nothing that
 //! the model said.
 
+use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::{Event, Responses};
 use crate::format::support::emit::{Done, EventOut};
@@ -84,7 +85,7 @@ impl Realtime {
             self.error = Some(json.to_owned());
             let message =
                 format!("an error came while the response went on: {}", json::minify(json));
-            return out.warn("error_event", &message);
+            return out.warn(WarningCode::ErrorEvent, &message);
         }
         self.responses.fail(json, out)?;
         self.responses.finish(out)

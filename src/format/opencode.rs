@@ -172,7 +172,7 @@ impl OpenCode {
             };
         let output = Output::Json(output.map_or("null", RawValue::get));
         let id = id.unwrap_or_default();
-        self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+        self.calls.result(ToolResult { id, output, is_error, ..ToolResult::default() }, out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::event::{FinishReason, Kind, Text};
+use crate::event::{FinishReason, Kind, Text, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
@@ -62,7 +62,7 @@ impl Plain {
     fn replace(&mut self, message: &str, at: usize, out: &mut EventOut) -> Done {
         out.offset = self.offset + at as u64;
         if !std::mem::replace(&mut self.warned, true) {
-            out.warn("invalid_utf8", message)?;
+            out.warn(WarningCode::InvalidUtf8, message)?;
         }
         text("\u{FFFD}", out)
     }

@@ -8,7 +8,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, Key};
+use crate::event::{CallPart, Key, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
@@ -125,7 +125,10 @@ impl Decoder for WorkersAi {
         if self.message.state != State::Stopped {
             return self.message.finish(out);
         }
-        out.warn("missing_done", "the stream ended without `[DONE]`, behind its finish reason")?;
+        out.warn(
+            WarningCode::MissingDone,
+            "the stream ended without `[DONE]`, behind its finish reason",
+        )?;
         self.end(out)
     }
 }

@@ -9,6 +9,7 @@
 
 use std::io;
 
+use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
 };
@@ -203,11 +204,11 @@ fn name<'h>(headers: &'h [Header<'_>]) -> &'h str {
 }
 
 fn broken(message: String, offset: u64) -> Fault<'static> {
-    Fault { kind: FaultKind::Broken, code: "malformed", message, offset, raw: &[] }
+    Fault { kind: FaultKind::Broken, message, offset, raw: &[] }
 }
 
 fn too_many(message: String, offset: u64) -> Fault<'static> {
-    Fault { kind: FaultKind::Limit, code: "headers", message, offset, raw: &[] }
+    Fault { kind: FaultKind::Limit, message, offset, raw: &[] }
 }
 
 impl Framer for EventStream {
@@ -222,8 +223,7 @@ impl Framer for EventStream {
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
             return out(Err(Fault {
-                kind: FaultKind::Note,
-                code: "unread",
+                kind: FaultKind::Note(WarningCode::Unread),
                 message,
                 offset,
                 raw: &[],
@@ -238,7 +238,7 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw: &[] }))
+        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
     }
 }
 

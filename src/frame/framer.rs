@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::event::WarningCode;
 use crate::frame::header;
 use crate::frame::header::Header;
 
@@ -48,8 +49,6 @@ impl<'a> Frame<'a> {
 pub struct Fault<'a> {
     /// How bad it is, and what happens next.
     pub kind: FaultKind,
-    /// The code of the warning, for a fault that is only noted.
-    pub code: &'static str,
     /// A sentence for people.
     pub message: String,
     /// Its offset in the input, in bytes.
@@ -62,7 +61,7 @@ pub struct Fault<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Something was inferred or skipped, and nothing is lost.
-    Note,
+    Note(WarningCode),
     /// Some bytes are no frame; framing goes on after them.
     Malformed,
     /// Some bytes are no frame, and it is not known where the next one begins:
@@ -157,7 +156,7 @@ impl FrameConfig {
 
     pub(super) fn limit_fault(&self, offset: u64) -> Fault<'static> {
         let message = format!("one event is larger than --max-event {}", self.max_event);
-        Fault { kind: FaultKind::Limit, code: "max_event", message, offset, raw: &[] }
+        Fault { kind: FaultKind::Limit, message, offset, raw: &[] }
     }
 }
 
@@ -267,6 +266,9 @@ pub(crate) mod tests {
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
                 got.push(match frame {
                     Ok(f) => format!("{}|{}", f.event_type, String::from_utf8_lossy(f.data)),
+                    Err(Fault { kind: FaultKind::Note(_), offset, .. }) => {
+                        format!("!Note {offset}")
+                    }
                     Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
                 });
                 Ok(())

@@ -4,6 +4,7 @@
 
 use std::io;
 
+use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
     skip_blank,
@@ -171,19 +172,13 @@ impl Values {
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let raw = &self.held;
-        out(Err(Fault {
-            kind,
-            code: kind_code(kind),
-            message: message.into(),
-            offset: self.begun,
-            raw,
-        }))
+        out(Err(Fault { kind, message: message.into(), offset: self.begun, raw }))
     }
 
     fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = "the elements of the array are not separated by one comma each".into();
-        let (kind, code) = (FaultKind::Note, "array_comma");
-        out(Err(Fault { kind, code, message, offset, raw: &[] }))
+        let kind = FaultKind::Note(WarningCode::ArrayComma);
+        out(Err(Fault { kind, message, offset, raw: &[] }))
     }
 
     /// Takes the bytes that belong to the value, and emits it if it is whole.
@@ -230,13 +225,6 @@ impl Values {
                 if self.state == State::LostAfter { State::Closed } else { State::Between };
         }
         Ok(part.len())
-    }
-}
-
-fn kind_code(kind: FaultKind) -> &'static str {
-    match kind {
-        FaultKind::Truncated | FaultKind::Unclosed => "truncated",
-        _ => "malformed",
     }
 }
 

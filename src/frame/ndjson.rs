@@ -7,6 +7,7 @@ use std::io;
 
 use memchr::memchr;
 
+use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds,
     Sniff, skip_blank, without_mark,
@@ -118,8 +119,7 @@ impl Lines {
                 offset,
             })),
             None => out(Err(Fault {
-                kind: FaultKind::Note,
-                code: "not_json",
+                kind: FaultKind::Note(WarningCode::NotJson),
                 message: "a line that isn't JSON was passed over".into(),
                 offset,
                 raw: line,
@@ -183,7 +183,6 @@ impl Framer for Lines {
         }
         out(Err(Fault {
             kind: FaultKind::Truncated,
-            code: "truncated",
             message: "the input ended inside a line".into(),
             offset: self.offset,
             raw: data,

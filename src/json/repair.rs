@@ -8,6 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 
+use crate::event::WarningCode;
 use crate::json::{Str, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
@@ -15,7 +16,7 @@ pub(crate) struct Repaired {
     /// The payload without that field, or with only the last of its doubles.
     pub json: String,
     /// `wrong_type` or `duplicate_key`.
-    pub code: &'static str,
+    pub code: WarningCode,
     /// A sentence for people.
     pub message: String,
 }
@@ -32,7 +33,11 @@ pub(crate) fn repair(
     let reason = reason(error.inner());
     if reason.starts_with("duplicate field") {
         let message = format!("{reason}: the last one counts");
-        return Some(Repaired { json: without_doubles(json), code: "duplicate_key", message });
+        return Some(Repaired {
+            json: without_doubles(json),
+            code: WarningCode::DuplicateKey,
+            message,
+        });
     }
     let path: Vec<_> = error
         .path()
@@ -51,7 +56,7 @@ pub(crate) fn repair(
         false => format!("the field {} was left out: {reason}", error.path()),
     };
     let json = changed(json, &path, &|value| is_text.then(|| quote(value)))?;
-    Some(Repaired { json, code: "wrong_type", message })
+    Some(Repaired { json, code: WarningCode::WrongType, message })
 }
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
@@ -171,7 +176,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(json: &str, expected: &str, code: &str) {
+    fn check(json: &str, expected: &str, code: WarningCode) {
         let mut deserializer = serde_json::Deserializer::from_str(json);
         let error = serde_path_to_error::deserialize::<_, Outer>(&mut deserializer).unwrap_err();
         let repaired = repair(json, &error).unwrap();
@@ -191,17 +196,21 @@ mod tests {
         check(
             r#"{"a": [{"b": 1}, {"b": "x"}], "c": 2}"#,
             r#"{"a":[{"b": 1},{}],"c":2}"#,
-            "wrong_type",
+            WarningCode::WrongType,
         );
-        check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{"c":2}"#, "wrong_type");
-        check(r#"{"c": 2, "a": [1]}"#, r#"{"c":2,"a":[]}"#, "wrong_type");
-        check(r#"{"x": 1, "c": "2"}"#, r#"{"x":1}"#, "wrong_type");
-        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{"a":[ ]}"#, "wrong_type");
-        check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{"a":[{ },{}]}"#, "wrong_type");
+        check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{"c":2}"#, WarningCode::WrongType);
+        check(r#"{"c": 2, "a": [1]}"#, r#"{"c":2,"a":[]}"#, WarningCode::WrongType);
+        check(r#"{"x": 1, "c": "2"}"#, r#"{"x":1}"#, WarningCode::WrongType);
+        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{"a":[ ]}"#, WarningCode::WrongType);
+        check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{"a":[{ },{}]}"#, WarningCode::WrongType);
     }
 
     #[test]
     fn the_last_of_two_keys_counts() {
-        check(r#"{"c":1,"a":[{"b":2}],"c":3}"#, r#"{"a":[{"b":2}],"c":3}"#, "duplicate_key");
+        check(
+            r#"{"c":1,"a":[{"b":2}],"c":3}"#,
+            r#"{"a":[{"b":2}],"c":3}"#,
+            WarningCode::DuplicateKey,
+        );
     }
 }

@@ -94,12 +94,12 @@ fn size(kind: &Kind<'_>) -> usize {
         Kind::Refusal(text) => text.len(),
         Kind::ToolCall(call) => {
             let signature = call.signature.map_or(0, str::len);
-            OBJECT + call.id.len() + call.name.len() + call.arguments.len() + signature
+            OBJECT + call.id.len() + call.name.len() + call.input.as_str().len() + signature
         }
         Kind::InvalidToolCall(call) => {
             OBJECT + call.arguments_raw.len() + call.name.map_or(0, str::len)
         }
-        Kind::Warning(warning) => OBJECT + warning.code.len() + warning.message.len(),
+        Kind::Warning(warning) => OBJECT + warning.code.name().len() + warning.message.len(),
         Kind::Error(Failure { raw: Some(Output::Text(raw) | Output::Json(raw)), .. }) => raw.len(),
         _ => 0,
     }

@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::event::words::words;
 use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
 use crate::sink::line::Line;
-use crate::sink::{Label, Sink, members};
+use crate::sink::members::{FINISH_REASON, INFERRED, Members, RAW_FINISH_REASON};
+use crate::sink::{Join, Label, Sink, members};
 
 /// Gathers a message and prints it as one object when its last event comes. It is fed one choice,
 /// by [`AssemblerConfig::choice`](crate::AssemblerConfig::choice), and names it.
@@ -24,7 +26,10 @@ use crate::sink::{Label, Sink, members};
 /// assert!(String::from_utf8_lossy(&out).starts_with(r#"{"type":"final_answer","text":"Hi""#));
 /// # std::io::Result::Ok(())
 /// ```
-pub struct Classify<W> {
+pub struct Classify<W>(Join<Summaries<W>>);
+
+/// Prints summaries of events whose neighbouring deltas have been joined.
+struct Summaries<W> {
     out: W,
     label: Label,
     choice: u64,
@@ -34,42 +39,87 @@ pub struct Classify<W> {
 
 /// What is known of the message so far.
 #[derive(Default)]
-struct Gathered {
+pub(super) struct Gathered {
     format: String,
     id: Option<String>,
     model: Option<String>,
     text: String,
     reasoning: String,
+    parts: Line,
+    /// True if there is more to say of the reasoning than its text.
+    has_parts: bool,
     refusal: String,
     calls: Line,
     invalid: Line,
+    results: Line,
     /// The usage, as the one member that it will be.
     usage: Line,
     warnings: Line,
 }
 
 /// How the message ended.
-enum Ending<'a> {
+pub(super) enum Ending<'a> {
     Good(Finish<'a>),
     Bad(Failure<'a>),
+}
+
+words! {
+    /// What a message came to.
+    pub(super) enum Type {
+        /// It is complete and holds a call that the caller has to run.
+        ToolCalls = "tool_calls",
+        /// It is complete and holds no such call.
+        FinalAnswer = "final_answer",
+        /// The stream failed or was cut.
+        Error = "error",
+    }
+}
+
+impl Ending<'_> {
+    fn of_type(&self) -> Type {
+        match self {
+            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => Type::Error,
+            Ending::Good(finish) if finish.wants_tools => Type::ToolCalls,
+            Ending::Good(_) => Type::FinalAnswer,
+            Ending::Bad(_) => Type::Error,
+        }
+    }
 }
 
 impl<W: Write> Classify<W> {
     /// Prints to `out`, and adds `label` to every summary. `choice` is the one
     /// that will be fed.
     pub fn new(out: W, label: Label, choice: u64) -> Self {
-        Classify { out, label, choice, message: Gathered::default(), line: Line::default() }
+        let (message, line) = (Gathered::default(), Line::default());
+        Classify(Join::new(Summaries { out, label, choice, message, line }))
+    }
+}
+
+impl<W: Write> Sink for Classify<W> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.0.feed(event)
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.0.finish()
+    }
+}
+
+impl<W: Write> Summaries<W> {
     fn print(&mut self, ending: &Ending<'_>) -> io::Result<()> {
         let message = std::mem::take(&mut self.message);
-        message.write(ending, &mut self.line);
+        self.line.begin(ending.of_type().name());
+        message.members(ending, &mut self.line);
         self.line.end(self.choice, &self.label);
         self.line.write_to(&mut self.out)
     }
 }
 
-impl<W: Write> Sink for Classify<W> {
+impl<W: Write> Sink for Summaries<W> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Finish(finish) => self.print(&Ending::Good(finish)),
@@ -99,20 +149,27 @@ impl Gathered {
         match kind {
             Kind::Start(start) => self.start(start),
             Kind::Text(text) => self.text.push_str(text.text),
-            Kind::Reasoning(thought) => self.reasoning.push_str(thought.text),
-            Kind::Refusal(text) => self.refusal.push_str(text),
-            Kind::ToolCall(call) => {
-                add(&mut self.calls, |line| members::tool_call(line, call));
+            Kind::Reasoning(thought) => {
+                self.has_parts |= !self.parts.is_empty()
+                    || thought.signature.is_some()
+                    || thought.redacted.is_some();
+                self.reasoning.push_str(thought.text);
+                add(&mut self.parts, |line| members::reasoning(thought, line));
             }
+            Kind::Refusal(text) => self.refusal.push_str(text),
+            Kind::ToolCall(call) => add(&mut self.calls, |line| members::tool_call(call, line)),
             Kind::InvalidToolCall(call) => {
-                add(&mut self.invalid, |line| members::invalid_tool_call(line, call));
+                add(&mut self.invalid, |line| members::invalid_tool_call(call, line));
+            }
+            Kind::ToolResult(result) => {
+                add(&mut self.results, |line| members::tool_result(result, line));
             }
             Kind::Warning(warning) => {
-                add(&mut self.warnings, |line| members::warning(line, warning))
+                add(&mut self.warnings, |line| members::warning(warning, line));
             }
             Kind::Usage(usage) => {
                 self.usage.clear();
-                add(&mut self.usage, |line| members::usage(line, usage));
+                add(&mut self.usage, |line| members::usage(usage, line));
             }
             _ => {}
         }
@@ -124,52 +181,74 @@ impl Gathered {
         self.model = start.model.map(str::to_owned);
     }
 
-    fn write(&self, ending: &Ending<'_>, line: &mut Line) {
-        let (kind, is_complete) = match ending {
-            Ending::Bad(_) => ("error", false),
-            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => ("error", false),
-            Ending::Good(finish) if finish.wants_tools => ("tool_calls", true),
-            Ending::Good(_) => ("final_answer", true),
+    /// The members of the summary but for its type.
+    pub(super) fn members(&self, ending: &Ending<'_>, to: &mut impl Members) {
+        to.required("text", self.text.as_str(), "The answer.");
+        to.optional("reasoning", some(&self.reasoning), "The model's thinking.");
+        to.list(
+            "reasoning_parts",
+            "reasoning",
+            Some(&self.parts).filter(|_| self.has_parts),
+            "The parts of the thinking, where there are several, or a signature or a redacted one.",
+        );
+        to.optional("refusal", some(&self.refusal), "The refusal.");
+        to.full_list(
+            "tool_calls",
+            "tool_call",
+            &self.calls,
+            "Whole calls, with those that the caller doesn't run.",
+        );
+        to.list(
+            "invalid_tool_calls",
+            "invalid_tool_call",
+            any(&self.invalid),
+            "Calls that must never be run.",
+        );
+        to.list(
+            "tool_results",
+            "tool_result",
+            any(&self.results),
+            "Results that are in the input.",
+        );
+        let finish = match ending {
+            Ending::Good(finish) => Some(finish),
+            Ending::Bad(_) => None,
         };
-        line.begin(kind);
-        line.text("text", &self.text);
-        line.maybe_text("reasoning", some(&self.reasoning));
-        line.maybe_text("refusal", some(&self.refusal));
-        line.list("tool_calls", &self.calls);
-        if !self.invalid.is_empty() {
-            line.list("invalid_tool_calls", &self.invalid);
-        }
-        if let Ending::Good(finish) = ending {
-            line.word("finish_reason", finish.finish_reason.name());
-            line.maybe_text("raw_finish_reason", finish.raw);
-        }
-        if !self.usage.is_empty() {
-            line.object("usage", &self.usage);
-        }
-        line.maybe_text("id", self.id.as_deref());
-        line.maybe_text("model", self.model.as_deref());
-        line.text("format", &self.format);
-        line.flag("complete", is_complete);
-        if !self.warnings.is_empty() {
-            line.list("warnings", &self.warnings);
-        }
+        to.optional("finish_reason", finish.map(|finish| finish.finish_reason), FINISH_REASON);
+        let inferred = finish.and_then(|finish| finish.inferred.then_some(true));
+        to.optional("inferred", inferred, INFERRED);
+        let raw = finish.and_then(|finish| finish.raw);
+        to.optional("raw_finish_reason", raw, RAW_FINISH_REASON);
+        to.object("usage", "usage", any(&self.usage), "What the message cost, in tokens.");
+        to.optional("id", self.id.as_deref(), "The provider's id of the message.");
+        to.optional("model", self.model.as_deref(), "The model's name.");
+        to.required(
+            "format",
+            self.format.as_str(),
+            "The wire format; `unknown` if the message ended before it was found out.",
+        );
+        let is_complete = ending.of_type() != Type::Error;
+        to.required("complete", is_complete, "Whether the message came to its own end.");
+        to.list("warnings", "warning", any(&self.warnings), "Inferences and repairs.");
+        let error = self.error(ending);
+        to.object("error", "error", any(&error), "Why the message did not come to its own end.");
+    }
+
+    /// Returns the error as an object; empty if there is none.
+    fn error(&self, ending: &Ending<'_>) -> Line {
         let reason;
+        let mut line = Line::default();
         let failure = match ending {
-            Ending::Bad(failure) => Some(*failure),
-            Ending::Good(finish) if !is_complete => {
-                reason = format!(
-                    "the provider gave the finish reason {}",
-                    finish.raw.unwrap_or("error")
-                );
-                Some(Failure::new(Code::Provider, &reason, None))
+            Ending::Bad(failure) => *failure,
+            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => {
+                let raw = finish.raw.unwrap_or("error");
+                reason = format!("the provider gave the finish reason {raw}");
+                Failure::new(Code::Provider, &reason, None)
             }
-            Ending::Good(_) => None,
+            Ending::Good(_) => return line,
         };
-        if let Some(failure) = failure {
-            line.open_member("error");
-            members::failure(line, &failure);
-            line.close();
-        }
+        add(&mut line, |line| members::failure(&failure, line));
+        line
     }
 }
 
@@ -182,4 +261,8 @@ fn add(items: &mut Line, members: impl FnOnce(&mut Line)) {
 
 fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
+}
+
+fn any(items: &Line) -> Option<&Line> {
+    Some(items).filter(|items| !items.is_empty())
 }

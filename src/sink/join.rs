@@ -3,47 +3,33 @@
 
 use std::io;
 
-use crate::event::{Event, Kind, Pieces, Reasoning, Text, ToolCallDelta};
+use crate::event::owned::Owned;
+use crate::event::{Event, Kind, Pieces, Reasoning};
 use crate::sink::Sink;
 
-/// Joins neighbouring deltas of the same choice, kind, channel and call, and
-/// hands everything on to another sink. What is held waits for the next event
-/// of another kind or for the end, never for a read.
+/// Joins neighbouring deltas that differ in their text alone, and hands
+/// everything on to another sink. What is held waits for the next event of
+/// another kind or for the end, never for a read.
 pub struct Join<S> {
     inner: S,
-    held: Option<Held>,
+    /// The choice of the deltas that are being joined, and the delta without
+    /// its text.
+    held: Option<(u64, Owned<Kind<'static>>)>,
     /// The buffer of the deltas; kept when it is empty.
     text: String,
 }
 
-/// The deltas that are being joined.
-struct Held {
-    choice: u64,
-    part: Part,
-}
-
-/// What a delta must share with the next one to be joined with it.
-#[derive(PartialEq, Eq)]
-enum Part {
-    Text(Option<String>),
-    Reasoning,
-    Refusal,
-    Arguments(u64),
-}
-
-impl Part {
-    /// What kind of delta this is, and its text; none if it joins with nothing
-    /// before it. A redacted thought is a part of its own.
-    fn split<'a>(kind: &Kind<'a>) -> Option<(Part, &'a str)> {
-        match *kind {
-            Kind::Text(text) => Some((Part::Text(text.channel.map(str::to_owned)), text.text)),
-            Kind::Reasoning(thought) if thought.redacted.is_none() => {
-                Some((Part::Reasoning, thought.text))
-            }
-            Kind::Refusal(text) => Some((Part::Refusal, text)),
-            Kind::ToolCallDelta(delta) => Some((Part::Arguments(delta.index), delta.arguments)),
-            _ => None,
+/// Returns what a delta must share with the next one to be joined with it, and
+/// its text; none if it joins with nothing before it. A redacted thought is a
+/// part of its own.
+fn split<'a>(kind: Kind<'a>) -> Option<(Kind<'a>, &'a str)> {
+    let text = kind.text()?;
+    match kind.with_text("") {
+        Kind::Reasoning(Reasoning { redacted: Some(_), .. }) => None,
+        Kind::Reasoning(thought) => {
+            Some((Kind::Reasoning(Reasoning { signature: None, ..thought }), text))
         }
+        shared => Some((shared, text)),
     }
 }
 
@@ -55,15 +41,10 @@ impl<S: Sink> Join<S> {
 
     /// Hands on what is held, closed by a signature if there is one.
     fn release(&mut self, signature: Option<&str>) -> io::Result<()> {
-        let Some(Held { choice, part }) = self.held.take() else { return Ok(()) };
-        let text = self.text.as_str();
-        let kind = match &part {
-            Part::Text(channel) => Kind::Text(Text { text, channel: channel.as_deref() }),
-            Part::Reasoning => Kind::Reasoning(Reasoning { text, signature, redacted: None }),
-            Part::Refusal => Kind::Refusal(text),
-            Part::Arguments(index) => {
-                Kind::ToolCallDelta(ToolCallDelta { index: *index, arguments: text })
-            }
+        let Some((choice, shared)) = self.held.take() else { return Ok(()) };
+        let kind = match shared.get().with_text(&self.text) {
+            Kind::Reasoning(thought) => Kind::Reasoning(Reasoning { signature, ..thought }),
+            kind => kind,
         };
         self.inner.feed(Event::new(choice, kind))?;
         self.text.clear();
@@ -73,15 +54,17 @@ impl<S: Sink> Join<S> {
 
 impl<S: Sink> Sink for Join<S> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
-        let Some((part, text)) = Part::split(&event.kind) else {
+        let Some((shared, text)) = split(event.kind) else {
             self.release(None)?;
             return self.inner.feed(event);
         };
-        let choice = event.choice;
-        if self.held.as_ref().is_some_and(|held| held.choice != choice || held.part != part) {
+        let is_next = |(choice, held): &(u64, Owned<Kind<'static>>)| {
+            *choice == event.choice && held.get() == shared
+        };
+        if !self.held.as_ref().is_some_and(is_next) {
             self.release(None)?;
+            self.held = Some((event.choice, Owned::new(shared)));
         }
-        self.held.get_or_insert(Held { choice, part });
         self.text.push_str(text);
         match event.kind {
             Kind::Reasoning(Reasoning { signature: Some(signature), .. }) => {

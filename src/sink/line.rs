@@ -161,13 +161,6 @@ impl Line {
         self.text.push_str(if flag { "true" } else { "false" });
     }
 
-    /// Adds a member that is true or false, if that is known.
-    pub(super) fn maybe_flag(&mut self, key: &str, flag: Option<bool>) {
-        if let Some(flag) = flag {
-            self.flag(key, flag);
-        }
-    }
-
     /// Adds a member that is JSON without white space between its tokens.
     pub(super) fn minified(&mut self, key: &str, json: &str) {
         self.key(key);

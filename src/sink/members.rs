@@ -1,119 +1,426 @@
-//! The members of each event in the order of the schema, for the lines of
-//! [`crate::sink::Ndjson`] and for the objects inside a summary.
+//! The members of each event in the order of the schema: what a line of
+//! [`crate::sink::Ndjson`] and an object inside a summary hold, and what the
+//! schema says of them. Each member is named, typed, documented and read here
+//! and nowhere else.
 
+use crate::event::words::Word;
 use crate::event::{
-    Block, Failure, Finish, InvalidToolCall, ProviderEvent, Reasoning, Start, Text, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
+    Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
+    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
 };
 use crate::sink::VERSION;
 use crate::sink::line::Line;
 
-pub(super) fn start(line: &mut Line, start: &Start<'_>) {
-    line.number("v", VERSION);
-    line.text("format", start.format);
-    line.text("framing", start.framing);
-    line.maybe_text("dialect", start.dialect);
-    line.maybe_text("id", start.id);
-    line.maybe_text("model", start.model);
+/// Takes the members of one object in their order. A [`Line`] writes their
+/// values, [`crate::sink::schema`] their types and documentation.
+pub(super) trait Members {
+    /// A member that is always there.
+    fn required<V: Value>(&mut self, name: &'static str, value: V, about: &'static str);
+    /// A member that is absent if there is no value.
+    fn optional<V: Value>(&mut self, name: &'static str, value: Option<V>, about: &'static str);
+    /// A list that is always there, of objects with the members of the event `of`.
+    fn full_list(
+        &mut self,
+        name: &'static str,
+        of: &'static str,
+        items: &Line,
+        about: &'static str,
+    );
+    /// A list that is absent if it is empty.
+    fn list(
+        &mut self,
+        name: &'static str,
+        of: &'static str,
+        items: Option<&Line>,
+        about: &'static str,
+    );
+    /// An object with the members of the event `of`.
+    fn object(
+        &mut self,
+        name: &'static str,
+        of: &'static str,
+        object: Option<&Line>,
+        about: &'static str,
+    );
 }
 
-pub(super) fn text(line: &mut Line, text: &Text<'_>) {
-    line.text("text", text.text);
-    line.maybe_text("channel", text.channel);
+impl Members for Line {
+    fn required<V: Value>(&mut self, name: &'static str, value: V, _about: &'static str) {
+        value.write(name, self);
+    }
+
+    fn optional<V: Value>(&mut self, name: &'static str, value: Option<V>, _about: &'static str) {
+        if let Some(value) = value {
+            value.write(name, self);
+        }
+    }
+
+    fn full_list(&mut self, name: &'static str, _of: &'static str, items: &Line, _: &'static str) {
+        Line::list(self, name, items);
+    }
+
+    fn list(
+        &mut self,
+        name: &'static str,
+        _of: &'static str,
+        items: Option<&Line>,
+        _about: &'static str,
+    ) {
+        if let Some(items) = items {
+            Line::list(self, name, items);
+        }
+    }
+
+    fn object(
+        &mut self,
+        name: &'static str,
+        _of: &'static str,
+        object: Option<&Line>,
+        _about: &'static str,
+    ) {
+        if let Some(object) = object {
+            Line::object(self, name, object);
+        }
+    }
 }
 
-pub(super) fn reasoning(line: &mut Line, reasoning: &Reasoning<'_>) {
+/// The value of a member.
+pub(super) trait Value {
+    /// Its type, as members of a JSON Schema; empty if it is any value.
+    fn schema() -> String;
+    /// Writes it as the member of this name.
+    fn write(self, name: &str, line: &mut Line);
+}
+
+impl Value for &str {
+    fn schema() -> String {
+        "\"type\": \"string\"".into()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.text(name, self);
+    }
+}
+
+impl Value for u64 {
+    fn schema() -> String {
+        "\"type\": \"integer\", \"minimum\": 0".into()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.number(name, self);
+    }
+}
+
+impl Value for bool {
+    fn schema() -> String {
+        "\"type\": \"boolean\"".into()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.flag(name, self);
+    }
+}
+
+impl<W: Word> Value for W {
+    fn schema() -> String {
+        let words: Vec<String> = W::all().map(|word| format!("\"{word}\"")).collect();
+        format!("\"enum\": [{}]", words.join(", "))
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.word(name, self.word());
+    }
+}
+
+impl Value for Output<'_> {
+    fn schema() -> String {
+        String::new()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.output(name, self);
+    }
+}
+
+/// The text of a JSON object.
+pub(super) struct Object<'a> {
+    json: &'a str,
+    is_minified: bool,
+}
+
+impl Value for Object<'_> {
+    fn schema() -> String {
+        "\"type\": \"object\"".into()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        match self.is_minified {
+            true => line.minified(name, self.json),
+            false => line.json(name, self.json),
+        }
+    }
+}
+
+/// The version of the schema.
+struct Version;
+
+impl Value for Version {
+    fn schema() -> String {
+        format!("\"const\": {VERSION}")
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.number(name, VERSION);
+    }
+}
+
+/// The type of an event's line; none for the events of decoders alone.
+pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
+    Some(match kind {
+        Kind::Start(_) => "start",
+        Kind::Text(_) => "text",
+        Kind::Reasoning(_) => "reasoning",
+        Kind::Refusal(_) => "refusal",
+        Kind::ToolCallStart(_) => "tool_call_start",
+        Kind::ToolCallDelta(_) => "tool_call_delta",
+        Kind::ToolCall(_) => "tool_call",
+        Kind::InvalidToolCall(_) => "invalid_tool_call",
+        Kind::ToolResult(_) => "tool_result",
+        Kind::Block(_) => "block",
+        Kind::Warning(_) => "warning",
+        Kind::ProviderEvent(_) => "provider_event",
+        Kind::Usage(_) => "usage",
+        Kind::Finish(_) => "finish_reason",
+        Kind::Error(_) => "error",
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => return None,
+    })
+}
+
+/// Hands over the members of an event; none for the events of decoders alone.
+pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
+    match kind {
+        Kind::Start(it) => start(it, to),
+        Kind::Text(it) => text(it, to),
+        Kind::Reasoning(it) => reasoning(it, to),
+        Kind::Refusal(it) => to.required("text", *it, "The piece."),
+        Kind::ToolCallStart(it) => tool_call_start(it, to),
+        Kind::ToolCallDelta(it) => tool_call_delta(it, to),
+        Kind::ToolCall(it) => tool_call(it, to),
+        Kind::InvalidToolCall(it) => invalid_tool_call(it, to),
+        Kind::ToolResult(it) => tool_result(it, to),
+        Kind::Block(it) => block(it, to),
+        Kind::Warning(it) => warning(it, to),
+        Kind::ProviderEvent(it) => provider_event(it, to),
+        Kind::Usage(it) => usage(it, to),
+        Kind::Finish(it) => finish(it, to),
+        Kind::Error(it) => failure(it, to),
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => {}
+    }
+}
+
+const INDEX: &str =
+    "Calls counted in order of first appearance, whatever number the provider used.";
+const OFFSET: &str = "Where in the input, in bytes.";
+const CALL_ID: &str =
+    "The provider's id, or `call_` and a number that no other id of the message has.";
+const TOOL: &str = "The tool's name.";
+const SOURCE: &str = "The dialect, for a call that was found in text.";
+const EXECUTOR: &str = "Who runs the call, if it is not the caller: a tool on the provider's side, or the agent whose log this is.";
+const ITEM_ID: &str = "The provider's second id, of the item.";
+
+fn start(start: &Start<'_>, to: &mut impl Members) {
+    to.required("v", Version, "The version of this schema.");
+    to.required(
+        "format",
+        start.format,
+        "The wire format; `unknown` if the message ended before it was found out.",
+    );
+    to.required(
+        "framing",
+        start.framing,
+        "The framing; `unknown` if the message ended before it was found out.",
+    );
+    to.optional("dialect", start.dialect, "The dialect that was asked for.");
+    to.optional("id", start.id, "The provider's id of the message.");
+    to.optional("model", start.model, "The model's name.");
+    to.optional("created", start.created, "When the message was begun, in seconds since 1970.");
+    to.optional(
+        "input_tokens",
+        start.input_tokens,
+        "Everything that the model reads, cached or not, where the provider says so at once.",
+    );
+    to.optional("round", start.round, "Which round of `agent` this is, from 1.");
+}
+
+fn text(text: &Text<'_>, to: &mut impl Members) {
+    to.required("text", text.text, "The piece.");
+    to.optional(
+        "channel",
+        text.channel,
+        "Which part of the answer this is, where the model tells several apart.",
+    );
+}
+
+pub(super) fn reasoning(reasoning: &Reasoning<'_>, to: &mut impl Members) {
     let is_bare = reasoning.signature.is_some() || reasoning.redacted.is_some();
-    if !(is_bare && reasoning.text.is_empty()) {
-        line.text("text", reasoning.text);
-    }
-    line.maybe_text("signature", reasoning.signature);
-    line.maybe_text("redacted", reasoning.redacted);
+    let text = Some(reasoning.text).filter(|text| !is_bare || !text.is_empty());
+    to.optional("text", text, "The piece.");
+    to.optional(
+        "signature",
+        reasoning.signature,
+        "What the next request must return with the thought.",
+    );
+    to.optional("redacted", reasoning.redacted, "A thought that the provider has encrypted.");
+    to.optional(
+        "part",
+        reasoning.part,
+        "Which part of the thought this is, from 1, where it has several.",
+    );
+    to.optional("item_id", reasoning.item_id, ITEM_ID);
 }
 
-pub(super) fn tool_call_start(line: &mut Line, start: &ToolCallStart<'_>) {
-    line.number("index", start.index);
-    line.text("id", start.id);
-    line.text("name", start.name);
+fn tool_call_start(start: &ToolCallStart<'_>, to: &mut impl Members) {
+    to.required("index", start.index, INDEX);
+    to.required("id", start.id, CALL_ID);
+    to.required("name", start.name, TOOL);
 }
 
-pub(super) fn tool_call_delta(line: &mut Line, delta: &ToolCallDelta<'_>) {
-    line.number("index", delta.index);
-    line.text("arguments", delta.arguments);
+fn tool_call_delta(delta: &ToolCallDelta<'_>, to: &mut impl Members) {
+    to.required("index", delta.index, INDEX);
+    to.required(
+        "arguments",
+        delta.arguments,
+        "A piece of the call's JSON text, or of its free text; joined, the pieces are the whole.",
+    );
 }
 
-pub(super) fn tool_call(line: &mut Line, call: &ToolCall<'_>) {
-    line.number("index", call.index);
-    line.text("id", call.id);
-    line.text("name", call.name);
-    line.minified("arguments", call.arguments);
-    line.maybe_text("source", call.source);
-    line.maybe_text("executor", call.executor.map(|executor| executor.name()));
-    line.maybe_text("signature", call.signature);
+pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {
+    to.required("index", call.index, INDEX);
+    to.required("id", call.id, CALL_ID);
+    to.required("name", call.name, TOOL);
+    let (arguments, input) = match call.input {
+        CallInput::Arguments(json) => (Some(Object { json, is_minified: true }), None),
+        CallInput::Text(text) => (None, Some(text)),
+    };
+    to.optional(
+        "arguments",
+        arguments,
+        "The arguments. Key order, number spelling and escapes are the provider's.",
+    );
+    to.optional("input", input, "The input of a tool that takes free text, in place of arguments.");
+    to.optional("source", call.source, SOURCE);
+    to.optional("executor", call.executor, EXECUTOR);
+    to.optional("signature", call.signature, "What the next request must return with the call.");
+    to.optional("kind", call.kind, "The provider's type of the call, if it is no plain function.");
+    to.optional("item_id", call.item_id, ITEM_ID);
 }
 
-pub(super) fn invalid_tool_call(line: &mut Line, call: &InvalidToolCall<'_>) {
-    line.number("index", call.index);
-    line.maybe_text("id", call.id);
-    line.maybe_text("name", call.name);
-    line.text("arguments_raw", call.arguments_raw);
-    line.word("reason", call.reason.name());
-    line.maybe_text("source", call.source);
+pub(super) fn invalid_tool_call(call: &InvalidToolCall<'_>, to: &mut impl Members) {
+    to.required("index", call.index, INDEX);
+    to.optional("id", call.id, "The provider's id, if it sent one.");
+    to.optional("name", call.name, "The tool's name, if it is known.");
+    to.required(
+        "arguments_raw",
+        call.arguments_raw,
+        "What came of the arguments, exactly; in text, the markup as well.",
+    );
+    to.required("reason", call.reason, "Why it must not be run.");
+    to.optional("source", call.source, SOURCE);
 }
 
-pub(super) fn tool_result(line: &mut Line, result: &ToolResult<'_>) {
-    line.text("id", result.id);
-    line.maybe_text("name", result.name);
-    line.output("output", result.output);
-    line.maybe_flag("is_error", result.is_error);
+pub(super) fn tool_result(result: &ToolResult<'_>, to: &mut impl Members) {
+    to.required("id", result.id, "The id of the call that this answers.");
+    to.optional("name", result.name, "The tool's name, where the result has it.");
+    to.required(
+        "output",
+        result.output,
+        "What the tool gave: text, or the JSON value that it was.",
+    );
+    to.optional(
+        "is_error",
+        result.is_error,
+        "Whether the tool failed; absent where the result does not say.",
+    );
+    to.optional("kind", result.kind, "The provider's type of the result, if it is no plain one.");
+    to.optional("executor", result.executor, EXECUTOR);
 }
 
-pub(super) fn block(line: &mut Line, block: &Block<'_>) {
-    line.text("name", block.name);
-    line.text("text", block.text);
-    if let Some(attributes) = block.attributes {
-        line.json("attributes", attributes);
-    }
+fn block(block: &Block<'_>, to: &mut impl Members) {
+    to.required("name", block.name, "What it is: the tag's name, or the provider's type.");
+    to.required("text", block.text, "What is in it; a JSON value stands here as its text.");
+    let attributes = block.attributes.map(|json| Object { json, is_minified: false });
+    to.optional("attributes", attributes, "The tag's attributes.");
 }
 
-pub(super) fn warning(line: &mut Line, warning: &Warning<'_>) {
-    line.text("code", warning.code);
-    line.text("message", warning.message);
-    line.maybe_number("offset", warning.offset);
-    line.maybe_number("index", warning.index);
+pub(super) fn warning(warning: &Warning<'_>, to: &mut impl Members) {
+    to.required("code", warning.code, "What it is about. The manual says when each comes.");
+    to.required("message", warning.message, "A sentence for people.");
+    to.optional("offset", warning.offset, OFFSET);
+    to.optional("index", warning.index, INDEX);
 }
 
-pub(super) fn provider_event(line: &mut Line, event: &ProviderEvent<'_>) {
-    line.maybe_text("event", event.event);
-    line.output("data", event.data);
+fn provider_event(event: &ProviderEvent<'_>, to: &mut impl Members) {
+    to.optional("event", event.event, "The event's name, where the framing has one.");
+    to.required("data", event.data, "Its payload: a JSON value, or text as a string.");
 }
 
-pub(super) fn usage(line: &mut Line, usage: &Usage<'_>) {
-    line.maybe_number("input_tokens", usage.input_tokens);
-    line.maybe_number("output_tokens", usage.output_tokens);
-    line.maybe_number("total_tokens", usage.total_tokens);
-    line.maybe_number("cached_input_tokens", usage.cached_input_tokens);
-    line.maybe_number("cache_write_tokens", usage.cache_write_tokens);
-    line.maybe_number("reasoning_tokens", usage.reasoning_tokens);
-    line.json("raw", if usage.raw.is_empty() { "{}" } else { usage.raw });
+pub(super) fn usage(usage: &Usage<'_>, to: &mut impl Members) {
+    to.optional(
+        "input_tokens",
+        usage.input_tokens,
+        "Everything that the model read, cached or not.",
+    );
+    to.optional(
+        "output_tokens",
+        usage.output_tokens,
+        "Everything that it wrote, reasoning included.",
+    );
+    to.optional("total_tokens", usage.total_tokens, "The provider's total, or the sum.");
+    to.optional(
+        "cached_input_tokens",
+        usage.cached_input_tokens,
+        "The part of the input that was read from a cache.",
+    );
+    to.optional(
+        "cache_write_tokens",
+        usage.cache_write_tokens,
+        "The part of the input that was written to a cache.",
+    );
+    to.optional(
+        "reasoning_tokens",
+        usage.reasoning_tokens,
+        "The part of the output that was reasoning.",
+    );
+    let raw = Output::Json(if usage.raw.is_empty() { "{}" } else { usage.raw });
+    to.required("raw", raw, "The provider's own value; of several, the last one of each field.");
 }
 
-pub(super) fn finish(line: &mut Line, finish: &Finish<'_>) {
-    line.word("finish_reason", finish.finish_reason.name());
-    line.maybe_text("raw_finish_reason", finish.raw);
-    line.maybe_text("stop_sequence", finish.stop_sequence);
-    if finish.inferred {
-        line.flag("inferred", true);
-    }
+fn finish(finish: &Finish<'_>, to: &mut impl Members) {
+    to.required("finish_reason", finish.finish_reason, FINISH_REASON);
+    to.optional("raw_finish_reason", finish.raw, RAW_FINISH_REASON);
+    to.optional("stop_sequence", finish.stop_sequence, "The stop sequence that was met.");
+    to.optional("inferred", finish.inferred.then_some(true), INFERRED);
 }
 
-pub(super) fn failure(line: &mut Line, failure: &Failure<'_>) {
-    line.word("code", failure.code.name());
-    line.text("message", failure.message);
-    line.maybe_number("offset", failure.offset);
-    line.maybe_text("provider_code", failure.provider_code);
-    line.maybe_flag("retryable", failure.retryable);
-    if let Some(raw) = failure.raw {
-        line.output("raw", raw);
-    }
+pub(super) const FINISH_REASON: &str = "Why the model stopped. A raw `stop` becomes `tool_calls` if the caller has calls to run; no other reason is ever upgraded.";
+pub(super) const RAW_FINISH_REASON: &str = "The provider's word for it.";
+pub(super) const INFERRED: &str = "Whether the format has no reason of its own.";
+
+pub(super) fn failure(failure: &Failure<'_>, to: &mut impl Members) {
+    to.required("code", failure.code, "What kind of failure.");
+    to.required("message", failure.message, "A sentence for people.");
+    to.optional("offset", failure.offset, OFFSET);
+    to.optional("provider_code", failure.provider_code, "The provider's word or number for it.");
+    to.optional("status", failure.status.map(u64::from), "The HTTP status, where a head was read.");
+    to.optional(
+        "retryable",
+        failure.retryable,
+        "Whether the same request may succeed later; absent where that is not known.",
+    );
+    to.optional(
+        "raw",
+        failure.raw,
+        "The provider's own value, or as a string the bytes that can't be read.",
+    );
 }

@@ -3,7 +3,7 @@
 //!
 //! [`Ndjson`] prints every event, [`Classify`] one summary a message,
 //! [`Frames`] one line a frame. [`Join`] and [`Capped`] are sinks in front of
-//! another one. `schema.json` is the schema of all lines.
+//! another one. [`schema`] returns the schema of all lines.
 
 mod capped;
 mod classify;
@@ -12,6 +12,7 @@ mod join;
 mod line;
 mod members;
 mod ndjson;
+mod schema;
 
 use std::cell::OnceCell;
 use std::io;
@@ -24,11 +25,9 @@ pub use frames::Frames;
 pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
+pub use schema::schema;
 
 use crate::event::{Event, Pieces};
-
-/// The JSON Schema of the event lines and of the summary.
-pub const SCHEMA: &str = include_str!("schema.json");
 
 /// The version of the schema, in the first line of each message.
 const VERSION: u64 = 1;

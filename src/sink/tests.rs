@@ -7,16 +7,24 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::event::{
-    Block, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
+    Block, CallInput, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolResult, Usage, Warning,
+    ToolResult, Usage, Warning, WarningCode,
 };
 use crate::frame;
 use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use fits::misfit;
 
-const START: Start<'_> =
-    Start { format: "anthropic", framing: "sse", dialect: None, id: None, model: None };
+const START: Start<'_> = Start {
+    format: "anthropic",
+    framing: "sse",
+    dialect: None,
+    id: None,
+    model: None,
+    created: None,
+    input_tokens: None,
+    round: None,
+};
 const FINISH: Finish<'_> = Finish {
     wants_tools: false,
     finish_reason: FinishReason::Stop,
@@ -28,12 +36,15 @@ const CALL: ToolCall<'_> = ToolCall {
     index: 0,
     id: "call_0",
     name: "f",
-    arguments: "{\"a\":1.0}",
+    input: CallInput::Arguments("{\"a\":1.0}"),
     source: None,
     executor: None,
     signature: None,
+    kind: None,
+    item_id: None,
 };
-const THOUGHT: Reasoning<'_> = Reasoning { text: "t", signature: None, redacted: None };
+const THOUGHT: Reasoning<'_> =
+    Reasoning { text: "t", signature: None, redacted: None, part: None, item_id: None };
 
 fn text(text: &str) -> Kind<'_> {
     Kind::Text(Text { text, channel: None })
@@ -52,7 +63,7 @@ fn printed(make: impl FnOnce(&mut Vec<u8>) -> Box<dyn Sink + '_>, events: &[Even
     sink.finish().unwrap();
     drop(sink);
     let printed = String::from_utf8(out).unwrap();
-    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let schema = serde_json::from_str(&schema()).unwrap();
     for line in printed.lines() {
         let value = serde_json::from_str(line).unwrap();
         assert_eq!(misfit(&schema, &schema, &value), None, "{line}");
@@ -97,6 +108,11 @@ fn lines_of_a_message() {
         Kind::Start(start),
         r#"{"type":"start","v":1,"format":"anthropic","framing":"sse","dialect":"d","id":"i","model":"m"}"#,
     );
+    let more = Start { created: Some(1), input_tokens: Some(2), round: Some(3), ..START };
+    check_event(
+        Kind::Start(more),
+        r#"{"type":"start","v":1,"format":"anthropic","framing":"sse","created":1,"input_tokens":2,"round":3}"#,
+    );
     let usage = Usage {
         input_tokens: Some(3),
         reasoning_tokens: Some(0),
@@ -132,7 +148,7 @@ fn lines_of_text() {
         r#"{"type":"text","text":"a","channel":"c","choice":2}"#,
     );
     check_event(Kind::Reasoning(THOUGHT), r#"{"type":"reasoning","text":"t"}"#);
-    let bare = Reasoning { text: "", signature: Some("s"), redacted: None };
+    let bare = Reasoning { text: "", signature: Some("s"), ..THOUGHT };
     check_event(Kind::Reasoning(bare), r#"{"type":"reasoning","signature":"s"}"#);
     check_event(Kind::Refusal("no"), r#"{"type":"refusal","text":"no"}"#);
     let attributes = Some("{\"a\": \"\u{200b}\"}");
@@ -162,6 +178,16 @@ fn lines_of_calls() {
         Kind::ToolCall(call),
         r#"{"type":"tool_call","index":0,"id":"call_0","name":"f","arguments":{"a":1.0},"source":"d","executor":"agent","signature":"s"}"#,
     );
+    let free = ToolCall {
+        input: CallInput::Text("a\n"),
+        kind: Some("custom_tool_call"),
+        item_id: Some("ctc_1"),
+        ..CALL
+    };
+    check_event(
+        Kind::ToolCall(free),
+        r#"{"type":"tool_call","index":0,"id":"call_0","name":"f","input":"a\n","kind":"custom_tool_call","item_id":"ctc_1"}"#,
+    );
     let invalid = InvalidToolCall {
         index: 0,
         id: None,
@@ -174,8 +200,12 @@ fn lines_of_calls() {
         Kind::InvalidToolCall(invalid),
         r#"{"type":"invalid_tool_call","index":0,"name":"f","arguments_raw":"{","reason":"truncated"}"#,
     );
-    let result =
-        ToolResult { id: "i", name: None, output: Output::Json("[1, 2]"), is_error: Some(false) };
+    let result = ToolResult {
+        id: "i",
+        output: Output::Json("[1, 2]"),
+        is_error: Some(false),
+        ..ToolResult::default()
+    };
     check_event(
         Kind::ToolResult(result),
         r#"{"type":"tool_result","id":"i","output":[1,2],"is_error":false}"#,
@@ -185,8 +215,13 @@ fn lines_of_calls() {
 #[test]
 fn lines_of_the_unknown() {
     check_event(
-        Kind::Warning(Warning { code: "c", message: "m", offset: Some(0), index: Some(1) }),
-        r#"{"type":"warning","code":"c","message":"m","offset":0,"index":1}"#,
+        Kind::Warning(Warning {
+            code: WarningCode::RepeatedId,
+            message: "m",
+            offset: Some(0),
+            index: Some(1),
+        }),
+        r#"{"type":"warning","code":"repeated_id","message":"m","offset":0,"index":1}"#,
     );
     check_event(
         Kind::ProviderEvent(ProviderEvent { event: Some("ping"), data: Output::Text("{}") }),
@@ -236,8 +271,8 @@ fn neighbours_are_joined() {
 
 #[test]
 fn a_signature_closes_a_thought() {
-    let signed = Reasoning { text: "u", signature: Some("s"), redacted: None };
-    let redacted = Reasoning { text: "", signature: None, redacted: Some("r") };
+    let signed = Reasoning { text: "u", signature: Some("s"), ..THOUGHT };
+    let redacted = Reasoning { text: "", redacted: Some("r"), ..THOUGHT };
     check_joined(
         &[THOUGHT, THOUGHT, signed, THOUGHT, redacted, redacted].map(Kind::Reasoning),
         &[
@@ -251,6 +286,14 @@ fn a_signature_closes_a_thought() {
         &[Kind::Reasoning(Reasoning { text: "", ..signed }); 2],
         &[r#"{"type":"reasoning","signature":"s"}"#; 2],
     );
+    let part = |part| Kind::Reasoning(Reasoning { part: Some(part), ..THOUGHT });
+    check_joined(
+        &[part(1), part(1), part(2)],
+        &[
+            r#"{"type":"reasoning","text":"tt","part":1}"#,
+            r#"{"type":"reasoning","text":"t","part":2}"#,
+        ],
+    );
 }
 
 #[test]
@@ -263,7 +306,8 @@ fn summaries() {
         ],
     );
     let usage = Usage { output_tokens: Some(1), raw: "{}", ..Usage::default() };
-    let warning = Warning { code: "c", message: "m", offset: None, index: None };
+    let warning =
+        Warning { code: WarningCode::RepeatedId, message: "m", offset: None, index: None };
     let agents = ToolCall { index: 1, executor: Some(Executor::Agent), ..CALL };
     check_summary(
         0,
@@ -286,7 +330,29 @@ fn summaries() {
             r#"{"index":0,"id":"call_0","name":"f","arguments":{"a":1.0}},"#,
             r#"{"index":1,"id":"call_0","name":"f","arguments":{"a":1.0},"executor":"agent"}],"#,
             r#""finish_reason":"tool_calls","usage":{"output_tokens":1,"raw":{}},"id":"i","model":"m","#,
-            r#""format":"anthropic","complete":true,"warnings":[{"code":"c","message":"m"}]}"#,
+            r#""format":"anthropic","complete":true,"warnings":[{"code":"repeated_id","message":"m"}]}"#,
+        )],
+    );
+}
+
+#[test]
+fn summaries_of_thoughts() {
+    let signed = Reasoning { signature: Some("s"), ..THOUGHT };
+    check_summary(
+        0,
+        &[
+            Kind::Start(START),
+            Kind::Reasoning(THOUGHT),
+            Kind::Reasoning(signed),
+            Kind::Reasoning(THOUGHT),
+            Kind::ToolResult(ToolResult::default()),
+            Kind::Finish(Finish { inferred: true, raw: None, ..FINISH }),
+        ],
+        &[concat!(
+            r#"{"type":"final_answer","text":"","reasoning":"ttt","reasoning_parts":["#,
+            r#"{"text":"tt","signature":"s"},{"text":"t"}],"tool_calls":[],"#,
+            r#""tool_results":[{"id":"","output":""}],"finish_reason":"stop","inferred":true,"#,
+            r#""format":"anthropic","complete":true}"#,
         )],
     );
 }
@@ -360,11 +426,10 @@ fn frames() {
         Ok(Frame { framing: frame::find("eventstream").unwrap(), id: "", data: b"{}", ..frame }),
         "{\"headers\":{},\"data\":\"{}\",\"offset\":3}\n",
     );
-    let fault =
-        Fault { kind: FaultKind::Limit, code: "x", message: "m".into(), offset: 1, raw: &[] };
+    let fault = Fault { kind: FaultKind::Limit, message: "m".into(), offset: 1, raw: &[] };
     check_frame(
         Err(fault.clone()),
         "{\"type\":\"error\",\"code\":\"limit\",\"message\":\"m\",\"offset\":1}\n",
     );
-    check_frame(Err(Fault { kind: FaultKind::Note, ..fault }), "");
+    check_frame(Err(Fault { kind: FaultKind::Note(WarningCode::NotJson), ..fault }), "");
 }

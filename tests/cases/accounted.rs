@@ -25,7 +25,7 @@ fn account(framing: &str, bytes: &[u8]) -> Account {
             Ok(frame) => account.pieces.push(frame.data.to_vec()),
             Err(fault) => {
                 account.is_cut |= matches!(fault.kind, FaultKind::Broken | FaultKind::Limit);
-                account.is_noted |= fault.kind == FaultKind::Note;
+                account.is_noted |= matches!(fault.kind, FaultKind::Note(_));
                 account.pieces.push(fault.raw.to_vec());
                 account.messages.push((fault.offset, fault.message));
             }

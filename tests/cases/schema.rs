@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use toolstream::sink::SCHEMA;
+use toolstream::sink::schema;
 
 use crate::case::{Case, Print, run};
 use crate::fits::{misfit, part};
 use crate::json::read;
 
-static WHOLE: LazyLock<Value> = LazyLock::new(|| read(SCHEMA));
+static WHOLE: LazyLock<Value> = LazyLock::new(|| read(&schema()));
 
 /// Returns why a value is not what this part of the schema says.
 #[track_caller]

@@ -36,7 +36,7 @@ impl<W: Write> Sink for Answer<W> {
         match event.kind {
             Kind::Text(piece) => write!(self.output, "{}", piece.text),
             Kind::ToolCall(call) if call.executor.is_none() => {
-                self.calls.push(format!("{}({})", call.name, call.arguments));
+                self.calls.push(format!("{}({})", call.name, call.input.as_str()));
                 Ok(())
             }
             // Only a message that ended well has calls to run.

@@ -11,7 +11,7 @@ use toolstream::dialect::{Body, Dialect, Raw};
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::event::{
     Arguments, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Output, Reason, Reasoning, Start, Text, ToolResult, Usage, Warning,
+    Output, Reason, Reasoning, Start, Text, ToolResult, Usage, Warning, WarningCode,
 };
 use toolstream::format;
 use toolstream::format::FORMATS;
@@ -230,7 +230,7 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
     match what % 20 {
         0 => Kind::Start(Start { format: "openai-chat", id: Some(id), ..Start::default() }),
         1 => Kind::Text(Text { text: piece, channel: None }),
-        2 => Kind::Reasoning(Reasoning { text: piece, signature: name, redacted: None }),
+        2 => Kind::Reasoning(Reasoning { text: piece, signature: name, ..Reasoning::default() }),
         3 => Kind::Refusal(piece),
         4 => Kind::CallPart(part(Arguments::None)),
         5 | 6 => Kind::CallPart(part(Arguments::Fragment(piece))),
@@ -242,9 +242,14 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
         12 | 13 => Kind::CallEnd(CallEnd { key: key(which), fault }),
         14 => {
             let output = Output::Json(value);
-            Kind::ToolResult(ToolResult { id, name, output, is_error: None })
+            Kind::ToolResult(ToolResult { id, name, output, ..ToolResult::default() })
         }
-        15 => Kind::Warning(Warning { code: "odd", message: piece, offset: None, index: None }),
+        15 => Kind::Warning(Warning {
+            code: WarningCode::UnknownEvent,
+            message: piece,
+            offset: None,
+            index: None,
+        }),
         16 => Kind::Usage(Usage { input_tokens: Some(1), raw: "{}", ..Usage::default() }),
         17 => Kind::Finish(Finish {
             finish_reason: [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length]

@@ -26,7 +26,7 @@ fn ours(
     let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
             Ok(frame) => frames.push(show(&frame)),
-            Err(fault) if fault.kind == FaultKind::Note => {}
+            Err(fault) if matches!(fault.kind, FaultKind::Note(_)) => {}
             Err(fault) => faults.push(fault.message),
         }
         Ok(())

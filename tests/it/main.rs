@@ -61,3 +61,5 @@ mod spliced;
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 mod tidy;
+/// Every warning code comes in some answer.
+mod warnings;

@@ -9,7 +9,7 @@ use toolstream::dialect::DIALECTS;
 use toolstream::format::FORMATS;
 use toolstream::frame::FRAMINGS;
 use toolstream::internals::Cli;
-use toolstream::sink::SCHEMA;
+use toolstream::sink::schema;
 
 use crate::case::{Case, files, kind, root};
 use crate::json::read;
@@ -103,7 +103,7 @@ fn no_folder_has_too_many_cases() {
 /// Every type of event is in the answer of a case.
 #[test]
 fn every_event_is_shown() {
-    let schema = read(SCHEMA);
+    let schema = read(&schema());
     let types = schema["$defs"]["event"]["oneOf"].as_array().unwrap().iter();
     let mut unseen: BTreeSet<_> =
         types.map(|row| row["$ref"].as_str().unwrap().replace("#/$defs/", "")).collect();

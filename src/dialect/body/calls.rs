@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::elements::Elements;
-use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning};
+use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning, WarningCode};
 use crate::json;
 use crate::scan::Captures;
 use crate::tools::Tools;
@@ -135,7 +135,7 @@ impl Calls {
         }
         let message = format!("{} was read as {}", json::quote(name), json::quote(half));
         self.name = Some(half.to_owned());
-        warn("doubled_name", &message, emit)
+        warn(WarningCode::DoubledName, &message, emit)
     }
 
     /// Returns the number of calls that have begun.
@@ -236,14 +236,14 @@ impl Calls {
 }
 
 /// Emits a warning.
-pub(crate) fn warn(code: &str, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
     emit(Kind::Warning(Warning { code, message, offset: None, index: None }))
 }
 
 /// Warns of a control character in a string of JSON.
 pub(super) fn warn_control(emit: &mut Emit<'_>) -> io::Result<()> {
     let message = "a control character in a string of JSON was read as it is";
-    warn("control_character", message, emit)
+    warn(WarningCode::ControlCharacter, message, emit)
 }
 
 /// True for an id that is none.

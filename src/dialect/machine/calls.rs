@@ -12,7 +12,7 @@ use crate::dialect::machine::rules::{Go, Rule};
 use crate::dialect::machine::search::Marker;
 use crate::dialect::machine::{Machine, RulesKey};
 use crate::dialect::spec::{Ends, Parameters, Role};
-use crate::event::Reason;
+use crate::event::{Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
 impl Machine {
@@ -158,7 +158,11 @@ impl Machine {
         if !is_between || BodyReader::new(&call.form.body).is_none() {
             self.calls.fault(Reason::Malformed, emit)?;
         } else if call.has_closer() && !self.calls.is_faulty() {
-            warn("closer_missing", "a call without its closer was ended by what follows it", emit)?;
+            warn(
+                WarningCode::CloserMissing,
+                "a call without its closer was ended by what follows it",
+                emit,
+            )?;
         }
         self.calls.close(emit)
     }
@@ -211,7 +215,11 @@ impl Machine {
             return self.calls.cut(emit).map(|()| true);
         }
         if call.has_closer() {
-            warn("closer_missing", "a call without its closer was ended by the text's end", emit)?;
+            warn(
+                WarningCode::CloserMissing,
+                "a call without its closer was ended by the text's end",
+                emit,
+            )?;
         }
         self.calls.close(emit).map(|()| false)
     }

@@ -30,6 +30,7 @@ use crate::dialect::machine::rules::{CallRules, Go, Here, Rule, RuleSet};
 use crate::dialect::machine::search::{Found, Marker, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
+use crate::event::WarningCode;
 use crate::scan::Captures;
 
 /// Reads one text.
@@ -288,7 +289,11 @@ impl Machine {
 
     fn warn_of_code(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.has_warned = true;
-        warn("markup_in_code", "the markup of a call in code or in quotation marks is text", emit)
+        warn(
+            WarningCode::MarkupInCode,
+            "the markup of a call in code or in quotation marks is text",
+            emit,
+        )
     }
 
     /// Returns where the next marker may begin: where one is under way, where the

@@ -10,7 +10,7 @@ use crate::dialect::machine::place::{OpenRegion, OpenText, Place};
 use crate::dialect::machine::rules::{self, Rule};
 use crate::dialect::machine::{Machine, RulesKey};
 use crate::dialect::spec::Role;
-use crate::event::{Block, Kind, Reasoning, Text};
+use crate::event::{Block, Kind, Reasoning, Text, WarningCode};
 use crate::json;
 use crate::scan::Captures;
 
@@ -87,7 +87,7 @@ impl Machine {
         self.decide_as_text(emit)?;
         match &mut self.place {
             Place::Region(open) if open.form.role == Role::Block => {
-                warn("unclosed_block", "the text ended inside a block", emit)?;
+                warn(WarningCode::UnclosedBlock, "the text ended inside a block", emit)?;
                 emit_block(open, emit)
             }
             _ => Ok(()),
@@ -168,9 +168,11 @@ impl Machine {
         match open.undecided.take() {
             Some(text) if text.is_empty() => Ok(()),
             Some(text) => emit_reasoning(&text, emit),
-            None => {
-                warn("stray_closer", "a closer of reasoning that was not open was dropped", emit)
-            }
+            None => warn(
+                WarningCode::StrayCloser,
+                "a closer of reasoning that was not open was dropped",
+                emit,
+            ),
         }
     }
 }

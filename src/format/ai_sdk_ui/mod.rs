@@ -12,6 +12,7 @@ mod tools;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -93,7 +94,7 @@ impl Decoder for AiSdkUi {
     fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Stopped && self.awaits_done {
             let warning = "the stream ended without `[DONE]`, behind its `finish`";
-            out.warn("missing_done", warning)?;
+            out.warn(WarningCode::MissingDone, warning)?;
         }
         self.message.finish(out)
     }
@@ -155,7 +156,7 @@ impl AiSdkUi {
     /// `[DONE]`: the end of the message, whether or not it had a `finish`.
     fn done(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Open {
-            out.warn("no_finish_reason", "`[DONE]` came without a `finish`")?;
+            out.warn(WarningCode::NoFinishReason, "`[DONE]` came without a `finish`")?;
         }
         self.end(out)
     }

@@ -1,6 +1,8 @@
 //! Calls of tools: what they are to be run with, and what they gave.
 
-use crate::event::{Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason, ToolResult};
+use crate::event::{
+    Arguments, CallEnd, CallPart, Executor, Kind, Output, Reason, ToolResult, WarningCode,
+};
 use crate::format::ai_sdk_ui::AiSdkUi;
 use crate::format::ai_sdk_ui::payload::Part;
 use crate::format::support::emit::{Done, EventOut};
@@ -57,7 +59,7 @@ impl AiSdkUi {
     /// The SDK could not parse the input, or it doesn't fit the tool.
     fn input_error(&mut self, call: CallPart, part: &Part, out: &mut EventOut) -> Done {
         let message = part.error_text.as_ref().map_or("the input of a tool is wrong", Str::as_str);
-        out.warn("tool_input_error", message)?;
+        out.warn(WarningCode::ToolInputError, message)?;
         let id = call.id.unwrap_or_default();
         self.calls.part(call, out)?;
         let input = part.input();
@@ -88,6 +90,6 @@ impl AiSdkUi {
             "tool-output-denied" => (Output::Text("denied"), Some(true)),
             kind => return out.unknown(frame, kind),
         };
-        self.calls.result(ToolResult { id, name: None, output, is_error }, out)
+        self.calls.result(ToolResult { id, output, is_error, ..ToolResult::default() }, out)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult, WarningCode};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
 use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
@@ -92,7 +92,10 @@ impl Blocks {
             (Some(_), _) => true,
         };
         if !is_started {
-            out.warn("orphan_delta", "a delta came for a block of its kind that had not started")?;
+            out.warn(
+                WarningCode::OrphanDelta,
+                "a delta came for a block of its kind that had not started",
+            )?;
             if self.blocks.get(index).is_none() {
                 self.blocks.insert(index, Open::Plain, out)?;
             }
@@ -127,7 +130,7 @@ impl Blocks {
         let index = self.blocks.place(index, out)?;
         match self.blocks.remove(index) {
             Some(open) => open.close(out),
-            None => out.warn("orphan_stop", "a block stopped that had not started"),
+            None => out.warn(WarningCode::OrphanStop, "a block stopped that had not started"),
         }
     }
 
@@ -163,17 +166,20 @@ impl Blocks {
                 let (from, to) = block.models();
                 let message =
                     format!("the model changed from {} to {}", json::quote(from), json::quote(to));
-                out.warn("model_changed", &message)?;
+                out.warn(WarningCode::ModelChanged, &message)?;
             }
             _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
                 let id = block.tool_use_id.or_empty();
                 let (output, is_error) = (Output::Json(block.output()), block.is_error());
-                out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error }))?;
+                out.emit(
+                    0,
+                    Kind::ToolResult(ToolResult { id, output, is_error, ..ToolResult::default() }),
+                )?;
             }
             _ => {
                 out.block(0, kind, json)?;
                 out.warn(
-                    "unknown_block",
+                    WarningCode::UnknownBlock,
                     &format!("a block of type {} has no meaning here", json::quote(kind)),
                 )?;
             }
@@ -234,7 +240,7 @@ impl OpenBlock for Open {
         match self {
             Open::Plain | Open::Call(_) => Ok(()),
             Open::Compaction(compaction) => {
-                out.warn("cut_block", "a compaction was cut")?;
+                out.warn(WarningCode::CutBlock, "a compaction was cut")?;
                 compaction.emit(out)
             }
         }

@@ -11,6 +11,7 @@ pub(super) mod payload;
 
 use serde_json::value::RawValue;
 
+use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
@@ -155,7 +156,7 @@ impl Anthropic {
                 self.message.state == State::Open && id.is_some() && id == self.message.id();
             if is_open && extent == Extent::Start {
                 let message = "a second `message_start` of the open message was passed over";
-                return out.warn("duplicate_message_start", message);
+                return out.warn(WarningCode::DuplicateMessageStart, message);
             }
             self.begin(id, message.model.non_empty(), out)?;
             for json in message.content.iter().flatten() {
@@ -202,7 +203,8 @@ impl Anthropic {
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        let warning = ("missing_message_start", "a part of a message came without `message_start`");
+        let warning =
+            (WarningCode::MissingMessageStart, "a part of a message came without `message_start`");
         self.message.begin_late(None, warning, out)
     }
 
@@ -235,13 +237,16 @@ impl Anthropic {
     /// `message_stop`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Open {
-            out.warn("no_finish_reason", "`message_stop` came without a stop reason")?;
+            out.warn(WarningCode::NoFinishReason, "`message_stop` came without a stop reason")?;
         }
         self.end(out)
     }
 
     fn end_unstopped(&mut self, out: &mut EventOut) -> Done {
-        out.warn("missing_message_stop", "the message has a stop reason, but no `message_stop`")?;
+        out.warn(
+            WarningCode::MissingMessageStop,
+            "the message has a stop reason, but no `message_stop`",
+        )?;
         self.end(out)
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use crate::event::WarningCode;
 use crate::format::support::emit::EventOut;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
@@ -206,7 +207,10 @@ pub(in crate::format) fn object<'j>(
 ) -> io::Result<Option<&'j str>> {
     let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
     if json.is_none() {
-        out.warn("wrong_type", &format!("the field {name} was left out: it is no object"))?;
+        out.warn(
+            WarningCode::WrongType,
+            &format!("the field {name} was left out: it is no object"),
+        )?;
     }
     Ok(json)
 }

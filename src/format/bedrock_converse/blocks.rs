@@ -6,7 +6,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::event;
-use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output};
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, WarningCode};
 use crate::format::bedrock_converse::payload::{
     Block, Delta, Event, Reasoning, ToolResult, ToolUse,
 };
@@ -180,7 +180,7 @@ impl Blocks {
                 result.add(content);
                 self.blocks.insert(index, Open::Result(result), out)?;
                 out.warn(
-                    "missing_block_start",
+                    WarningCode::MissingBlockStart,
                     "a part of a result came without its `contentBlockStart`",
                 )
             }
@@ -195,7 +195,7 @@ impl OpenBlock for Open {
         match self {
             Open::Call(_) => Ok(()),
             Open::Result(result) => {
-                out.warn("cut_block", "a result was cut")?;
+                out.warn(WarningCode::CutBlock, "a result was cut")?;
                 result.emit(out)
             }
         }
@@ -226,7 +226,12 @@ impl Gathered {
         let (output, is_error) = (Output::Json(&output), self.is_error);
         out.emit(
             0,
-            Kind::ToolResult(event::ToolResult { id: &self.id, name: None, output, is_error }),
+            Kind::ToolResult(event::ToolResult {
+                id: &self.id,
+                output,
+                is_error,
+                ..event::ToolResult::default()
+            }),
         )
     }
 }
@@ -253,7 +258,7 @@ fn pass_on(json: &str, out: &mut EventOut) -> Done {
         out.block(0, &kind, value.get())?;
         if !PASSED_ON.contains(&kind.as_ref()) {
             let message = format!("a block of type {} has no meaning here", json::quote(&kind));
-            out.warn("unknown_block", &message)?;
+            out.warn(WarningCode::UnknownBlock, &message)?;
         }
     }
     Ok(())

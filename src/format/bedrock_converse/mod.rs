@@ -11,6 +11,7 @@ mod payload;
 
 use serde_json::value::RawValue;
 
+use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
@@ -173,7 +174,7 @@ impl Converse {
                 if out.finish_if(0, event.stop_reason.as_ref())? {
                     return Ok(());
                 }
-                out.warn("no_finish_reason", "`messageStop` came without a stop reason")
+                out.warn(WarningCode::NoFinishReason, "`messageStop` came without a stop reason")
             }
             _ => self.metadata(&event, out),
         })
@@ -229,7 +230,8 @@ impl Converse {
     /// A part of a message came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        let warning = ("missing_message_start", "a part of a message came without `messageStart`");
+        let warning =
+            (WarningCode::MissingMessageStart, "a part of a message came without `messageStart`");
         self.message.begin_late(None, warning, out)
     }
 

@@ -19,7 +19,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, Kind, Output, ProviderEvent};
+use crate::event::{FinishReason, Kind, Output, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
@@ -145,7 +145,7 @@ impl ClaudeCode {
             return Ok(());
         }
         if line.is_of_transcript() && !std::mem::replace(&mut self.has_aside, true) {
-            out.warn("subagent", "what subagents said is passed over: --raw shows it")?;
+            out.warn(WarningCode::Subagent, "what subagents said is passed over: --raw shows it")?;
         }
         let data = String::from_utf8_lossy(frame.data);
         let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
@@ -185,7 +185,7 @@ impl ClaudeCode {
             json.get().hash(&mut hasher);
             if self.seen.contains(&hasher.finish()) {
                 out.warn(
-                    "repeated_block",
+                    WarningCode::RepeatedBlock,
                     "a block that its message had said before was passed over",
                 )?;
                 continue;

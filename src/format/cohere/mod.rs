@@ -9,7 +9,7 @@ mod payload;
 
 use serde_json::value::RawValue;
 
-use crate::event::Key;
+use crate::event::{Key, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
@@ -132,7 +132,7 @@ impl Cohere {
         if !self.message.is_open() {
             return Ok(());
         }
-        out.warn("no_finish_reason", "`[DONE]` came without `message-end`")?;
+        out.warn(WarningCode::NoFinishReason, "`[DONE]` came without `message-end`")?;
         self.message.end(out)
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::FinishReason;
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
@@ -142,7 +142,7 @@ impl Decoder for Gemini {
         let is_body = (self.holds == Holds::Body || is_line) && self.progress.chunks == 1;
         if is_body && self.message.state == MessageState::Open {
             let warning = "the body has no finish reason";
-            out.warn("no_finish_reason", warning)?;
+            out.warn(WarningCode::NoFinishReason, warning)?;
             for &choice in self.progress.candidates.keys() {
                 out.infer_finish(choice, FinishReason::Other, None)?;
             }

@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
+use crate::event::{
+    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult, WarningCode,
+};
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
 use crate::format::gemini::payload::Part;
@@ -140,7 +142,10 @@ impl Parts {
     fn close(&mut self, how: Close, out: &mut EventOut) -> Done {
         let Some(open) = self.open.take() else { return Ok(()) };
         if how == Close::Inferred {
-            out.warn("missing_call_end", "a call was not closed, but ended by what came next")?;
+            out.warn(
+                WarningCode::MissingCallEnd,
+                "a call was not closed, but ended by what came next",
+            )?;
         }
         let key = open.key;
         match open.settle(how) {
@@ -168,7 +173,7 @@ impl Parts {
             arguments: Arguments::Value(json.get()),
             executor: Some(Executor::Provider),
             signature,
-            source: None,
+            ..CallPart::default()
         };
         self.whole(part, out)
     }
@@ -186,7 +191,7 @@ impl Parts {
             arguments: arguments(call.args.map(RawValue::get)),
             executor: Some(Executor::Provider),
             signature,
-            source: None,
+            ..CallPart::default()
         };
         self.whole(part, out)
     }
@@ -199,6 +204,7 @@ impl Parts {
                 name: Some(CODE_EXECUTION),
                 output: Output::Json(json.get()),
                 is_error: result.is_error(),
+                ..ToolResult::default()
             };
             out.emit(self.choice, Kind::ToolResult(result))?;
         }
@@ -207,7 +213,7 @@ impl Parts {
                 id: response.id().unwrap_or_default(),
                 name: response.name(),
                 output: output(response.response),
-                is_error: None,
+                ..ToolResult::default()
             };
             out.emit(self.choice, Kind::ToolResult(result))?;
         }
@@ -227,7 +233,7 @@ impl Parts {
             id: response.id.or_empty(),
             name: response.name.non_empty(),
             output: output(response.response),
-            is_error: None,
+            ..ToolResult::default()
         };
         out.emit(self.choice, Kind::ToolResult(result))
     }

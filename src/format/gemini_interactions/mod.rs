@@ -12,7 +12,7 @@ mod steps;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, FinishReason, Kind};
+use crate::event::{Code, Failure, FinishReason, Kind, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
@@ -178,8 +178,10 @@ impl GeminiInteractions {
     /// A part of an interaction came: if none has begun, the input's beginning
     /// is missing, as it is where a stream was resumed.
     fn begin_late(&mut self, id: Option<&str>, out: &mut EventOut) -> Done {
-        let warning =
-            ("missing_start", "a part of an interaction came without `interaction.created`");
+        let warning = (
+            WarningCode::MissingStart,
+            "a part of an interaction came without `interaction.created`",
+        );
         self.message.begin_late(id, warning, out)
     }
 
@@ -205,7 +207,10 @@ impl GeminiInteractions {
     /// `interaction.completed`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Open {
-            out.warn("no_finish_reason", "the interaction was completed without a final status")?;
+            out.warn(
+                WarningCode::NoFinishReason,
+                "the interaction was completed without a final status",
+            )?;
         }
         self.end(out)
     }
@@ -220,7 +225,10 @@ impl GeminiInteractions {
     }
 
     fn end_incomplete(&mut self, out: &mut EventOut) -> Done {
-        out.warn("missing_completed", "the interaction ended without `interaction.completed`")?;
+        out.warn(
+            WarningCode::MissingCompleted,
+            "the interaction ended without `interaction.completed`",
+        )?;
         self.end(out)
     }
 

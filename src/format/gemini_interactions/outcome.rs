@@ -37,6 +37,15 @@ impl Outcome {
 
     fn emit(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
         let (name, output) = (self.name.as_deref(), Output::Json(json));
-        out.emit(0, Kind::ToolResult(ToolResult { id: &self.id, name, output, is_error }))
+        out.emit(
+            0,
+            Kind::ToolResult(ToolResult {
+                id: &self.id,
+                name,
+                output,
+                is_error,
+                ..ToolResult::default()
+            }),
+        )
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Key};
+use crate::event::{Arguments, CallPart, Executor, Key, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
@@ -87,7 +87,7 @@ impl Steps {
         let mut open = match self.steps.remove(index) {
             Some(open) => open,
             None => {
-                out.warn("orphan_delta", "a delta came for a step that had not started")?;
+                out.warn(WarningCode::OrphanDelta, "a delta came for a step that had not started")?;
                 let key = self.steps.next_key();
                 if is_call(kind) { Open::Call(key) } else { Open::Plain }
             }
@@ -135,7 +135,7 @@ impl Steps {
             kind => {
                 out.block(0, kind, json)?;
                 let message = format!("a step of type {} has no meaning here", json::quote(kind));
-                out.warn("unknown_step", &message)?;
+                out.warn(WarningCode::UnknownStep, &message)?;
             }
         }
         Ok(Open::Plain)

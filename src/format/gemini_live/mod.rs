@@ -7,7 +7,7 @@
 
 mod payload;
 
-use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind};
+use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::gemini::{FunctionResponse, Parts, USAGE, word};
 use crate::format::support::emit::{Done, EventOut};
@@ -190,7 +190,7 @@ impl GeminiLive {
     fn usage(&mut self, message: &Message, usage: &str, out: &mut EventOut) -> Done {
         let is_late = self.message.state == State::Closed && message.is_only_usage();
         if is_late {
-            return out.warn("late_usage", "usage came behind the end of its turn");
+            return out.warn(WarningCode::LateUsage, "usage came behind the end of its turn");
         }
         self.message.meter.feed(usage);
         Ok(())

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::FinishReason;
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Emitted;
 use crate::format::support::emit::{Done, EventOut};
@@ -186,7 +186,7 @@ impl Assistants {
             Some(Some(rest)) if text.is_some() => out.text(0, &rest)?,
             Some(Some(rest)) => out.refusal(0, &rest)?,
             Some(None) => out.warn(
-                "text_mismatch",
+                WarningCode::TextMismatch,
                 "a text was repeated at its end, but not as its pieces had it",
             )?,
             None => {}

@@ -102,7 +102,7 @@ fn provided(call: &ToolCall, key: Key, out: &mut EventOut) -> Done {
     match (id, result.map(RawValue::get)) {
         (Some(id), Some(json)) => {
             let output = Output::Json(json);
-            out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error: None }))
+            out.emit(0, Kind::ToolResult(ToolResult { id, output, ..ToolResult::default() }))
         }
         _ => Ok(()),
     }

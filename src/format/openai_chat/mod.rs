@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult};
+use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
@@ -126,7 +126,7 @@ impl Decoder for OpenAiChat {
         if is_complete {
             if self.awaits_done && self.message.state != State::Failed {
                 out.warn(
-                    "missing_done",
+                    WarningCode::MissingDone,
                     "the stream ended without `[DONE]`, behind its finish reason",
                 )?;
             }
@@ -159,8 +159,10 @@ impl OpenAiChat {
         }
         let begins = chunk.error.is_some() || choices.iter().any(Choice::has_content);
         if !self.message.is_open() && self.has_ended && !begins {
-            return out
-                .warn("after_done", "a record behind the end of its message was passed over");
+            return out.warn(
+                WarningCode::AfterDone,
+                "a record behind the end of its message was passed over",
+            );
         }
         self.message.begin(id, chunk.model.non_empty(), out)?;
         if let Some(id) = id {
@@ -240,7 +242,9 @@ impl OpenAiChat {
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         match usage.map(RawValue::get) {
             Some(json) if json.starts_with('{') => self.message.meter.feed(json),
-            Some(_) => out.warn("wrong_type", "the usage was left out: it is no object")?,
+            Some(_) => {
+                out.warn(WarningCode::WrongType, "the usage was left out: it is no object")?
+            }
             None => {}
         }
         Ok(())
@@ -316,7 +320,7 @@ impl OpenAiChat {
         let executor = Some(Executor::Provider);
         out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
         let output = Output::Json(given.content.map_or("null", RawValue::get));
-        out.emit(number, Kind::ToolResult(ToolResult { id, name: None, output, is_error: None }))
+        out.emit(number, Kind::ToolResult(ToolResult { id, output, ..ToolResult::default() }))
     }
 
     /// `[DONE]`, or a whole body: the end of the message, whether or not it
@@ -328,7 +332,7 @@ impl OpenAiChat {
         if self.progress.finished.values().any(|&finished| !finished)
             && self.message.state != State::Failed
         {
-            out.warn("no_finish_reason", "the message ended without a finish reason")?;
+            out.warn(WarningCode::NoFinishReason, "the message ended without a finish reason")?;
         }
         self.end(out)
     }

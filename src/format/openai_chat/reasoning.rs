@@ -1,6 +1,7 @@
 //! Thinking, which compatible servers send under four names, and often under
 //! two of them at once.
 
+use crate::event::WarningCode;
 use crate::format::openai_chat::payload::{Delta, Detail, Extra};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
@@ -59,7 +60,10 @@ impl Details {
         {
             out.reasoning(choice, &self.text.new_part(text))?;
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
-                out.warn("cumulative_reasoning", "reasoning that is repeated was taken once")?;
+                out.warn(
+                    WarningCode::CumulativeReasoning,
+                    "reasoning that is repeated was taken once",
+                )?;
             }
         }
         if let Some(signature) = &detail.signature {

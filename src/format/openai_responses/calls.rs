@@ -170,7 +170,7 @@ pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
     let is_error = Some(true).filter(|_| item.error.is_some());
     let id = item.id().unwrap_or_default();
-    out.emit(0, Kind::ToolResult(ToolResult { id, name: None, output, is_error }))
+    out.emit(0, Kind::ToolResult(ToolResult { id, output, is_error, ..ToolResult::default() }))
 }
 
 /// The tool's name: of a built-in tool, its type. The name in a request for

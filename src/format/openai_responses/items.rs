@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Key, Kind};
+use crate::event::{Code, Failure, Key, Kind, WarningCode};
 use crate::format::openai_responses::calls::Call;
 use crate::format::openai_responses::payload::Item;
 use crate::format::openai_responses::state::{Slot, State, Whole};
@@ -50,7 +50,10 @@ impl Items {
         read_item(frame, json, out, |item, out| {
             let index = self.place(index, true, out)?;
             if self.items.get(&index).is_some_and(|state| !state.is_done) {
-                out.warn("reused_index", "an item began under the index of one that wasn't done")?;
+                out.warn(
+                    WarningCode::ReusedIndex,
+                    "an item began under the index of one that wasn't done",
+                )?;
             }
             self.known.extend(item.tag());
             let state = State::start(item, self.next_key(), out)?;
@@ -87,7 +90,10 @@ impl Items {
                     return Ok(());
                 }
                 if is_repeated {
-                    out.warn("late_item", "an item was whole only at the end of the response")?;
+                    out.warn(
+                        WarningCode::LateItem,
+                        "an item was whole only at the end of the response",
+                    )?;
                 }
                 let place = if is_open { place } else { self.next() };
                 self.finish(frame, place, Whole { item, json: json.get() }, out)
@@ -129,7 +135,10 @@ impl Items {
     /// The place of the item that an event is of.
     fn place(&mut self, index: Option<u64>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() && !std::mem::replace(&mut self.warned, true) {
-            out.warn("missing_index", "events without index were taken to be of the latest item")?;
+            out.warn(
+                WarningCode::MissingIndex,
+                "events without index were taken to be of the latest item",
+            )?;
         }
         let is_over = self.items.get(&self.latest).is_some_and(|state| is_new || state.is_done);
         let inferred = if is_over { self.next() } else { self.latest };
@@ -177,7 +186,10 @@ impl Items {
         let item = whole.item;
         let is_new = item.tag().is_some_and(|tag| !self.known.contains(&tag));
         if is_new && self.items.get(&place).is_some_and(|state| state.is_done) {
-            out.warn("reused_index", "a second item came under the index of another one")?;
+            out.warn(
+                WarningCode::ReusedIndex,
+                "a second item came under the index of another one",
+            )?;
             self.items.remove(&place);
         }
         self.known.extend(item.tag());

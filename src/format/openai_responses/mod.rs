@@ -14,7 +14,7 @@ mod state;
 
 use serde_json::value::RawValue;
 
-use crate::event::FinishReason;
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
@@ -143,8 +143,10 @@ impl Responses {
                 State::Closed => {}
                 _ if !is_new => return Ok(()),
                 State::Open if is_same => {
-                    return out
-                        .warn("duplicate_created", "the open response was created a second time");
+                    return out.warn(
+                        WarningCode::DuplicateCreated,
+                        "the open response was created a second time",
+                    );
                 }
                 State::Open => self.cut(out)?,
                 State::Stopped | State::Failed => self.end(out)?,
@@ -164,7 +166,10 @@ impl Responses {
             return Ok(());
         }
         self.begin(None, None, out)?;
-        out.warn("missing_created", "a part of a response came without `response.created`")
+        out.warn(
+            WarningCode::MissingCreated,
+            "a part of a response came without `response.created`",
+        )
     }
 
     /// The last event of a response: it holds all of it.
@@ -209,7 +214,7 @@ impl Responses {
                     out.finish(0, raw, None)?;
                 }
                 "queued" | "in_progress" => {
-                    out.warn("not_finished", "the response is still being made")?;
+                    out.warn(WarningCode::NotFinished, "the response is still being made")?;
                     out.finish_as(0, FinishReason::Other, status, None)?;
                 }
                 // By its caller, or by who speaks into its words: it didn't fail.
@@ -229,7 +234,7 @@ impl Responses {
     /// `[DONE]`: only some servers send it, and some as the only end that there is.
     fn done(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Open && self.items.are_done() {
-            out.warn("no_finish_reason", "`[DONE]` came without the end of the response")?;
+            out.warn(WarningCode::NoFinishReason, "`[DONE]` came without the end of the response")?;
             return self.end(out);
         }
         Ok(())

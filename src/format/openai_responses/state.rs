@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::Key;
+use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::emitted::Emitted;
@@ -115,7 +115,10 @@ impl State {
         self.texts.clear();
         if !Nature::is_known(item.kind()) {
             let kind = json::quote(item.kind());
-            out.warn("unknown_item", &format!("an item of type {kind} has no meaning here"))?;
+            out.warn(
+                WarningCode::UnknownItem,
+                &format!("an item of type {kind} has no meaning here"),
+            )?;
         }
         out.flush()
     }
@@ -127,7 +130,7 @@ impl State {
             return Ok(());
         };
         self.is_done = true;
-        out.warn("missing_item_done", "a call was whole, but its item was never done")?;
+        out.warn(WarningCode::MissingItemDone, "a call was whole, but its item was never done")?;
         out.call_end(0, call.key)
     }
 
@@ -144,7 +147,7 @@ impl State {
         match text.emitted.rest(whole) {
             Some(rest) => emit(at.0, self.channel, &rest, out),
             None => out.warn(
-                "text_mismatch",
+                WarningCode::TextMismatch,
                 "a text was repeated at its end, but not as its pieces had it",
             ),
         }

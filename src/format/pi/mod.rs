@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -104,7 +104,7 @@ impl Decoder for Pi {
             Stage::Whole if self.is_file => self.end(out),
             Stage::Whole => {
                 out.warn(
-                    "missing_turn_end",
+                    WarningCode::MissingTurnEnd,
                     "the input ended behind the message, but before its turn did",
                 )?;
                 self.end(out)
@@ -164,7 +164,10 @@ impl Pi {
 
     fn begin(&mut self, message: &Message, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
-            out.warn("missing_message_end", "a message began before the last one had ended")?;
+            out.warn(
+                WarningCode::MissingMessageEnd,
+                "a message began before the last one had ended",
+            )?;
         }
         self.end(out)?;
         self.stage = Stage::Open;
@@ -285,7 +288,7 @@ impl Pi {
             return Ok(());
         }
         let name = name.and_then(Str::non_empty);
-        self.calls.result(ToolResult { id, name, output, is_error }, out)
+        self.calls.result(ToolResult { id, name, output, is_error, ..ToolResult::default() }, out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{Code, Failure, Key, Kind};
+use crate::event::{Code, Failure, Key, Kind, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 
 /// The most blocks of one message that are open at once.
@@ -65,7 +65,7 @@ impl<Open: OpenBlock> IndexedBlocks<Open> {
         if index.is_none() {
             let noun = Open::NOUN;
             let message = format!("an event without index was taken to be of the latest {noun}");
-            out.warn("missing_index", &message)?;
+            out.warn(WarningCode::MissingIndex, &message)?;
         }
         self.latest = index.unwrap_or(inferred);
         Ok(self.latest)
@@ -76,7 +76,7 @@ impl<Open: OpenBlock> IndexedBlocks<Open> {
         let Some(earlier) = self.open.remove(&index) else { return Ok(()) };
         let noun = Open::NOUN;
         let message = format!("a {noun} began under the index of one that hadn't stopped");
-        out.warn("reused_index", &message)?;
+        out.warn(WarningCode::ReusedIndex, &message)?;
         earlier.cut(out)
     }
 

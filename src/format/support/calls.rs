@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{CallPart, Key, Kind, ToolResult};
+use crate::event::{CallPart, Key, Kind, ToolResult, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
@@ -89,13 +89,13 @@ impl Calls {
     pub(crate) fn result(&mut self, result: ToolResult, out: &mut EventOut) -> Done {
         match self.by_id.get_mut(result.id) {
             None => out.warn(
-                "orphan_tool_result",
+                WarningCode::OrphanToolResult,
                 "a result came for a call that is not in the message",
             )?,
             Some(call) => {
                 call.is_answered = true;
                 if call.is_open {
-                    out.warn("missing_call_end", "a call had its result before its end")?;
+                    out.warn(WarningCode::MissingCallEnd, "a call had its result before its end")?;
                     self.end(result.id, out)?;
                 }
             }
@@ -117,7 +117,7 @@ impl Calls {
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
             }
             Some(_) => out.warn(
-                "reused_id",
+                WarningCode::ReusedId,
                 "a second call came under the id of another one, and was given its own",
             )?,
             None => {}

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, Output, ProviderEvent, Reasoning, Start, Warning,
+    Kind, Output, ProviderEvent, Reasoning, Start, Warning, WarningCode,
 };
 use crate::format::support::finish;
 use crate::format::support::halves::{Halves, Slot};
@@ -83,7 +83,7 @@ impl<'o> EventOut<'o> {
         if self.halves.0.remove(&(choice, slot)).is_none() {
             return Ok(());
         }
-        self.warn("invalid_text", "half of a character was replaced")?;
+        self.warn(WarningCode::InvalidText, "half of a character was replaced")?;
         self.emit_text(choice, slot, "\u{FFFD}")
     }
 
@@ -101,7 +101,11 @@ impl<'o> EventOut<'o> {
     }
 
     fn warn_if(&mut self, replaced: bool) -> io::Result<()> {
-        if replaced { self.warn("invalid_text", "invalid text was replaced") } else { Ok(()) }
+        if replaced {
+            self.warn(WarningCode::InvalidText, "invalid text was replaced")
+        } else {
+            Ok(())
+        }
     }
 
     /// Emits a piece of the answer.
@@ -214,7 +218,7 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits a warning of an inference or a repair.
-    pub fn warn(&mut self, code: &str, message: &str) -> io::Result<()> {
+    pub fn warn(&mut self, code: WarningCode, message: &str) -> io::Result<()> {
         let offset = Some(self.offset);
         self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
     }
@@ -284,7 +288,7 @@ impl<'o> EventOut<'o> {
             "" => "events without a type are passed over".into(),
             name => format!("events of type {} are passed over", json::quote_start(name)),
         };
-        self.warn("unknown_event", &message)
+        self.warn(WarningCode::UnknownEvent, &message)
     }
 
     /// Emits the error that a frame's payload cannot be parsed.

@@ -105,6 +105,7 @@ pub(crate) fn report_as(
         message: message.unwrap_or("the provider reported an error"),
         offset: Some(out.offset),
         provider_code,
+        status: None,
         retryable: provider_code.and_then(is_retryable),
         raw: Some(if is_json(json) { Output::Json(json) } else { Output::Text(json) }),
     };

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::event::WarningCode;
 use crate::format::format::{Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
@@ -75,7 +76,7 @@ impl Lifecycle {
     pub(crate) fn begin_late(
         &mut self,
         id: Option<&str>,
-        (code, warning): (&str, &str),
+        (code, warning): (WarningCode, &str),
         out: &mut EventOut,
     ) -> Done {
         if self.is_open() {

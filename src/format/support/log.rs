@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Executor, Kind, Output, ProviderEvent};
+use crate::event::{Executor, Kind, Output, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::object::{Object, Places, string};
@@ -218,7 +218,7 @@ impl LogDecoder {
             What::Error => session.fail(value, out),
             What::Warning => {
                 let words = text.non_empty().unwrap_or("the agent reported an error");
-                out.warn("agent_error", words)
+                out.warn(WarningCode::AgentError, words)
             }
         }
     }
@@ -285,7 +285,7 @@ impl LogDecoder {
     fn aside(&mut self, json: &str, out: &mut EventOut) -> Done {
         if self.has_aside == Aside::Main {
             self.has_aside = Aside::Both;
-            out.warn("subagent", "what subagents said is passed over: --raw shows it")?;
+            out.warn(WarningCode::Subagent, "what subagents said is passed over: --raw shows it")?;
         }
         let event = ProviderEvent { event: Some("subagent"), data: Output::Json(json) };
         out.emit(0, Kind::ProviderEvent(event))

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json;
@@ -34,7 +35,10 @@ where
             serde_json::Deserializer::from_slice(data).into_iter().collect();
         if let Ok(several) = several {
             if several.len() > 1 {
-                out.warn("several_records", "several records in one event were told apart")?;
+                out.warn(
+                    WarningCode::SeveralRecords,
+                    "several records in one event were told apart",
+                )?;
             }
             return several
                 .iter()

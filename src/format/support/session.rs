@@ -7,7 +7,9 @@
 //! parts of messages are of a few shapes with many names, and the names of one
 //! shape mean nothing else in another: one reader serves them all.
 
-use crate::event::{Arguments, CallPart, Executor, FinishReason, Kind, Output, ToolResult};
+use crate::event::{
+    Arguments, CallPart, Executor, FinishReason, Kind, Output, ToolResult, WarningCode,
+};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::object::{Object, elements, string};
@@ -385,7 +387,9 @@ impl Session {
             }
             Some(json) => match string(json) {
                 Some(text) => self.say(voice, Source::Item, 0, &text, out)?,
-                None => out.warn("wrong_type", "the content of a message was left out")?,
+                None => {
+                    out.warn(WarningCode::WrongType, "the content of a message was left out")?
+                }
             },
             None => {}
         }
@@ -547,7 +551,13 @@ impl Session {
             .or(result.word(STATUS).map(failed))
             .filter(|is_error| *is_error);
         let output = Output::Json(result.get(OUTPUT).unwrap_or("null"));
-        let result = ToolResult { id: &id, name: name.as_deref(), output, is_error };
+        let result = ToolResult {
+            id: &id,
+            name: name.as_deref(),
+            output,
+            is_error,
+            ..ToolResult::default()
+        };
         // The call had no id of its own: the assembler has given it this one.
         if answered.is_some() && !self.turn.calls.has(&id) {
             return out.emit(0, Kind::ToolResult(result));

@@ -2,6 +2,7 @@
 //! last one why the model stopped. A row says where these things stand; there
 //! are no calls. A body is a stream of one record.
 
+use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::Lifecycle;
@@ -113,7 +114,10 @@ impl Simple {
         if first(record, self.shape.hidden) != Some("true") {
             match string(record, self.shape.text) {
                 Some(text) => out.text(0, &text)?,
-                None => out.warn("wrong_type", "a piece of text that is no string was left out")?,
+                None => out.warn(
+                    WarningCode::WrongType,
+                    "a piece of text that is no string was left out",
+                )?,
             }
         }
         for place in self.shape.usage {
@@ -140,7 +144,7 @@ impl Simple {
             return Ok(());
         }
         if !matches!(self.shape.end, End::OfInput) {
-            out.warn("no_finish_reason", "`[DONE]` came without a finish reason")?;
+            out.warn(WarningCode::NoFinishReason, "`[DONE]` came without a finish reason")?;
         }
         self.message.end(out)
     }

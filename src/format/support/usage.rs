@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Kind, Usage};
+use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json;
 
@@ -125,11 +125,11 @@ impl Meter {
         }
         if std::mem::take(&mut self.is_adjusted) {
             let message = "counts that contradict each other were adjusted";
-            out.warn("usage_adjusted", message)?;
+            out.warn(WarningCode::UsageAdjusted, message)?;
         }
         if let Some(path) = self.strange.take() {
             let reason = "it is no whole number below 2^64";
-            out.warn("wrong_type", &format!("the count {path} was left out: {reason}"))?;
+            out.warn(WarningCode::WrongType, &format!("the count {path} was left out: {reason}"))?;
         }
         let counted = std::mem::take(&mut self.counted);
         let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {

@@ -13,6 +13,7 @@ use std::io;
 
 use memchr::memchr2;
 
+use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing,
     Holds, without_mark,
@@ -98,7 +99,11 @@ impl Sse {
             }
             b"error" if !self.config.strict && value.starts_with(b"{") => {
                 self.event_type = "error".into();
-                self.note("error_field", "a field named `error` was read as an error event", out)?;
+                self.note(
+                    WarningCode::ErrorField,
+                    "a field named `error` was read as an error event",
+                    out,
+                )?;
                 self.take_data(value, pending, out)
             }
             b"" | b"id" | b"retry" => Ok(()),
@@ -116,7 +121,7 @@ impl Sse {
         out: &mut FrameOut<'_>,
     ) -> io::Result<()> {
         if line.starts_with(b"{") {
-            self.note("bare_record", "a line without `data:` was read as an event", out)?;
+            self.note(WarningCode::BareRecord, "a line without `data:` was read as an event", out)?;
             self.dispatch(pending, out)?;
             self.begun = Some(self.offset);
             return self.bare(line, out);
@@ -128,7 +133,7 @@ impl Sse {
             return Ok(());
         }
         self.note(
-            "unknown_field",
+            WarningCode::UnknownField,
             "lines that are no field of an event stream are passed over",
             out,
         )
@@ -183,7 +188,7 @@ impl Sse {
         let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
         if !self.config.strict && is_next && self.is_record() {
             self.note(
-                "unseparated_events",
+                WarningCode::UnseparatedEvents,
                 "records without a blank line between them were told apart",
                 out,
             )?;
@@ -240,13 +245,14 @@ impl Sse {
         if inner.len() == value.len() || !(inner.starts_with(b"{") || inner == DONE) {
             return Ok(value);
         }
-        self.note("double_prefix", "a second `data:` was taken off", out)?;
+        self.note(WarningCode::DoublePrefix, "a second `data:` was taken off", out)?;
         Ok(inner)
     }
 
-    fn note(&self, code: &'static str, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
+    fn note(&self, code: WarningCode, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
-        out(Err(Fault { kind: FaultKind::Note, code, message: message.into(), offset, raw: &[] }))
+        let kind = FaultKind::Note(code);
+        out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))
     }
 
     /// Takes the blank line: emits the event, if it has data.
@@ -374,7 +380,7 @@ impl Framer for Sse {
             return Ok(());
         }
         if !self.config.strict && self.is_record() {
-            self.note("unterminated_event", "the last event lacks its blank line", out)?;
+            self.note(WarningCode::UnterminatedEvent, "the last event lacks its blank line", out)?;
             return self.dispatch(None, out);
         }
         let data = self.data.as_slice();
@@ -385,7 +391,7 @@ impl Framer for Sse {
             ([data @ .., _], false) => data,
         };
         let message = "the input ended inside an event".into();
-        out(Err(Fault { kind: FaultKind::Truncated, code: "truncated", message, offset, raw }))
+        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw }))
     }
 }
 

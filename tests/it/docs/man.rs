@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
+use toolstream::event::WarningCode;
 use toolstream::internals::Cli;
 
 /// The sections of README that are for its reader alone.
@@ -29,7 +30,18 @@ pub(super) fn page(readme: &str) -> String {
             page.push_str(&markdown(title, body));
         }
     }
+    page.push_str(&warnings());
     format!("{APOSTROPHE}{}", page.replace(APOSTROPHE, ""))
+}
+
+/// Every warning code, and when it comes.
+fn warnings() -> String {
+    let about = "The code of a warning is one of these words, whose meaning does not change.";
+    let mut body = format!("{about}\n\n| code | when |\n| --- | --- |\n");
+    for code in WarningCode::ALL {
+        body.push_str(&format!("| `{}` | {} |\n", code.name(), code.meaning()));
+    }
+    markdown("Warnings", &body)
 }
 
 fn render(build: impl FnOnce(&mut Roff)) -> String {

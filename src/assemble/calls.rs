@@ -1,0 +1,161 @@
+//! The calls of one choice, and which of them a fragment belongs to.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use crate::assemble::call::{Call, is_nothing};
+use crate::assemble::context::Inference;
+use crate::assemble::ids::Ids;
+use crate::event::{CallPart, Key, WarningCode};
+
+const REPEATED_ID: Inference =
+    (WarningCode::RepeatedId, "a second call came with the id of another one");
+const REUSED_INDEX: Inference =
+    (WarningCode::ReusedIndex, "a second call came under the index of another one");
+const INDEX_MISMATCH: Inference = (
+    WarningCode::IndexMismatch,
+    "a fragment's id and index name two calls: it was added to the call of its id",
+);
+const NEW_WITHOUT_INDEX: Inference =
+    (WarningCode::MissingIndex, "a call without id and index was taken as a new one");
+const ADDED_WITHOUT_INDEX: Inference =
+    (WarningCode::MissingIndex, "a fragment without id and index was added to the latest call");
+
+#[derive(Default)]
+pub(super) struct Calls {
+    /// Calls that are open, by their index: their place in the order of
+    /// appearance.
+    open: BTreeMap<u64, Call>,
+    /// How many calls there have been.
+    count: u64,
+    by_key: BTreeMap<Key, u64>,
+    pub(super) ids: Ids,
+    latest: Option<u64>,
+}
+
+impl Calls {
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the index of the call that a fragment belongs to, or none if it
+    /// begins a new one, and what had to be inferred. The first rule that
+    /// applies:
+    ///
+    /// 1. In text, the place names the call. Ids there are the model's words.
+    /// 2. A known id, unless the fragment begins another call.
+    /// 3. A known index with no other id, and no new name after its arguments
+    ///    are a whole JSON value.
+    /// 4. Without id and index: a new call if there is a name, else the latest.
+    pub(super) fn find(&self, part: &CallPart<'_>) -> (Option<u64>, Option<Inference>) {
+        let by_id = part.id.and_then(|id| self.ids.latest(id));
+        let by_key = self.by_key.get(&part.key).copied();
+        if let Key::Text(_) = part.key {
+            let is_repeated = by_id.is_some() && by_id != by_key;
+            let (found, inference) = self.find_by_key(part, by_key);
+            return (found, inference.or(is_repeated.then_some(REPEATED_ID)));
+        }
+        if let Some(index) = by_id {
+            if self.begins_another(part, index) {
+                return (None, Some(REPEATED_ID));
+            }
+            let is_mismatch = by_key.is_some_and(|other| other != index);
+            return (by_id, is_mismatch.then_some(INDEX_MISMATCH));
+        }
+        if part.key != Key::None {
+            return self.find_by_key(part, by_key);
+        }
+        match (part.id, part.name, self.latest) {
+            (Some(_), ..) | (None, None, None) => (None, None),
+            (None, Some(_), _) => (None, Some(NEW_WITHOUT_INDEX)),
+            (None, None, latest) => (latest, Some(ADDED_WITHOUT_INDEX)),
+        }
+    }
+
+    /// True if a fragment with the id of a call begins another one of that id.
+    fn begins_another(&self, part: &CallPart<'_>, index: u64) -> bool {
+        let Some(name) = part.name else { return false };
+        let Some(call) = self.open.get(&index) else { return true };
+        let has_other_key =
+            part.key != Key::None && call.key != Key::None && !self.by_key.contains_key(&part.key);
+        let has_other_name = !call.name.is_empty() && name != call.name;
+        has_other_key || (call.is_whole() && has_other_name)
+    }
+
+    fn find_by_key(
+        &self,
+        part: &CallPart<'_>,
+        by_key: Option<u64>,
+    ) -> (Option<u64>, Option<Inference>) {
+        let Some(index) = by_key else { return (None, None) };
+        let Some(call) = self.open.get(&index) else {
+            let is_new = part.id.is_some() || part.name.is_some();
+            return (Some(index).filter(|_| !is_new), None);
+        };
+        let has_other_id = part.id.is_some() && call.id.is_some() && part.id != call.id.as_deref();
+        let has_new_name = call.is_whole()
+            && part.name.is_some_and(|name| name != call.name || !is_nothing(part.arguments));
+        if has_other_id || has_new_name {
+            return (None, Some(REUSED_INDEX));
+        }
+        (Some(index), None)
+    }
+
+    /// Adds a new call and returns its index.
+    pub(super) fn add(&mut self, max_depth: usize) -> u64 {
+        let index = self.count;
+        self.open.insert(index, Call::new(index, max_depth));
+        self.count += 1;
+        index
+    }
+
+    /// Remembers how a fragment names its call.
+    pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
+        self.latest = Some(index);
+        if part.key != Key::None {
+            self.by_key.insert(part.key, index);
+            if let Some(call) = self.open.get_mut(&index).filter(|call| call.key == Key::None) {
+                call.key = part.key;
+            }
+        }
+        if let Some(id) = part.id {
+            self.ids.add(id, index);
+        }
+    }
+
+    /// Returns a call that is open, and the ids of all.
+    pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut Call>, &Ids) {
+        (self.open.get_mut(&index), &self.ids)
+    }
+
+    /// True if fragments of a call may come as one: nothing depends on them.
+    pub(super) fn is_open(&self, key: Key) -> bool {
+        self.by_key.get(&key).is_some_and(|index| self.open.contains_key(index))
+    }
+
+    /// Takes out the open calls of this key, or all of them without one.
+    pub(super) fn take(&mut self, key: Key) -> Vec<Call> {
+        match key {
+            Key::None => mem::take(&mut self.open).into_values().collect(),
+            key => {
+                let index = self.by_key.get(&key);
+                index.and_then(|index| self.open.remove(index)).into_iter().collect()
+            }
+        }
+    }
+
+    /// True if no call came after this one.
+    pub(super) fn is_last(&self, call: &Call) -> bool {
+        call.index + 1 == self.count
+    }
+
+    /// Forgets the last call: it was text.
+    pub(super) fn forget(&mut self, call: &Call) {
+        self.count = call.index;
+    }
+
+    /// Marks every open call as one that must not be run.
+    pub(super) fn taint(&mut self) {
+        self.open.values_mut().for_each(Call::taint);
+    }
+}

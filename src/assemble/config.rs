@@ -1,0 +1,47 @@
+//! What the user asked for, as far as whole messages are concerned.
+
+use std::sync::Arc;
+
+use crate::tools::Tools;
+
+/// The options of an [`Assembler`](crate::assemble::Assembler).
+#[derive(Clone, Debug)]
+pub struct AssemblerConfig {
+    /// Also emit the beginning of each call and the pieces of its arguments.
+    pub deltas: bool,
+    /// The one choice to follow, if not all.
+    pub choice: Option<u64>,
+    /// Also pass on events that have no meaning here.
+    pub raw: bool,
+    /// End a message that has a warning with an error.
+    pub strict: bool,
+    /// Give a call inside text that can't be read back as text.
+    pub malformed_as_text: bool,
+    /// The largest arguments of one call, in bytes; 0 is no limit.
+    pub max_args: usize,
+    /// The most calls in one message; 0 is no limit.
+    pub max_calls: usize,
+    /// How deeply arguments may be nested; 0 is no limit.
+    pub max_depth: usize,
+    /// The tools that there are, if they are known.
+    pub tools: Option<Arc<Tools>>,
+    /// The format's name, for a message that ends before it is known.
+    pub format: String,
+}
+
+impl Default for AssemblerConfig {
+    fn default() -> Self {
+        AssemblerConfig {
+            deltas: false,
+            choice: None,
+            raw: false,
+            strict: false,
+            malformed_as_text: false,
+            max_args: 64 << 20,
+            max_calls: 1024,
+            max_depth: crate::json::MAX_DEPTH,
+            tools: None,
+            format: "unknown".into(),
+        }
+    }
+}

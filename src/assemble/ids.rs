@@ -1,0 +1,78 @@
+//! The ids of one choice's calls.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Keeps the ids that the provider sent, and makes up those that it did not.
+///
+/// The id of a call is final when the call is printed: the provider's, or the
+/// first free one of `call_N`, where N begins at the call's index. Free is what
+/// no other call has by then, and so the bytes before the call's end decide. If
+/// the provider sends an id after it was made up for another call, that id is
+/// replaced: no two calls get one id from here.
+#[derive(Default)]
+pub(super) struct Ids {
+    /// The calls of each id that the provider sent, in their order.
+    sent: HashMap<String, Vec<u64>>,
+    /// The call of each id that was made up and printed.
+    made_up: HashMap<String, u64>,
+    /// Where to look for the next free number, if a call's own is taken.
+    next: u64,
+}
+
+impl Ids {
+    /// Adds an id that the provider sent for a call.
+    pub(super) fn add(&mut self, id: &str, index: u64) {
+        match self.sent.get_mut(id) {
+            Some(calls) if calls.contains(&index) => {}
+            Some(calls) => calls.push(index),
+            None => drop(self.sent.insert(id.to_owned(), vec![index])),
+        }
+    }
+
+    /// Returns the latest call that the provider sent this id for.
+    pub(super) fn latest(&self, id: &str) -> Option<u64> {
+        self.sent.get(id)?.last().copied()
+    }
+
+    /// Returns the calls of this id, in their order.
+    pub(super) fn calls(&self, id: &str) -> impl Iterator<Item = u64> {
+        let made_up = self.made_up.get(id);
+        self.sent.get(id).into_iter().flatten().chain(made_up).copied()
+    }
+
+    /// Returns the id that a call would be printed with now.
+    pub(super) fn get<'c>(&self, sent: Option<&'c str>, index: u64) -> Cow<'c, str> {
+        match sent {
+            Some(id) if !self.made_up.contains_key(id) => Cow::Borrowed(id),
+            _ => Cow::Owned(name(self.free(index))),
+        }
+    }
+
+    /// Returns the id that a call is printed with, and keeps it for this call.
+    pub(super) fn take<'c>(&mut self, sent: Option<&'c str>, index: u64) -> Cow<'c, str> {
+        if let Some(id) = sent.filter(|id| !self.made_up.contains_key(*id)) {
+            return Cow::Borrowed(id);
+        }
+        let number = self.free(index);
+        if number != index {
+            self.next = number + 1;
+        }
+        self.made_up.insert(name(number), index);
+        Cow::Owned(name(number))
+    }
+
+    /// Returns the first free number.
+    fn free(&self, index: u64) -> u64 {
+        let is_free = |number: &u64| {
+            let id = name(*number);
+            !self.sent.contains_key(&id) && !self.made_up.contains_key(&id)
+        };
+        let more = self.next.max(index + 1)..;
+        std::iter::once(index).chain(more).find(is_free).unwrap_or(index)
+    }
+}
+
+fn name(number: u64) -> String {
+    format!("call_{number}")
+}
