@@ -276,7 +276,7 @@ fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -
 }
 
 /// What names of tools, keys and ids are made of.
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')
         || byte >= 0x80

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::scan::Captures;
+use crate::scan::attempt::is_word;
 
 /// A marker's form. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,6 +225,11 @@ fn collect_starts(
             Token::Newline if first.is_none() => {
                 collect_starts(tokens, at, Some(b'\n'), starts);
                 continue;
+            }
+            Token::Word(..) if first.is_some() => {
+                let words = (0..=u8::MAX).filter(|&byte| is_word(byte));
+                starts.extend(words.filter_map(|byte| Some((first?, Some(byte)))));
+                return true;
             }
             Token::Newline => b"\n",
             Token::Blank => b" \t",
