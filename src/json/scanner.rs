@@ -443,7 +443,10 @@ mod tests {
             let (mut scanner, mut out, mut raw) = (Scanner::default(), String::new(), 0);
             for piece in text.as_bytes().chunks(size) {
                 let piece = std::str::from_utf8(piece).unwrap();
-                let then = &mut |piece: &str| Ok::<(), ()>(out.push_str(piece));
+                let then = &mut |piece: &str| {
+                    out.push_str(piece);
+                    Ok::<(), ()>(())
+                };
                 let (taken, is_raw) = scanner.push_raw(piece, then).unwrap();
                 assert_eq!(taken, piece.len());
                 raw += usize::from(is_raw);

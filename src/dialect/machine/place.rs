@@ -9,6 +9,7 @@ use crate::dialect::machine::grammar::{
 use crate::scan::Captures;
 
 /// A place in the text.
+#[expect(clippy::large_enum_variant, reason = "a machine holds one place, and moves it rarely")]
 pub(crate) enum Place {
     Text(OpenText),
     Region(OpenRegion),
@@ -77,6 +78,7 @@ pub(crate) struct OpenCall {
 }
 
 /// A part of a call.
+#[expect(clippy::large_enum_variant, reason = "a machine holds one, and moves it rarely")]
 pub(crate) enum Part {
     /// Before the arguments, where the opener has the name: there may be none.
     Head,
