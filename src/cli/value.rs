@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn the_nearest_names_come_first() {
         check_near("antropic", &["anthropic"]);
-        check_near("openai-chatt", &["openai-chat", "openai-responses"]);
+        check_near("openai-chatt", &["openai-chat"]);
         check_near("responses", &["openai-responses"]);
         check_near("Qwen3-Coder", &["qwen3_coder"]);
         check_near("zzz", &[]);

@@ -348,7 +348,7 @@ mod tests {
             FrameConfig::default(),
             &[
                 "Broken: the checksum of a message is 2f9261fb, but its bytes give 2f9261fa",
-                "Note: 36 bytes, from the damage on, were not read",
+                "Note(Unread): 36 bytes, from the damage on, were not read",
             ],
         );
     }
@@ -374,7 +374,8 @@ mod tests {
     #[test]
     fn lengths_that_cannot_be_are_told_apart() {
         let said = |input: &[u8], expected: &str| {
-            let unread = format!("Note: {} bytes, from the damage on, were not read", input.len());
+            let unread =
+                format!("Note(Unread): {} bytes, from the damage on, were not read", input.len());
             faults(input, FrameConfig::default(), &[expected, &unread]);
         };
         said(

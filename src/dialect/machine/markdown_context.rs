@@ -489,7 +489,8 @@ mod tests {
         check("```ls -la``` lists.\n\n", false);
         check("```a\n```b\n", true);
         check("```a\n```\n```\n", true);
-        check("- ```\n  x\n", true);
+        check("- ```\n  x\n  ", true);
+        check("- ```\n  x\n", false);
         check("- ```\n  x\n  ```\n", false);
         check("- ```\n  x\n\nend ", false);
         check("1. a\n   ~~~\n   ", true);
