@@ -27,7 +27,7 @@
 //!     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
 //!         match event.kind {
 //!             Kind::Text(piece) => self.text.push_str(piece.text),
-//!             Kind::ToolCall(call) => self.calls.push((call.name.into(), call.arguments.into())),
+//!             Kind::ToolCall(call) => self.calls.push((call.name.into(), call.input.as_str().into())),
 //!             Kind::Error(failure) => return Err(io::Error::other(failure.message)),
 //!             _ => {}
 //!         }

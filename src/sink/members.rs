@@ -226,7 +226,8 @@ const CALL_ID: &str =
     "The provider's id, or `call_` and a number that no other id of the message has.";
 const TOOL: &str = "The tool's name.";
 const SOURCE: &str = "The dialect, for a call that was found in text.";
-const EXECUTOR: &str = "Who runs the call, if it is not the caller: a tool on the provider's side, or the agent whose log this is.";
+const EXECUTOR: &str = "Who runs the call, if it is not the caller: a tool on the \
+    provider's side, or the agent whose log this is.";
 const ITEM_ID: &str = "The provider's second id, of the item.";
 
 fn start(start: &Start<'_>, to: &mut impl Members) {
@@ -403,7 +404,8 @@ fn finish(finish: &Finish<'_>, to: &mut impl Members) {
     to.optional("inferred", finish.inferred.then_some(true), INFERRED);
 }
 
-pub(super) const FINISH_REASON: &str = "Why the model stopped. A raw `stop` becomes `tool_calls` if the caller has calls to run; no other reason is ever upgraded.";
+pub(super) const FINISH_REASON: &str = "Why the model stopped. A raw `stop` becomes \
+    `tool_calls` if the caller has calls to run; no other reason is ever upgraded.";
 pub(super) const RAW_FINISH_REASON: &str = "The provider's word for it.";
 pub(super) const INFERRED: &str = "Whether the format has no reason of its own.";
 

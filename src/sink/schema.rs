@@ -78,7 +78,8 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         (Kind::ToolCallDelta(delta), "A piece of a call's arguments; only with `--deltas`.", ""),
         (
             Kind::ToolCall(call),
-            "A whole call, strictly parsed, from a call that the provider closed: safe to run, unless it has an executor.",
+            "A whole call, strictly parsed, from a call that the provider closed: safe to run, \
+             unless it has an executor.",
             r#""oneOf": [{"required": ["arguments"]}, {"required": ["input"]}]"#,
         ),
         (Kind::InvalidToolCall(invalid), "A call that must never be run.", ""),

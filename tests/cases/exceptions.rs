@@ -17,6 +17,8 @@ pub(crate) struct Exceptions {
     /// Why a prefix may end well though the whole is cut: a format names no end
     /// of its own, or names it more than once.
     ends_early: Option<String>,
+    /// Why a prefix may look like a whole message that holds less.
+    looks_whole: Option<String>,
     /// Words in markers that are not printed: those that may be any, as a
     /// namespace, and those that mean nothing, as a wrapper.
     marker_words: Vec<String>,
@@ -53,6 +55,12 @@ impl Exceptions {
         self.ends_early.is_some()
     }
 
+    /// True if a prefix may be a whole message that holds less.
+    pub(crate) fn looks_whole(&self) -> bool {
+        self.looks_whole.iter().for_each(|_| self.need("looks_whole"));
+        self.looks_whole.is_some()
+    }
+
     /// True if this word may stand in a marker without being printed.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         let is_known = self.marker_words.iter().any(|known| known == word);
@@ -66,7 +74,8 @@ impl Exceptions {
     /// which also knows when it is not needed.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let words = self.marker_words.iter().map(String::as_str);
-        self.ends_early.iter().map(|_| "ends_early").chain(words)
+        let early = self.ends_early.iter().map(|_| "ends_early");
+        early.chain(self.looks_whole.iter().map(|_| "looks_whole")).chain(words)
     }
 }
 

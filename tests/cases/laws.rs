@@ -89,6 +89,7 @@ fn check_prefix(
     let wanted = calls(whole);
     for (call, count) in calls(&messages) {
         let is_known = wanted.get(call) >= Some(&count);
+        let is_known = is_known || exceptions.looks_whole();
         assert!(is_known, "{name}: a call that the whole doesn't have: {call}");
     }
     // Bytes that are no message of their own are one that went wrong.
@@ -110,7 +111,7 @@ fn check_end(name: &str, message: &Message<'_>, whole: &Message<'_>, exceptions:
         Some(_) => true,
         None => ["raw_finish_reason", "inferred"].iter().all(|key| end[*key] == whole[*key]),
     };
-    assert!(is_same, "{name}: {end} became {whole}");
+    assert!(is_same || exceptions.looks_whole(), "{name}: {end} became {whole}");
 }
 
 fn is_text(out: &str) -> bool {

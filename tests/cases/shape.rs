@@ -126,6 +126,10 @@ impl<'a> Message<'a> {
             );
             let deltas = self.of("tool_call_delta").filter(is_same);
             let text: String = deltas.map(|line| text(&read(line), "arguments")).collect();
+            if let Some(input) = call_value["input"].as_str() {
+                assert_eq!(text, input, "{name}: deltas of {call}");
+                continue;
+            }
             let arguments: Value =
                 if text.trim().is_empty() { Value::Object(<_>::default()) } else { read(&text) };
             // A string that holds an object is unwrapped, with a warning.

@@ -564,8 +564,9 @@ fn formats_of_a_name_are_all_of_it() {
     about        plain text, as a model's process prints it
     see          https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703
     ");
-    let json: Value = serde_json::from_str(&run(&["formats", "--json", "hermes"], "").out).unwrap();
-    assert_eq!(json["dialects"][0]["name"], "hermes");
+    let json: Value =
+        serde_json::from_str(&run(&["formats", "--json", "qwen3_coder"], "").out).unwrap();
+    assert_eq!(json["dialects"][0]["name"], "qwen3_coder");
     assert_eq!(
         (&json["formats"], &json["framings"]),
         (&Value::Array(vec![]), &Value::Array(vec![]))

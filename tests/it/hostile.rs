@@ -63,18 +63,21 @@ fn a_hundred_thousand_fragments_of_one_call() {
 fn a_hundred_thousand_keys() {
     let keys: Vec<String> = (0..100_000).map(|key| format!("\"k{key}\":{key}")).collect();
     let keys = keys.join(",");
-    for keys in [keys.clone(), format!("\"usage\":{{{keys}}}")] {
-        let input = format!("{START}{keys},\"choices\":[]}}\n\n{}{END}", chunk("{}"));
-        check(&input, 0, "finish_reason", 1);
-    }
+    let input = |keys: &str| format!("{START}{keys},\"choices\":[]}}\n\n{}{END}", chunk("{}"));
+    check(&input(&keys), 0, "finish_reason", 1);
+    // More than a mebibyte of usage is over its limit.
+    check(&input(&format!("\"usage\":{{{keys}}}")), 6, "error", 1);
 }
 
 #[test]
 fn a_key_and_a_number_that_are_a_mebibyte() {
     let (key, number) = ("k".repeat(1 << 20), "1".repeat(1 << 20));
-    let input =
-        format!("{START}\"{key}\":{number},\"usage\":{{\"x\":{number}}},\"choices\":[]}}\n\n");
-    check(&format!("{input}{}{END}", chunk("{\"content\":\"Hi\"}")), 0, "text", 1);
+    let input = |more: &str| {
+        let text = chunk("{\"content\":\"Hi\"}");
+        format!("{START}\"{key}\":{number}{more},\"choices\":[]}}\n\n{text}{END}")
+    };
+    check(&input(""), 0, "text", 1);
+    check(&input(&format!(",\"usage\":{{\"x\":{number}}}")), 6, "error", 1);
 }
 
 #[test]

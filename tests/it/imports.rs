@@ -9,11 +9,11 @@ use crate::case::{files, root};
 /// A room, and which others it uses: only rooms of rows before its own, so no
 /// import runs up.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("json", &[]),
-    ("scan", &[]),
     ("event", &[]),
+    ("json", &["event"]),
+    ("scan", &[]),
     ("tools", &[]),
-    ("frame", &["json"]),
+    ("frame", &["event", "json"]),
     ("io", &["event", "json"]),
     ("format", &["event", "frame", "json"]),
     ("dialect", &["event", "json", "scan", "tools"]),
@@ -44,14 +44,7 @@ const FOREIGN: &[(&str, &str)] = &[];
 /// Circles of imports that are still to go: the files of each, or more. A row that
 /// is not needed any more is a failure.
 const CIRCLES: &[&[&str]] = &[
-    &[
-        "assemble/call.rs",
-        "assemble/context.rs",
-        "assemble/errors.rs",
-        "assemble/message.rs",
-        "assemble/mod.rs",
-        "assemble/pending.rs",
-    ],
+    &["assemble/context.rs", "assemble/failures.rs"],
     &["commands/messages.rs", "commands/parallel.rs"],
     // A row's fields are read by functions of load, which makes a grammar of the row.
     &[
@@ -61,9 +54,9 @@ const CIRCLES: &[&[&str]] = &[
         "dialect/body/values.rs",
         "dialect/load.rs",
         "dialect/machine/grammar.rs",
+        "dialect/rows/tags.rs",
         "dialect/spec.rs",
     ],
-    &["dialect/machine/mod.rs", "dialect/machine/search.rs"],
     &["format/gemini/call.rs", "format/gemini/payload.rs"],
     &[
         "format/openai_chat/calls.rs",

@@ -138,7 +138,9 @@ impl BodyReader {
                 calls.begin(emit)?;
                 let (taken, was_raw) =
                     scanner.push_raw(text, &mut |piece| calls.fragment(piece, emit))?;
-                if was_raw && !std::mem::replace(is_raw, true) {
+                *is_raw |= was_raw;
+                if *is_raw && scanner.status() != Status::Open {
+                    *is_raw = false;
                     warn_control(emit)?;
                 }
                 calls.push_raw(text.get(..taken).unwrap_or_default());

@@ -28,6 +28,10 @@ fn markers_in_prose_are_no_calls() {
                 // Of these rows, only the beginning of a message is a marker.
                 continue;
             }
+            // A marker that closes itself is a whole call, which may stand in a line.
+            if marker.ends_with("/>") {
+                continue;
+            }
             for prose in [
                 format!("It writes {marker} and then the name."),
                 format!("See {marker}."),
