@@ -180,6 +180,7 @@ mod repeat;
 mod scan;
 #[cfg(feature = "cli")]
 mod status;
+mod turns;
 
 pub use assemble::AssemblerConfig;
 #[doc(hidden)]

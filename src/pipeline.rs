@@ -20,6 +20,7 @@ use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult};
 use crate::repeat::Repeats;
 use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
+use crate::turns::Turns;
 
 /// How one input is read. The default detects everything.
 ///
@@ -59,6 +60,11 @@ pub struct Config {
     pub frame: frame::FrameConfig,
     /// How fragments are assembled.
     pub assembly: assemble::AssemblerConfig,
+    /// Also emit what the next request has to hold of each message: of the choice that is followed,
+    /// or the first one.
+    pub turn: bool,
+    /// The most bytes that a turn may take; 0 is no limit.
+    pub max_memory: usize,
     /// Compare each record with the last one before it is decoded: the same
     /// output, several times as fast.
     pub repeat: bool,
@@ -75,6 +81,8 @@ impl Default for Config {
             tools: None,
             frame: frame::FrameConfig::default(),
             assembly: assemble::AssemblerConfig::default(),
+            turn: false,
+            max_memory: 1 << 30,
             repeat: true,
         }
     }
@@ -112,6 +120,7 @@ impl Default for Config {
 pub struct Pipeline {
     framer: AutoFramer,
     layers: Layers,
+    turns: Option<Turns>,
     /// How many bytes have been fed.
     length: u64,
 }
@@ -125,7 +134,8 @@ impl Pipeline {
         Pipeline {
             framer: AutoFramer::new(framing, config.frame),
             layers: Layers {
-                repeats: Repeats::new(config.repeat, config.frame),
+                // A turn is made of every frame.
+                repeats: Repeats::new(config.repeat && !config.turn, config.frame),
                 decoder: AutoDecoder::new(config.format),
                 halves: Halves::default(),
                 markup: Markup::new(
@@ -142,6 +152,9 @@ impl Pipeline {
                 }),
                 is_torn: false,
             },
+            turns: config
+                .turn
+                .then(|| Turns::new(config.assembly.choice.unwrap_or(0), config.max_memory)),
             length: 0,
         }
     }
@@ -153,34 +166,52 @@ impl Pipeline {
 
     /// Takes the next bytes of the input. Fails only if `sink` does.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, layers, length } = self;
-        *length += bytes.len() as u64;
-        let body = framer.body(bytes, &mut |frame| layers.frame(frame, sink))?;
-        let mut rest = &*body;
-        while !rest.is_empty() {
-            while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
-                framer.skip(taken);
-                rest = rest.get(taken..).unwrap_or_default();
+        self.length += bytes.len() as u64;
+        self.through(sink, |framer, layers, turns, sink| {
+            let body = framer.body(bytes, &mut |frame| layers.frame(frame, turns, sink))?;
+            let mut rest = &*body;
+            while !rest.is_empty() {
+                while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
+                    framer.skip(taken);
+                    rest = rest.get(taken..).unwrap_or_default();
+                }
+                rest = framer.step(rest, &mut |frame| layers.frame(frame, turns, sink))?;
             }
-            rest = framer.step(rest, &mut |frame| layers.frame(frame, sink))?;
-        }
-        layers.flush(sink)
+            layers.flush(sink)
+        })
     }
 
     /// The input has ended. Fails only if `sink` does.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Pipeline { framer, layers, length } = self;
-        framer.finish(&mut |frame| layers.frame(frame, sink))?;
-        layers.finish(*length, sink)
+        let length = self.length;
+        self.through(sink, |framer, layers, turns, sink| {
+            framer.finish(&mut |frame| layers.frame(frame, turns, sink))?;
+            layers.finish(length, sink)
+        })
     }
 
     /// A signal stops the program: emits what was held back, and ends the open
     /// message with an error. Fails only if `sink` does.
     pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
-        let layers = &mut self.layers;
-        layers.assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
-        layers.finish(self.length, sink)
+        let length = self.length;
+        self.through(sink, |_, layers, _, sink| {
+            layers.assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+            layers.finish(length, sink)
+        })
+    }
+
+    /// Runs the layers, with the sink that adds turns before `sink` if they are wanted.
+    fn through(
+        &mut self,
+        sink: &mut dyn Sink,
+        run: impl FnOnce(&mut AutoFramer, &mut Layers, Option<&Turns>, &mut dyn Sink) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Pipeline { framer, layers, turns, .. } = self;
+        match turns {
+            Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
+            None => run(framer, layers, None, sink),
+        }
     }
 }
 
@@ -197,7 +228,12 @@ struct Layers {
 
 impl Layers {
     /// Takes a frame through all layers.
-    fn frame(&mut self, frame: FrameResult<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    fn frame(
+        &mut self,
+        frame: FrameResult<'_>,
+        turns: Option<&Turns>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<()> {
         let frame = match frame {
             Ok(frame) => frame,
             Err(fault) => return self.fault(&fault, sink),
@@ -209,9 +245,18 @@ impl Layers {
         let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
+        if let Some(turns) = turns {
+            turns.begin_frame();
+        }
         repeats.feed(frame, decoder, halves, &mut |event| {
+            if let Some(turns) = turns {
+                turns.hear(&frame, &event.kind);
+            }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
-        })
+        })?;
+        let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
+        let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
+        assembler.feed(failure.into(), &mut |event| sink.feed(event))
     }
 
     /// Emits the texts of the records that were taken as repeats.

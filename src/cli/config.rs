@@ -19,6 +19,8 @@ impl Reading {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         Ok(Config {
             repeat: true,
+            turn: self.turn,
+            max_memory: self.max_memory.0,
             framing: self.framing,
             format: self.format,
             dialect: self.dialect.unwrap_or_default(),

@@ -104,10 +104,6 @@ pub struct Classify {
     /// The summaries come in the order of the FILEs.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
-
-    /// The most bytes that one message's summary may gather; 0 is no limit
-    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = LIMITS)]
-    pub max_memory: Size,
 }
 
 const CLASSIFY_EXAMPLES: &str = "\
@@ -267,6 +263,13 @@ pub struct Reading {
     #[arg(long)]
     pub raw: bool,
 
+    /// Also print turn: what the next request has to hold of the message
+    ///
+    /// In the provider's own JSON: the elements that its list of messages, items or contents grows
+    /// by, and the members to set. Of one choice: the one that --choice names, or the first.
+    #[arg(long)]
+    pub turn: bool,
+
     /// Add t_ms, milliseconds since the first byte, to every line
     #[arg(long)]
     pub timing: bool,
@@ -292,6 +295,10 @@ pub struct Reading {
     /// Calls inside text go no deeper than 128.
     #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
     pub max_depth: usize,
+
+    /// The most bytes that one message's summary, or its turn, may gather; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = LIMITS)]
+    pub max_memory: Size,
 
     /// What to read; `-`, or nothing, is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, action = ArgAction::Append)]

@@ -25,7 +25,8 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         Some(ChoiceFilter::One(choice)) => choice,
         None => 0,
     };
-    let job = Job::new(&args.reading, Print::Summary { choice, max_memory: args.max_memory.0 })?;
+    let job =
+        Job::new(&args.reading, Print::Summary { choice, max_memory: args.reading.max_memory.0 })?;
     let status = if args.jobs > 1 { parallel(&job, args.jobs.into())? } else { job.run()? };
     Ok(status.code(args.exit_code))
 }

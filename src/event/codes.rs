@@ -100,6 +100,8 @@ words! {
         ModelChanged = "model_changed",
         /// The message ended as its format says, but without a finish reason.
         NoFinishReason = "no_finish_reason",
+        /// Nothing of the message can be appended to a request: there is no `turn`.
+        NoTurn = "no_turn",
         /// The response says that it is still being made.
         NotFinished = "not_finished",
         /// A line of NDJSON that is not JSON was passed over.

@@ -94,6 +94,8 @@ pub enum Kind<'a> {
     Warning(Warning<'a>),
     /// A provider's event that has no meaning here.
     ProviderEvent(ProviderEvent<'a>),
+    /// What the next request has to hold of the message.
+    Turn(Turn<'a>),
     /// What the message cost. Decoders give the whole of what is known so far;
     /// the last one counts.
     Usage(Usage<'a>),
@@ -425,6 +427,15 @@ pub struct ProviderEvent<'a> {
     pub data: Output<'a>,
 }
 
+/// What the next request has to hold of a message, in the provider's own JSON.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn<'a> {
+    /// The elements that its list of messages, items or contents grows by: a JSON array.
+    pub append: &'a str,
+    /// The members that it has to have: a JSON object.
+    pub set: Option<&'a str>,
+}
+
 /// What a message cost, in tokens. Absent is not 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage<'a> {
@@ -471,6 +482,11 @@ impl FinishReason {
     /// not be whole.
     pub fn is_cut(self) -> bool {
         matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
+    }
+
+    /// Whether the answer came to nothing: it is no part of a conversation.
+    pub fn is_failure(self) -> bool {
+        matches!(self, FinishReason::Refusal | FinishReason::ContentFilter | FinishReason::Error)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Failure, Finish, InvalidToolCall, Kind, Output,
     ProviderEvent, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult,
-    Usage, Warning,
+    Turn, Usage, Warning,
 };
 
 /// Returns another text in place of each.
@@ -265,6 +265,14 @@ impl Texts for ProviderEvent<'_> {
     }
 }
 
+impl Texts for Turn<'_> {
+    type At<'b> = Turn<'b>;
+
+    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Turn<'b> {
+        Turn { append: map(self.append), set: self.set.map_texts(map) }
+    }
+}
+
 impl Texts for Usage<'_> {
     type At<'b> = Usage<'b>;
 
@@ -330,6 +338,7 @@ impl Texts for Kind<'_> {
             Kind::Block(it) => Kind::Block(it.map_texts(map)),
             Kind::Warning(it) => Kind::Warning(it.map_texts(map)),
             Kind::ProviderEvent(it) => Kind::ProviderEvent(it.map_texts(map)),
+            Kind::Turn(it) => Kind::Turn(it.map_texts(map)),
             Kind::Usage(it) => Kind::Usage(it.map_texts(map)),
             Kind::Finish(it) => Kind::Finish(it.map_texts(map)),
             Kind::Error(it) => Kind::Error(it.map_texts(map)),

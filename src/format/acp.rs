@@ -28,6 +28,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Acp::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

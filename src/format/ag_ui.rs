@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["threadId", "runId", "messageId", "delta"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() }),
+    request: None,
 };
 
 /// Types are written in capitals, as no other format does.

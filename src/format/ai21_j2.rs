@@ -21,4 +21,5 @@ pub(super) static FORMAT: Format = Format {
             ..Shape::of(&FORMAT)
         })
     },
+    request: None,
 };

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     },
+    request: None,
 };
 
 const USAGE: &[Row] = &[

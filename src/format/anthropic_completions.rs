@@ -26,4 +26,5 @@ pub(super) static FORMAT: Format = Format {
             ..Shape::of(&FORMAT)
         })
     },
+    request: None,
 };

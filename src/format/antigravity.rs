@@ -15,6 +15,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["step_index", "source", "status"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&ANTIGRAVITY)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -32,6 +32,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
     decoder: || Box::new(Agent::default()),
+    request: None,
 };
 
 /// A chunk is an agent's if it isn't a model's.

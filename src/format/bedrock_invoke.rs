@@ -32,6 +32,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["bytes", "p"],
     sniff,
     decoder: || Box::new(Invoke::default()),
+    request: None,
 };
 
 /// The event that pieces of an answer come in.

@@ -20,4 +20,5 @@ pub(super) static FORMAT: Format = Format {
             ..Shape::of(&FORMAT)
         })
     },
+    request: None,
 };

@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["ts", "say", "ask"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Cline::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["thread_id", "item"],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
     decoder: || Box::new(Codex::default()),
+    request: None,
 };
 
 fn is_ours(kind: &str) -> bool {

@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["payload", "instructions", "created_at"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&CODEX)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["deltaText", "completion", "stopReason"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Cody::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -19,6 +19,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["data", "history", "prompt", "output"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&COPILOT)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["apiKeySource", "tool_call", "call_id"],
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
+    request: None,
 };
 
 pub(super) static TRANSCRIPT: Format = Format {
@@ -30,6 +31,7 @@ pub(super) static TRANSCRIPT: Format = Format {
     evidence: &["role", "message.content", "bubble_rows"],
     sniff: |record| is_transcript(record).into(),
     decoder: || Box::new(LogDecoder::new(&FILE)),
+    request: None,
 };
 
 fn is_run(record: &Record) -> bool {

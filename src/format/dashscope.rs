@@ -39,6 +39,7 @@ pub(super) static FORMAT: Format = Format {
             progress: Progress::default(),
         })
     },
+    request: None,
 };
 
 const USAGE: &[Row] = &[

@@ -19,6 +19,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["session_id", "finalText", "toolName"],
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
+    request: None,
 };
 
 pub(super) static SESSION: Format = Format {
@@ -29,6 +30,7 @@ pub(super) static SESSION: Format = Format {
     evidence: &["id", "cwd"],
     sniff: |record| is_session(record).into(),
     decoder: || Box::new(LogDecoder::new(&FILE)),
+    request: None,
 };
 
 fn is_run(record: &Record) -> bool {

@@ -16,6 +16,7 @@ pub(crate) static FORMAT: Format = Format {
     evidence: &["error", "errors", "detail", "message", "Message", "title"],
     sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
     decoder: || Box::new(ErrorBody { started: false }),
+    request: None,
 };
 
 struct ErrorBody {

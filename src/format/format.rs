@@ -6,6 +6,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::format::support::emit::EventOut;
+use crate::format::turn::Request;
 use crate::frame::{Frame, Framing, Sniff};
 use crate::json;
 
@@ -99,6 +100,8 @@ pub struct Format {
     pub sniff: fn(&Record<'_>) -> Sniff,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
+    /// How a request goes on after an answer in this format, if there is such a request.
+    pub request: Option<&'static Request>,
 }
 
 impl Format {
@@ -107,7 +110,16 @@ impl Format {
     /// the `format` of a configuration.
     pub const fn new(name: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
         let (aliases, about, link, evidence) = (&[], "", "", &[]);
-        Format { name, aliases, about, link, evidence, sniff: |_| Sniff::No, decoder }
+        Format {
+            name,
+            aliases,
+            about,
+            link,
+            evidence,
+            sniff: |_| Sniff::No,
+            decoder,
+            request: None,
+        }
     }
 }
 

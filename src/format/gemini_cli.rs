@@ -37,6 +37,7 @@ pub(super) static FORMAT: Format = Format {
     ],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(GeminiCli::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

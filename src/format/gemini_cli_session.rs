@@ -21,6 +21,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["projectHash", "messages", "history", "parts"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&GEMINI)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -18,6 +18,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["message", "extension_id", "token_state"],
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
+    request: None,
 };
 
 pub(super) static SESSION: Format = Format {
@@ -28,6 +29,7 @@ pub(super) static SESSION: Format = Format {
     evidence: &["working_dir", "conversation", "created"],
     sniff: |record| is_session(record).into(),
     decoder: || Box::new(LogDecoder::new(&FILE)),
+    request: None,
 };
 
 fn is_run(record: &Record) -> bool {

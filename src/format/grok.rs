@@ -14,6 +14,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["content", "prompt_index", "model_id"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&GROK)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

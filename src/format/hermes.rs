@@ -14,6 +14,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["session_id", "session_start", "messages"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&HERMES)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

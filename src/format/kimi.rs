@@ -17,6 +17,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["protocol_version", "event", "message.payload", "params.payload"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&KIMI)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -32,4 +32,5 @@ pub(super) static FORMAT: Format = Format {
             ..Shape::of(&FORMAT)
         })
     },
+    request: None,
 };

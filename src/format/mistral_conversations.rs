@@ -26,6 +26,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["response_id", "conversation_id", "outputs"],
     sniff,
     decoder: || Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) }),
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

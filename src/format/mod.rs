@@ -62,6 +62,7 @@ pub(crate) mod support;
 pub(crate) mod table;
 pub(crate) mod text;
 mod tgi;
+pub(crate) mod turn;
 mod watsonx;
 mod workers_ai;
 mod writer_completions;
@@ -70,3 +71,6 @@ pub use format::{Decoder, Format, Record, Repeatable};
 pub use support::emit::{Done, EventOut};
 pub use support::payload::{Payload, read_records as read};
 pub use table::{FORMATS, find};
+pub use turn::{
+    Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
+};

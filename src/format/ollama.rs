@@ -27,6 +27,7 @@ pub(super) static CHAT: Format = Format {
     evidence: &["message", "done"],
     sniff: |record| sniff(record, "message", '{'),
     decoder: || Box::new(Ollama::new(&CHAT)),
+    request: None,
 };
 
 pub(super) static GENERATE: Format = Format {
@@ -37,6 +38,7 @@ pub(super) static GENERATE: Format = Format {
     evidence: &["response", "done"],
     sniff: |record| sniff(record, "response", '"'),
     decoder: || Box::new(Ollama::new(&GENERATE)),
+    request: None,
 };
 
 fn sniff(record: &Record, key: &str, start: char) -> Sniff {

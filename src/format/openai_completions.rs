@@ -34,6 +34,7 @@ pub(super) static FORMAT: Format = Format {
             awaits_done: false,
         })
     },
+    request: None,
 };
 
 /// Together writes `text.completion`, Writer no object at all.

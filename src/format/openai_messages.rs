@@ -44,6 +44,7 @@ pub(super) static FORMAT: Format = Format {
             has_call: false,
         })
     },
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

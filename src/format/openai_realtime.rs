@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["event_id", "session", "response"],
     sniff,
     decoder: || Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None }),
+    request: None,
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.

@@ -24,6 +24,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["sessionID", "part"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(OpenCode::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

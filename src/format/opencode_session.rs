@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["messageID", "sessionID", "info", "properties"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(OpenCodeSession::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -16,6 +16,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["sessionId", "uuid", "message.parts", "systemPayload"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&QWEN)),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

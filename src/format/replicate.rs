@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["urls", "version", "status", "output"],
     sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
     decoder: || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }),
+    request: None,
 };
 
 fn is_prediction(record: &Record) -> bool {

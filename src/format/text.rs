@@ -16,6 +16,7 @@ pub(crate) static FORMAT: Format = Format {
     evidence: &[],
     sniff: |record: &Record<'_>| record.framing.is_text().into(),
     decoder: || Box::new(Plain::default()),
+    request: None,
 };
 
 #[derive(Default)]

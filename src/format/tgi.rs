@@ -28,4 +28,5 @@ pub(super) static FORMAT: Format = Format {
             ..Shape::of(&FORMAT)
         })
     },
+    request: None,
 };

@@ -30,6 +30,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["response", "tool_calls", "success", "result"],
     sniff: |record| (is_record(record) || is_wrapper(record)).into(),
     decoder: || Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 }),
+    request: None,
 };
 
 fn is_record(record: &Record) -> bool {

@@ -52,6 +52,8 @@ pub(super) struct Gathered {
     calls: Line,
     invalid: Line,
     results: Line,
+    /// The turn, as the one member that it will be.
+    turn: Line,
     /// The usage, as the one member that it will be.
     usage: Line,
     warnings: Line,
@@ -167,6 +169,7 @@ impl Gathered {
             Kind::Warning(warning) => {
                 add(&mut self.warnings, |line| members::warning(warning, line));
             }
+            Kind::Turn(turn) => add(&mut self.turn, |line| members::turn(turn, line)),
             Kind::Usage(usage) => {
                 self.usage.clear();
                 add(&mut self.usage, |line| members::usage(usage, line));
@@ -209,6 +212,12 @@ impl Gathered {
             "tool_result",
             any(&self.results),
             "Results that are in the input.",
+        );
+        to.object(
+            "turn",
+            "turn",
+            any(&self.turn),
+            "What the next request has to hold of the message; only with `--turn`.",
         );
         let finish = match ending {
             Ending::Good(finish) => Some(finish),

@@ -6,7 +6,7 @@
 use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
-    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, Warning,
+    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Turn, Usage, Warning,
 };
 use crate::sink::VERSION;
 use crate::sink::line::Line;
@@ -162,6 +162,19 @@ impl Value for Object<'_> {
     }
 }
 
+/// The text of a JSON array.
+struct List<'a>(&'a str);
+
+impl Value for List<'_> {
+    fn schema() -> String {
+        "\"type\": \"array\"".into()
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.json(name, self.0);
+    }
+}
+
 /// The version of the schema.
 struct Version;
 
@@ -190,6 +203,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Block(_) => "block",
         Kind::Warning(_) => "warning",
         Kind::ProviderEvent(_) => "provider_event",
+        Kind::Turn(_) => "turn",
         Kind::Usage(_) => "usage",
         Kind::Finish(_) => "finish_reason",
         Kind::Error(_) => "error",
@@ -212,6 +226,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Block(it) => block(it, to),
         Kind::Warning(it) => warning(it, to),
         Kind::ProviderEvent(it) => provider_event(it, to),
+        Kind::Turn(it) => turn(it, to),
         Kind::Usage(it) => usage(it, to),
         Kind::Finish(it) => finish(it, to),
         Kind::Error(it) => failure(it, to),
@@ -364,6 +379,16 @@ pub(super) fn warning(warning: &Warning<'_>, to: &mut impl Members) {
 fn provider_event(event: &ProviderEvent<'_>, to: &mut impl Members) {
     to.optional("event", event.event, "The event's name, where the framing has one.");
     to.required("data", event.data, "Its payload: a JSON value, or text as a string.");
+}
+
+pub(super) fn turn(turn: &Turn<'_>, to: &mut impl Members) {
+    to.required(
+        "append",
+        List(turn.append),
+        "What the request's list of messages, items or contents grows by, in the provider's own JSON.",
+    );
+    let set = turn.set.map(|json| Object { json, is_minified: false });
+    to.optional("set", set, "The members of the request to set.");
 }
 
 pub(super) fn usage(usage: &Usage<'_>, to: &mut impl Members) {

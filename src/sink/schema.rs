@@ -3,7 +3,7 @@
 use crate::event::{
     Block, CallInput, Code, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolResult, Usage, Warning, WarningCode,
+    ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
 use crate::sink::classify::{Ending, Gathered, Type};
@@ -97,6 +97,11 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         (
             Kind::ProviderEvent(ProviderEvent { event: None, data: Output::Text("") }),
             "A provider's event that has no meaning here; only with `--raw`.",
+            "",
+        ),
+        (
+            Kind::Turn(Turn { append: "", set: None }),
+            "What the next request has to hold of the message; only with `--turn`.",
             "",
         ),
         (Kind::Usage(Usage::default()), "What the message cost, in tokens. Absent is not 0.", ""),

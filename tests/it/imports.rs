@@ -22,9 +22,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("status", &["event", "io", "sink"]),
     ("detect", &["event", "format", "frame", "json"]),
     ("repeat", &["event", "format", "frame", "json"]),
+    ("turns", &["event", "format", "frame", "json", "sink"]),
     (
         "pipeline",
-        &["assemble", "detect", "dialect", "event", "format", "frame", "repeat", "sink", "tools"],
+        &[
+            "assemble", "detect", "dialect", "event", "format", "frame", "repeat", "sink", "tools",
+            "turns",
+        ],
     ),
     ("cli", &["assemble", "dialect", "format", "frame", "json", "pipeline", "tools"]),
     (

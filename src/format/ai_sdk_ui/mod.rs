@@ -36,6 +36,7 @@ pub(super) static FORMAT: Format = Format {
         let (calls, free) = (Calls::default(), BTreeSet::new());
         Box::new(AiSdkUi { message, calls, free, awaits_done: false })
     },
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

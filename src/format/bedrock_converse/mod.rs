@@ -43,6 +43,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || {
         Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
     },
+    request: None,
 };
 
 /// The events of a stream, in their order.

@@ -41,6 +41,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["session_id", "sessionId", "uuid", "message"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(ClaudeCode::default()),
+    request: None,
 };
 
 struct ClaudeCode {

@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["delta", "message", "finish_reason"],
     sniff,
     decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

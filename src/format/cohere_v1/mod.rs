@@ -33,6 +33,7 @@ pub(super) static FORMAT: Format = Format {
             progress: Progress::default(),
         })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

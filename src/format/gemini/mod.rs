@@ -55,6 +55,7 @@ pub(super) static FORMAT: Format = Format {
             repeats: false,
         })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -37,6 +37,7 @@ pub(super) static FORMAT: Format = Format {
             steps: Steps::default(),
         })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -41,6 +41,7 @@ pub(super) static FORMAT: Format = Format {
         let (model, parts) = (None, Parts::default());
         Box::new(GeminiLive { message, model, is_interrupted: false, parts })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -35,6 +35,7 @@ pub(super) static FORMAT: Format = Format {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Assistants { message, steps: Steps::default(), parts: BTreeMap::new() })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -43,6 +43,7 @@ pub(super) static FORMAT: Format = Format {
             repeats: false,
         })
     },
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

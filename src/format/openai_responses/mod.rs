@@ -37,6 +37,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["response", "item", "output"],
     sniff,
     decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
+    request: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -33,6 +33,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Pi::default()),
+    request: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -1,0 +1,135 @@
+//! The way back: what the next request has to hold of an answer, in the provider's own JSON.
+//!
+//! A format whose provider has a conversation gives a [`Request`]: which member of a request the
+//! conversation is, a [`Turn`] that gathers what came of an answer, and how results, tools and a
+//! choice of tools are written. Formats that are one provider's kin share one.
+
+use std::borrow::Cow;
+
+use crate::event::{FinishReason, Output, Reason};
+use crate::frame::Frame;
+
+/// How the conversation of a request goes on: the row of a provider.
+#[derive(Debug)]
+pub struct Request {
+    /// The member that holds the conversation: `messages`, `input`, `contents`.
+    pub list: &'static str,
+    /// The member that takes the place of the conversation before, where a provider keeps it: the
+    /// id of the last answer. The list then holds only what is new.
+    pub by_id: Option<&'static str>,
+    /// A new builder for one choice of a message.
+    pub turn: fn(choice: u64) -> Box<dyn Turn>,
+    /// Fits the elements of a turn to the request that they are appended to: its ids, what a server
+    /// that stores nothing can read.
+    pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
+    /// The calls in the elements of a turn that the caller has to answer, in their order.
+    pub calls: fn(append: &[String]) -> Vec<Call>,
+    /// The elements that answer calls: all calls of the turn, in their order.
+    pub results: fn(answers: &[Answer<'_>]) -> Vec<String>,
+    /// The element that is a user's text: where results stand in text.
+    pub user: fn(text: &str) -> String,
+    /// The member that declares tools, and its value.
+    pub tools: fn(tools: &[Declaration]) -> (&'static str, String),
+    /// Where the request says which tools may be called.
+    pub choice: Option<&'static ToolChoice>,
+}
+
+/// Gathers what the next request has to hold of one choice of a message, from the frames of the
+/// provider.
+pub trait Turn {
+    /// Takes the next frame of the message.
+    fn feed(&mut self, frame: &Frame<'_>);
+    /// About how many bytes are kept.
+    fn size(&self) -> usize;
+    /// The message ended well: returns what is to be appended.
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete>;
+}
+
+/// How a message ended.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// Why the model stopped.
+    pub finish_reason: FinishReason,
+    /// The calls that must not be run, in the order of their indexes.
+    pub invalid: Vec<Invalid>,
+}
+
+/// A call that must not be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// Its place among all calls of the choice, in order of first appearance.
+    pub index: u64,
+    /// The provider's id, if it sent one.
+    pub id: Option<String>,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Invalid {
+    /// True if nothing of the call goes back: it is not whole, or has no name to be answered by.
+    pub fn is_dropped(&self) -> bool {
+        matches!(self.reason, Reason::Truncated | Reason::NoName)
+    }
+}
+
+/// What a request grows by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appended {
+    /// Elements of the conversation, each a JSON object as text.
+    pub append: Vec<String>,
+    /// Members of the request to set: a name, and JSON as text.
+    pub set: Vec<(&'static str, String)>,
+}
+
+/// Why nothing of a message can be appended: a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incomplete(pub Cow<'static, str>);
+
+/// A call in a turn, as far as its answer needs it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// The provider's id that the answer repeats; none if it sent none.
+    pub id: Option<String>,
+    /// The tool's name.
+    pub name: String,
+    /// The provider's type of the call, if it is no plain function.
+    pub kind: Option<String>,
+    /// The provider's JSON of the call.
+    pub json: String,
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// What the tool gave: text, or JSON. A list of MCP's blocks of content is translated into the
+    /// provider's; one of the provider's own passes as it is.
+    pub output: Output<'a>,
+    /// True if the tool failed.
+    pub is_error: bool,
+}
+
+/// A tool that the model may call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub schema: String,
+}
+
+/// Where and how a request says which tools may be called.
+#[derive(Debug)]
+pub struct ToolChoice {
+    /// The paths that it may stand at, keys joined by dots.
+    pub paths: &'static [&'static str],
+    /// True if this value, as JSON text, makes the model call a tool.
+    pub is_forced: fn(json: &str) -> bool,
+    /// The value that leaves it to the model, as JSON; none if the member has to go.
+    pub auto: Option<&'static str>,
+    /// The value that forbids calls, as JSON; none if there is no such thing.
+    pub none: Option<&'static str>,
+}

@@ -1,0 +1,204 @@
+//! The layer of `--turn`: gathers what the next request has to hold of a message.
+//!
+//! It hears three things: the frames, which a provider's [`Turn`] is built from; what the decoder
+//! makes of them, which shows where a message begins; and how the assembler ends it, which decides
+//! if there is a turn at all.
+
+use std::cell::RefCell;
+use std::io;
+
+use crate::event::owned::Owned;
+use crate::event::{Event, FinishReason, Kind, Pieces, Turn, Usage, Warning, WarningCode};
+use crate::format;
+use crate::format::turn;
+use crate::format::turn::{Appended, Ending, Incomplete, Invalid};
+use crate::frame::Frame;
+use crate::json;
+use crate::sink::Sink;
+
+/// Gathers the turn of one choice of each message.
+///
+/// Its cells are borrowed for as long as one of its own methods runs, never while another layer is
+/// called.
+pub(crate) struct Turns {
+    state: RefCell<State>,
+    /// The usage of the open message, held until it is known how the message ends.
+    usage: RefCell<Option<Owned<Usage<'static>>>>,
+}
+
+struct State {
+    choice: u64,
+    /// The most bytes that a turn may take; 0 is no limit.
+    max: usize,
+    /// The open message.
+    message: Option<Message>,
+    /// True if the frame that is being decoded has been given to a builder.
+    is_taken: bool,
+}
+
+struct Message {
+    format: String,
+    /// None if the format has no requests.
+    builder: Option<Box<dyn turn::Turn>>,
+    invalid: Vec<Invalid>,
+}
+
+impl Turns {
+    /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
+    /// limit.
+    pub(crate) fn new(choice: u64, max: usize) -> Self {
+        let state = State { choice, max, message: None, is_taken: true };
+        Turns { state: RefCell::new(state), usage: RefCell::default() }
+    }
+
+    /// The next frame is about to be decoded.
+    pub(crate) fn begin_frame(&self) {
+        self.state.borrow_mut().is_taken = false;
+    }
+
+    /// Hears what the decoder makes of a frame. The frame belongs to the message that is open when
+    /// it says something new; a frame that only ends a message may begin the next one.
+    pub(crate) fn hear(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
+        match kind {
+            Kind::Start(_) | Kind::CallEnd(_) | Kind::Usage(_) | Kind::End => {}
+            Kind::Warning(_) | Kind::Error(_) => {}
+            _ => self.state.borrow_mut().take(frame),
+        }
+    }
+
+    /// The frame has been decoded. Returns a message if the turn takes more than it may.
+    pub(crate) fn end_frame(&self, frame: &Frame<'_>) -> Option<String> {
+        let mut state = self.state.borrow_mut();
+        state.take(frame);
+        let builder = state.message.as_ref()?.builder.as_ref()?;
+        let is_over = state.max != 0 && builder.size() > state.max;
+        is_over.then(|| format!("the turn is larger than --max-memory {}", state.max))
+    }
+
+    /// Returns a sink that adds each message's turn to what `sink` is fed.
+    pub(crate) fn tap<'t>(&'t self, sink: &'t mut dyn Sink) -> Tap<'t> {
+        Tap { turns: self, sink }
+    }
+}
+
+impl State {
+    fn take(&mut self, frame: &Frame<'_>) {
+        if let Some(message) = &mut self.message
+            && !std::mem::replace(&mut self.is_taken, true)
+            && let Some(builder) = &mut message.builder
+        {
+            builder.feed(frame);
+        }
+    }
+}
+
+impl Message {
+    fn new(format: &str, choice: u64) -> Self {
+        let request = format::find(format).and_then(|row| row.request);
+        let builder = request.map(|request| (request.turn)(choice));
+        Message { format: format.to_owned(), builder, invalid: Vec::new() }
+    }
+
+    /// Returns the turn of a message that ended well.
+    fn finish(self, finish_reason: FinishReason) -> Result<Appended, Incomplete> {
+        let why = match finish_reason {
+            FinishReason::Error => "the provider gave an error as its finish reason",
+            FinishReason::Refusal => "the model refused",
+            FinishReason::ContentFilter => "a filter stopped the model",
+            _ => "nothing is left of the message",
+        };
+        let Some(mut builder) = self.builder else {
+            let message = format!("{} is no format of a conversation", self.format);
+            return Err(Incomplete(message.into()));
+        };
+        if finish_reason.is_failure() {
+            return Err(Incomplete(why.into()));
+        }
+        let appended = builder.finish(&Ending { finish_reason, invalid: self.invalid })?;
+        let is_empty = appended.append.is_empty();
+        if is_empty { Err(Incomplete(why.into())) } else { Ok(appended) }
+    }
+}
+
+/// A sink that adds the turn of each message that ends well, before its usage.
+pub(crate) struct Tap<'t> {
+    turns: &'t Turns,
+    sink: &'t mut dyn Sink,
+}
+
+impl Tap<'_> {
+    /// Takes the message out of the layer, if there is one that this event ends.
+    fn ended(&self, event: &Event<'_>) -> Option<Message> {
+        let mut state = self.turns.state.borrow_mut();
+        let is_of_choice = event.choice == state.choice;
+        let choice = state.choice;
+        let message = state.message.as_mut();
+        match event.kind {
+            Kind::Start(start) => state.message = Some(Message::new(start.format, choice)),
+            Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
+                let id = call.id.map(str::to_owned);
+                let invalid = Invalid { index: call.index, id, reason: call.reason };
+                message?.invalid.push(invalid);
+            }
+            Kind::Finish(_) if is_of_choice => return state.message.take(),
+            Kind::Error(_) => state.message = None,
+            _ => {}
+        }
+        None
+    }
+
+    /// Emits a turn, or the reason why there is none.
+    fn turn(&mut self, turn: Result<Appended, Incomplete>, choice: u64) -> io::Result<()> {
+        let Appended { append, set } = match turn {
+            Ok(appended) => appended,
+            Err(Incomplete(why)) => {
+                let message = format!("there is nothing to append to the request: {why}");
+                let (code, message) = (WarningCode::NoTurn, message.as_str());
+                let warning = Warning { code, message, offset: None, index: None };
+                return self.sink.feed(Event::new(choice, Kind::Warning(warning)));
+            }
+        };
+        let append = format!("[{}]", append.join(","));
+        let members = set.iter().map(|(key, json)| format!("{}:{json}", json::quote(key)));
+        let set = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let set = Some(set.as_str()).filter(|set| *set != "{}");
+        self.sink.feed(Event::new(choice, Kind::Turn(Turn { append: &append, set })))
+    }
+}
+
+impl Sink for Tap<'_> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if let Kind::Usage(usage) = event.kind {
+            // It is the last line but one.
+            *self.turns.usage.borrow_mut() = Some(Owned::new(usage));
+            return Ok(());
+        }
+        let ended = self.ended(&event);
+        if let Kind::Finish(finish) = event.kind
+            && let Some(message) = ended
+        {
+            self.turn(message.finish(finish.finish_reason), event.choice)?;
+        }
+        let usage = self.turns.usage.borrow_mut().take();
+        if let Some(usage) = usage {
+            self.sink.feed(Kind::Usage(usage.get()).into())?;
+        }
+        self.sink.feed(event)
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.sink.feed_pieces(pieces)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.sink.finish()
+    }
+
+    fn is_full(&self) -> bool {
+        self.sink.is_full()
+    }
+}
