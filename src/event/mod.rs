@@ -188,6 +188,14 @@ pub struct Reasoning<'a> {
     pub item_id: Option<&'a str>,
 }
 
+impl Reasoning<'_> {
+    /// True if it is the signature of the thought before it, and nothing else.
+    pub(crate) fn is_signature(&self) -> bool {
+        let only = Reasoning { signature: self.signature, ..Reasoning::default() };
+        self.signature.is_some() && *self == only
+    }
+}
+
 /// How a fragment names the call that it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {

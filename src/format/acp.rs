@@ -134,7 +134,7 @@ impl Acp {
                 self.session.say(Voice::Answer, Source::Delta, 0, &text, out)
             }
             ("agent_thought_chunk", Some(text)) => {
-                self.session.say(Voice::Thought, Source::Delta, 0, &text, out)
+                self.session.say(Voice::Thought(None), Source::Delta, 0, &text, out)
             }
             ("agent_message_chunk", None) => match update.get("content") {
                 Some(block) => self.session.block(0, &Object::new(block), out),

@@ -85,7 +85,7 @@ impl Cline {
             "text" | "completion_result" => self.say(Voice::Answer, &text, out),
             "reasoning" => {
                 let text = message.text("reasoning").unwrap_or(text);
-                self.say(Voice::Thought, &text, out)
+                self.say(Voice::Thought(None), &text, out)
             }
             "followup" | "plan_mode_respond" => {
                 let inner = Object::new(text.as_str());

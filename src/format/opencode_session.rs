@@ -206,7 +206,7 @@ impl OpenCodeSession {
                 if is_begun { self.session.call(part, Executor::Agent, out) } else { Ok(()) }
             }
             "text" | "reasoning" => {
-                let voice = if kind == "text" { Voice::Answer } else { Voice::Thought };
+                let voice = if kind == "text" { Voice::Answer } else { Voice::Thought(None) };
                 self.voices.insert(id, voice);
                 let text = part.text("text").unwrap_or_default();
                 self.session.say(voice, Source::Item, 0, &text, out)

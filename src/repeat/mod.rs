@@ -241,7 +241,8 @@ struct Delta {
 enum DeltaKind {
     /// Of the answer, or of a channel beside it.
     Text(Option<String>),
-    Reasoning,
+    /// Of a thought, or of one of its parts.
+    Reasoning(Option<u64>),
     Refusal,
     /// A fragment of a call's arguments, and nothing else.
     Call(Key),
@@ -251,8 +252,15 @@ impl Delta {
     fn of(event: &Event<'_>) -> Option<Self> {
         let kind = match event.kind {
             Kind::Text(text) => DeltaKind::Text(text.channel.map(str::to_owned)),
-            Kind::Reasoning(Reasoning { signature: None, redacted: None, .. }) => {
-                DeltaKind::Reasoning
+            Kind::Reasoning(thought)
+                if thought
+                    == (Reasoning {
+                        text: thought.text,
+                        part: thought.part,
+                        ..Reasoning::default()
+                    }) =>
+            {
+                DeltaKind::Reasoning(thought.part)
             }
             Kind::Refusal(_) => DeltaKind::Refusal,
             Kind::CallPart(part)
@@ -274,7 +282,9 @@ impl Delta {
     fn event<'t>(&'t self, text: &'t str) -> Event<'t> {
         let kind = match &self.kind {
             DeltaKind::Text(channel) => Kind::Text(Text { text, channel: channel.as_deref() }),
-            DeltaKind::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            DeltaKind::Reasoning(part) => {
+                Kind::Reasoning(Reasoning { text, part: *part, ..Reasoning::default() })
+            }
             DeltaKind::Refusal => Kind::Refusal(text),
             DeltaKind::Call(key) => Kind::CallPart(CallPart {
                 key: *key,

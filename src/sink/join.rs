@@ -58,8 +58,12 @@ impl<S: Sink> Sink for Join<S> {
             self.release(None)?;
             return self.inner.feed(event);
         };
+        // A signature is of the thought before it, whatever part of it came last.
+        let closes = matches!(event.kind, Kind::Reasoning(thought) if thought.is_signature());
         let is_next = |(choice, held): &(u64, Owned<Kind<'static>>)| {
-            *choice == event.choice && held.get() == shared
+            let held = held.get();
+            let is_thought = matches!(held, Kind::Reasoning(_));
+            *choice == event.choice && (held == shared || (closes && is_thought))
         };
         if !self.held.as_ref().is_some_and(is_next) {
             self.release(None)?;

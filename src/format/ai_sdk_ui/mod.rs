@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         let (calls, free) = (Calls::default(), BTreeSet::new());
-        Box::new(AiSdkUi { message, calls, free, awaits_done: false })
+        Box::new(AiSdkUi { message, calls, free, thoughts: 0, awaits_done: false })
     },
     request: None,
 };
@@ -78,6 +78,8 @@ struct AiSdkUi {
     calls: Calls,
     /// Calls whose input is free text.
     free: BTreeSet<String>,
+    /// How many thoughts have begun, one right after another.
+    thoughts: u64,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
 }
@@ -111,10 +113,17 @@ impl AiSdkUi {
             self.message.begin(part.message_id.non_empty(), None, out)?;
         }
         match kind {
+            "reasoning-start" => self.thoughts += 1,
+            "text-start" | "tool-input-start" | "tool-input-available" | "start-step" => {
+                self.thoughts = 0;
+            }
+            _ => {}
+        }
+        match kind {
             "start" | "message-metadata" => self.metadata(part, out),
             "start-step" | "finish-step" | "text-start" | "text-end" => out.flush(),
             "text-delta" => part.delta.as_ref().map_or(Ok(()), |text| out.text(0, text)),
-            "reasoning-start" | "reasoning-delta" | "reasoning-end" => reasoning(part, out),
+            "reasoning-start" | "reasoning-delta" | "reasoning-end" => self.reasoning(part, out),
             "error" => error::report(&text(frame), out),
             "abort" => {
                 let reason = part.reason.non_empty();
@@ -164,19 +173,22 @@ impl AiSdkUi {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         (self.calls, self.free) = (Calls::default(), BTreeSet::new());
+        self.thoughts = 0;
         self.message.end(out)
     }
-}
 
-/// Thinking, with what its provider wants back.
-fn reasoning(part: &Part, out: &mut EventOut) -> Done {
-    if let Some(text) = &part.delta {
-        out.reasoning(0, text)?;
+    /// Thinking, with what its provider wants back.
+    fn reasoning(&mut self, part: &Part, out: &mut EventOut) -> Done {
+        match (&part.delta, self.thoughts) {
+            (Some(text), 0) => out.reasoning(0, text)?,
+            (Some(text), thought) => out.reasoning_part(0, thought, text)?,
+            (None, _) => {}
+        }
+        if let Some(signature) = part.signature() {
+            out.signature(0, &signature)?;
+        }
+        part.redacted().map_or(Ok(()), |data| out.redacted(0, &data))
     }
-    if let Some(signature) = part.signature() {
-        out.signature(0, &signature)?;
-    }
-    part.redacted().map_or(Ok(()), |data| out.redacted(0, &data))
 }
 
 fn text<'f>(frame: &Frame<'f>) -> Cow<'f, str> {

@@ -77,7 +77,7 @@ impl State {
     /// A piece of a text.
     pub(super) fn piece(&mut self, at: (Slot, u64), piece: &Str, out: &mut EventOut) -> Done {
         self.note(at, piece);
-        emit(at.0, self.channel, piece, out)
+        emit(at, self.channel, piece, out)
     }
 
     /// A piece of a text has been emitted.
@@ -145,7 +145,7 @@ impl State {
             return Ok(());
         }
         match text.emitted.rest(whole) {
-            Some(rest) => emit(at.0, self.channel, &rest, out),
+            Some(rest) => emit(at, self.channel, &rest, out),
             None => out.warn(
                 WarningCode::TextMismatch,
                 "a text was repeated at its end, but not as its pieces had it",
@@ -239,11 +239,17 @@ impl State {
     }
 }
 
-fn emit(slot: Slot, channel: Option<&'static str>, piece: &Str, out: &mut EventOut) -> Done {
+fn emit(
+    (slot, index): (Slot, u64),
+    channel: Option<&'static str>,
+    piece: &Str,
+    out: &mut EventOut,
+) -> Done {
     match slot {
         Slot::Answer => out.text_on(0, channel, piece),
         Slot::Refusal => out.refusal(0, piece),
-        Slot::Summary | Slot::Thought => out.reasoning(0, piece),
+        Slot::Summary => out.reasoning_part(0, index.saturating_add(1), piece),
+        Slot::Thought => out.reasoning(0, piece),
     }
 }
 

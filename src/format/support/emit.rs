@@ -125,7 +125,12 @@ impl<'o> EventOut<'o> {
 
     /// Emits a piece of reasoning.
     pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
-        self.piece(choice, Slot::Reasoning, piece)
+        self.piece(choice, Slot::Reasoning(None), piece)
+    }
+
+    /// Emits a piece of a part of the reasoning; `part` counts from 1.
+    pub fn reasoning_part(&mut self, choice: u64, part: u64, piece: &Str<'_>) -> io::Result<()> {
+        self.piece(choice, Slot::Reasoning(Some(part)), piece)
     }
 
     /// Emits a piece of a refusal.

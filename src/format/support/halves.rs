@@ -11,12 +11,12 @@ use crate::json::Str;
 pub struct Halves(pub(crate) BTreeMap<(u64, Slot), u16>);
 
 /// The text that a piece continues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Slot {
     /// Of the answer, or of a channel beside it.
     Text(Option<&'static str>),
-    #[default]
-    Reasoning,
+    /// Of a thought, or of one of its parts.
+    Reasoning(Option<u64>),
     Refusal,
     Call(Key),
 }
@@ -26,7 +26,9 @@ impl Slot {
     pub(crate) fn kind<'t>(self, text: &'t str) -> Kind<'t> {
         match self {
             Slot::Text(channel) => Kind::Text(Text { text, channel }),
-            Slot::Reasoning => Kind::Reasoning(Reasoning { text, ..Reasoning::default() }),
+            Slot::Reasoning(part) => {
+                Kind::Reasoning(Reasoning { text, part, ..Reasoning::default() })
+            }
             Slot::Refusal => Kind::Refusal(text),
             Slot::Call(key) => Kind::CallPart(CallPart {
                 key,

@@ -186,12 +186,16 @@ impl LogDecoder {
             }
             What::Text | What::Thought => {
                 self.turn(record);
-                let voice = if what == What::Text { Voice::Answer } else { Voice::Thought };
+                let voice = if what == What::Text { Voice::Answer } else { Voice::Thought(None) };
                 self.session.say(voice, Source::Delta, 0, &text, out)
             }
-            What::TextEvent | What::ThoughtEvent => {
+            What::TextEvent => {
                 self.turn(record);
-                let voice = if what == What::TextEvent { Voice::Answer } else { Voice::Thought };
+                self.session.say(Voice::Answer, Source::Event, 0, &text, out)
+            }
+            What::ThoughtEvent => {
+                self.turn(record);
+                let voice = self.session.next_thought();
                 self.session.say(voice, Source::Event, 0, &text, out)
             }
             What::Call => session.call(&object, Executor::Agent, out),

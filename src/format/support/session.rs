@@ -26,10 +26,16 @@ pub(crate) enum Voice {
     Answer,
     /// A remark between calls.
     Commentary,
-    /// A thought.
-    Thought,
+    /// A thought, or this part of it, from 1.
+    Thought(Option<u64>),
     /// A refusal.
     Refusal,
+}
+
+impl Voice {
+    fn is_thought(self) -> bool {
+        matches!(self, Voice::Thought(_))
+    }
 }
 
 /// How a log says the same text more than once.
@@ -90,6 +96,8 @@ struct Turn {
     /// The pieces since the last call: their number, and their hash.
     joined: (usize, DefaultHasher),
     has_text: bool,
+    /// How many thoughts were told of, one right after another.
+    thoughts: u64,
     /// Why the model stopped last.
     reason: Option<String>,
 }
@@ -194,6 +202,7 @@ impl Turn {
             echoes: HashMap::new(),
             joined: (0, DefaultHasher::new()),
             has_text: false,
+            thoughts: 0,
             reason: None,
         }
     }
@@ -221,6 +230,14 @@ impl Session {
     /// True if the message that is open has said any text.
     pub(crate) fn has_text(&self) -> bool {
         self.turn.has_text
+    }
+
+    /// Returns the voice of the next thought in a row: a part of its own, where
+    /// an event tells of it and names no message.
+    pub(crate) fn next_thought(&mut self) -> Voice {
+        self.turn.thoughts += 1;
+        let part = Some(self.turn.thoughts).filter(|_| self.repeats == Repeats::ByText);
+        Voice::Thought(part)
     }
 
     /// Begins a message, unless one is open.
@@ -270,11 +287,15 @@ impl Session {
             return Ok(());
         }
         self.begin(out)?;
-        self.turn.has_text |= voice != Voice::Thought;
+        if !voice.is_thought() {
+            self.turn.has_text = true;
+            self.turn.thoughts = 0;
+        }
         match voice {
             Voice::Answer => out.text(0, &text)?,
             Voice::Commentary => out.text_on(0, Some("commentary"), &text)?,
-            Voice::Thought => out.reasoning(0, &text)?,
+            Voice::Thought(None) => out.reasoning(0, &text)?,
+            Voice::Thought(Some(part)) => out.reasoning_part(0, part, &text)?,
             Voice::Refusal => out.refusal(0, &text)?,
         }
         if source == Source::Delta { Ok(()) } else { out.flush() }
@@ -308,7 +329,7 @@ impl Session {
         if source == Source::Delta {
             return false;
         }
-        let is_thought = voice == Voice::Thought;
+        let is_thought = voice.is_thought();
         let balance = self.turn.echoes.entry(hash(&(is_thought, text.as_str()))).or_default();
         let step = if source == Source::Event { -1 } else { 1 };
         let is_echo = balance.signum() == -step;
@@ -318,7 +339,7 @@ impl Session {
 
     /// True if a text is the pieces since the last call, joined.
     fn is_joined(&mut self, voice: Voice, text: &Str) -> bool {
-        if voice == Voice::Thought {
+        if voice.is_thought() {
             return false;
         }
         let (count, pieces) = &mut self.turn.joined;
@@ -362,15 +383,15 @@ impl Session {
         let is_aside = message.word("phase").is_some_and(|phase| phase == "commentary");
         let voice = if is_aside { Voice::Commentary } else { Voice::Answer };
         if let Some(thought) = message.text(THOUGHTS) {
-            self.say(Voice::Thought, Source::Item, 0, &thought, out)?;
+            self.say(Voice::Thought(None), Source::Item, 0, &thought, out)?;
         }
         for (place, json) in message.each("thoughts").into_iter().enumerate() {
             let thought = Object::new(json);
             let text = thought.text("description|text").unwrap_or_default();
             let subject = thought.word("subject").map_or(String::new(), |word| word + "\n");
-            let gap = if place > 0 { "\n\n" } else { "" };
-            let text = Str::from_bytes(format!("{gap}{subject}{}", text.as_str()).as_bytes());
-            self.say(Voice::Thought, Source::Item, place, &text, out)?;
+            let text = Str::from_bytes(format!("{subject}{}", text.as_str()).as_bytes());
+            let part = Some(place as u64 + 1);
+            self.say(Voice::Thought(part), Source::Item, place, &text, out)?;
         }
         if let Some(redacted) = message.word("reasoningOpaque|encryptedContent") {
             self.begin(out)?;
@@ -440,15 +461,18 @@ impl Session {
     fn thought(&mut self, place: usize, block: &Object, out: &mut EventOut) -> Done {
         let mut is_shown = false;
         for json in [block.get("summary"), block.get("content")].into_iter().flatten() {
-            for part in elements(json).unwrap_or_default() {
-                let text = Object::new(part).text("text").unwrap_or_default();
+            let parts = elements(json).unwrap_or_default();
+            let has_several = parts.len() > 1;
+            for (part, json) in (1..).zip(parts) {
+                let text = Object::new(json).text("text").unwrap_or_default();
                 is_shown |= text != Str::default();
-                self.say(Voice::Thought, Source::Item, place, &text, out)?;
+                let voice = Voice::Thought(Some(part).filter(|_| has_several));
+                self.say(voice, Source::Item, place, &text, out)?;
             }
         }
         if let Some(text) = block.text("thinking|think|reasoning|text|summary|content") {
             is_shown |= text != Str::default();
-            self.say(Voice::Thought, Source::Item, place, &text, out)?;
+            self.say(Voice::Thought(None), Source::Item, place, &text, out)?;
         }
         match block.word("data|encrypted_content") {
             Some(data) if !is_shown => out.redacted(0, &data)?,
@@ -489,6 +513,7 @@ impl Session {
         executor: Executor,
         out: &mut EventOut,
     ) -> Done {
+        self.turn.thoughts = 0;
         let kind = call.word("type").unwrap_or_default();
         let name = call.word(NAME).or_else(|| {
             Some(kind.clone())
