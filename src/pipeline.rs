@@ -145,11 +145,11 @@ impl Pipeline {
                     config.tools.clone(),
                     config.assembly.max_args,
                 ),
-                assembler: Assembler::new(assemble::AssemblerConfig {
-                    tools: config.tools.clone(),
-                    format: config.format.map_or("unknown", |format| format.name).into(),
-                    ..config.assembly.clone()
-                }),
+                assembler: Assembler::new(
+                    config.assembly.clone(),
+                    config.tools.clone(),
+                    config.format.map(|format| format.name),
+                ),
                 is_torn: false,
             },
             turns: config

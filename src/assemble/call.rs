@@ -144,8 +144,8 @@ impl Call {
         if let Some(item_id) = part.item_id {
             self.item_id = Some(item_id.to_owned());
         }
-        self.add_arguments(part.arguments, out.config);
-        if out.config.deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
+        self.add_arguments(part.arguments, out.config());
+        if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
     /// A name may be repeated on each fragment, grow, or come in pieces; once
@@ -249,7 +249,7 @@ impl Call {
             && self.scanner.status() == Status::Empty
             && let Some(placeholder) = self.placeholder.take()
         {
-            self.add_arguments(Arguments::Done(&placeholder), out.config);
+            self.add_arguments(Arguments::Done(&placeholder), out.config());
         }
         let input = match self.fault {
             Some(reason) => Err(reason),
@@ -264,7 +264,7 @@ impl Call {
         if self.id.as_deref().is_some_and(|sent| sent != id) {
             out.warn(REUSED_ID, Some(self.index))?;
         }
-        if out.config.deltas {
+        if out.config().deltas {
             if !self.started {
                 self.emit_start(&id, out)?;
             }
@@ -310,9 +310,7 @@ impl Call {
         if self.name.trim_ascii().is_empty() {
             return Ok(Err(Reason::NoName));
         }
-        if out.config.tools.as_ref().is_some_and(|tools| !tools.has(&self.name))
-            && self.executor.is_none()
-        {
+        if out.is_unknown_tool(&self.name) && self.executor.is_none() {
             if self.source.is_none() {
                 return Ok(Err(Reason::UnknownTool));
             }
@@ -322,7 +320,7 @@ impl Call {
         if self.is_free {
             return Ok(Ok(self.arguments.clone()));
         }
-        let (json, inference) = match self.object(out.config.max_depth) {
+        let (json, inference) = match self.object(out.config().max_depth) {
             Ok(found) => found,
             Err(reason) => return Ok(Err(reason)),
         };

@@ -1,9 +1,5 @@
 //! What the user asked for, as far as whole messages are concerned.
 
-use std::sync::Arc;
-
-use crate::tools::Tools;
-
 /// The options of an [`Assembler`](crate::assemble::Assembler).
 #[derive(Clone, Debug)]
 pub struct AssemblerConfig {
@@ -23,10 +19,6 @@ pub struct AssemblerConfig {
     pub max_calls: usize,
     /// How deeply arguments may be nested; 0 is no limit.
     pub max_depth: usize,
-    /// The tools that there are, if they are known.
-    pub tools: Option<Arc<Tools>>,
-    /// The format's name, for a message that ends before it is known.
-    pub format: String,
 }
 
 impl Default for AssemblerConfig {
@@ -40,8 +32,6 @@ impl Default for AssemblerConfig {
             max_args: 64 << 20,
             max_calls: 1024,
             max_depth: crate::json::MAX_DEPTH,
-            tools: None,
-            format: "unknown".into(),
         }
     }
 }

@@ -1,38 +1,55 @@
 //! Where a message's events go, with what all of its parts need to know.
 
 use std::io;
+use std::sync::Arc;
 
 use crate::assemble::config::AssemblerConfig;
-use crate::assemble::failures::OwnedFailure;
 use crate::event::owned::Owned;
 use crate::event::{Code, Emit, Event, Failure, Kind, Warning, WarningCode};
+use crate::tools::Tools;
 
+/// A failure that is kept until the message ends.
+pub(super) type OwnedFailure = Owned<Failure<'static>>;
+
+/// All that the parts of a message need to know.
+pub(super) struct Context {
+    pub(super) config: AssemblerConfig,
+    /// The tools that the model was given, if they are known.
+    pub(super) tools: Option<Arc<Tools>>,
+    /// The open message's first warning, which ends it with an error under
+    /// `--strict`.
+    pub(super) warned: Option<String>,
+}
+
+/// Takes the events of one choice.
 pub(super) struct Out<'a, 'e> {
     pub(super) choice: u64,
-    pub(super) config: &'a AssemblerConfig,
-    /// The message's first warning.
-    warned: &'a mut Option<String>,
+    context: &'a mut Context,
     emit: &'a mut Emit<'e>,
 }
 
 impl<'a, 'e> Out<'a, 'e> {
-    pub(super) fn new(
-        choice: u64,
-        config: &'a AssemblerConfig,
-        warned: &'a mut Option<String>,
-        emit: &'a mut Emit<'e>,
-    ) -> Self {
-        Out { choice, config, warned, emit }
+    pub(super) fn new(choice: u64, context: &'a mut Context, emit: &'a mut Emit<'e>) -> Self {
+        Out { choice, context, emit }
     }
 
     /// Returns the way out for another choice.
     pub(super) fn of(&mut self, choice: u64) -> Out<'_, 'e> {
-        Out { choice, config: self.config, warned: self.warned, emit: self.emit }
+        Out { choice, context: self.context, emit: self.emit }
+    }
+
+    pub(super) fn config(&self) -> &AssemblerConfig {
+        &self.context.config
+    }
+
+    /// True if the tools are known, and none has this name.
+    pub(super) fn is_unknown_tool(&self, name: &str) -> bool {
+        self.context.tools.as_ref().is_some_and(|tools| !tools.has(name))
     }
 
     pub(super) fn emit(&mut self, kind: Kind<'_>) -> io::Result<()> {
         if let Kind::Warning(warning) = &kind {
-            self.warned.get_or_insert_with(|| warning.message.to_owned());
+            self.context.warned.get_or_insert_with(|| warning.message.to_owned());
         }
         (self.emit)(Event::new(self.choice, kind))
     }
@@ -53,7 +70,7 @@ impl<'a, 'e> Out<'a, 'e> {
 
     /// Returns what a message with a warning ends with, if warnings are errors.
     pub(super) fn strict_failure(&self) -> Option<OwnedFailure> {
-        let warning = self.warned.as_ref().filter(|_| self.config.strict)?;
+        let warning = self.context.warned.as_ref().filter(|_| self.config().strict)?;
         let message = format!("--strict: {warning}");
         Some(Owned::new(Failure::new(Code::Malformed, &message, None)))
     }

@@ -3,12 +3,9 @@
 
 use std::{io, mem};
 
-use crate::assemble::context::Out;
+use crate::assemble::context::{Out, OwnedFailure};
 use crate::event::owned::Owned;
 use crate::event::{Code, Failure, Kind, ProviderEvent, Warning, WarningCode};
-
-/// A failure that is kept until the message ends.
-pub(super) type OwnedFailure = Owned<Failure<'static>>;
 
 #[derive(Default)]
 pub(super) struct Failures {
@@ -87,7 +84,7 @@ fn warn(failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
     let Some(code) = WarningCode::of_error(code) else { return Ok(()) };
     out.emit(Kind::Warning(Warning { code, message, offset, index: None }))?;
     match raw {
-        Some(data) if out.config.raw => {
+        Some(data) if out.config().raw => {
             out.emit(Kind::ProviderEvent(ProviderEvent { event: None, data }))
         }
         _ => Ok(()),

@@ -114,13 +114,13 @@ impl Message {
         let index = match found {
             Some(index) => index,
             None => {
-                let max = out.config.max_calls;
+                let max = out.config().max_calls;
                 if max != 0 && self.count >= max {
                     let message = format!("more tool calls than --max-calls {max}");
                     return self.error(Failure::new(Code::Limit, &message, None), out);
                 }
                 self.count += 1;
-                state.calls.add(out.config.max_depth)
+                state.calls.add(out.config().max_depth)
             }
         };
         state.calls.remember(part, index);
@@ -147,7 +147,7 @@ impl Message {
         for mut call in state.calls.take(end.key) {
             let is_last = state.calls.is_last(&call);
             match end.fault {
-                Some((Reason::Malformed, text)) if is_last && call.may_be_text(out.config) => {
+                Some((Reason::Malformed, text)) if is_last && call.may_be_text(out.config()) => {
                     state.calls.forget(&call);
                     out.emit(Kind::Text(Text { text, channel: None }))?;
                 }

@@ -14,32 +14,33 @@ mod failures;
 mod ids;
 mod message;
 
+use std::sync::Arc;
 use std::{io, mem};
 
 use crate::event::owned::Owned;
 use crate::event::{
     CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Warning, WarningCode,
 };
+use crate::tools::Tools;
 pub use config::AssemblerConfig;
-use context::Out;
+use context::{Context, Out};
 use message::Message;
 
-/// The framing while no frame has come.
-const NO_FRAMING: &str = "unknown";
+/// The name of a framing or a format that is not known yet.
+const UNKNOWN: &str = "unknown";
 /// The most that may wait for the message that it belongs to, in bytes.
 const MAX_PENDING: usize = 64 << 10;
 
 /// Turns the deltas of decoders into whole calls and whole messages.
 pub struct Assembler {
-    config: AssemblerConfig,
+    context: Context,
+    /// The format's name, for a message that ends before it is known.
+    format: &'static str,
     framing: &'static str,
     message: Option<Message>,
     /// Warnings, errors and provider events that came before the message that
     /// they belong to.
     pending: Vec<Owned<Kind<'static>>>,
-    /// The open message's first warning, which ends it with an error under
-    /// `--strict`.
-    warned: Option<String>,
     /// True once a message has begun.
     has_begun: bool,
     /// True if the rest of the input can't be framed.
@@ -48,14 +49,20 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// An assembler for one input.
-    pub fn new(config: AssemblerConfig) -> Self {
+    /// Returns an assembler for one input: `tools` are those that the model was
+    /// given, if they are known, and `format` is the wire format's name, if one
+    /// was chosen.
+    pub fn new(
+        config: AssemblerConfig,
+        tools: Option<Arc<Tools>>,
+        format: Option<&'static str>,
+    ) -> Self {
         Assembler {
-            config,
-            framing: NO_FRAMING,
+            context: Context { config, tools, warned: None },
+            format: format.unwrap_or(UNKNOWN),
+            framing: UNKNOWN,
             message: None,
             pending: Vec::new(),
-            warned: None,
             has_begun: false,
             is_lost: false,
             stopped: false,
@@ -87,7 +94,7 @@ impl Assembler {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::End => self.end(emit),
-            Kind::ProviderEvent(_) if !self.config.raw => Ok(()),
+            Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
             _ if event.kind.is_of_choice() && self.is_other_choice(event.choice) => Ok(()),
             kind => {
                 let choice = event.choice;
@@ -97,7 +104,7 @@ impl Assembler {
                     return if size < MAX_PENDING { Ok(()) } else { self.flush_pending(emit) };
                 }
                 self.open(emit)?;
-                let mut out = Out::new(choice, &self.config, &mut self.warned, emit);
+                let mut out = Out::new(choice, &mut self.context, emit);
                 let stop = match &mut self.message {
                     Some(message) => message.feed(event, &mut out)?,
                     None => false,
@@ -130,8 +137,8 @@ impl Assembler {
         let is_left = !self.has_begun || self.needs_message();
         if self.message.is_none() && is_left && !self.stopped {
             message = match self.framing {
-                NO_FRAMING if length == 0 => "the input is empty",
-                NO_FRAMING => "the input holds no data, only blank lines, comments or the like",
+                UNKNOWN if length == 0 => "the input is empty",
+                UNKNOWN => "the input holds no data, only blank lines, comments or the like",
                 _ => "the input holds no message",
             };
             self.open(emit)?;
@@ -181,12 +188,12 @@ impl Assembler {
 
     /// True if fragments of a call may come as one.
     fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
-        let message = self.message.as_ref().filter(|_| !self.config.deltas);
+        let message = self.message.as_ref().filter(|_| !self.context.config.deltas);
         message.is_some_and(|message| message.joins(choice, part))
     }
 
     fn is_other_choice(&self, choice: u64) -> bool {
-        self.config.choice.is_some_and(|wanted| wanted != choice)
+        self.context.config.choice.is_some_and(|wanted| wanted != choice)
     }
 
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -196,8 +203,8 @@ impl Assembler {
         self.has_begun = true;
         let mut message = Message::default();
         emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
-        self.warned = None;
-        let mut out = Out::new(0, &self.config, &mut self.warned, emit);
+        self.context.warned = None;
+        let mut out = Out::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
             message.feed(pending.get().into(), &mut out)?;
         }
@@ -210,8 +217,7 @@ impl Assembler {
         if self.message.is_some() {
             return Ok(());
         }
-        let format = self.config.format.clone();
-        self.start(Start { format: &format, ..Start::default() }, emit)
+        self.start(Start { format: self.format, ..Start::default() }, emit)
     }
 
     fn end(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -228,14 +234,14 @@ impl Assembler {
     /// `cut` is the reason if the message has not come to its own end.
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(mut message) = self.message.take() else { return Ok(()) };
-        let mut out = Out::new(0, &self.config, &mut self.warned, emit);
+        let mut out = Out::new(0, &mut self.context, emit);
         message.cut_open_calls(&mut out)?;
         let mut failure = message.failures.finish(cut, &mut out)?;
         if failure.is_none() {
             message.check_finish(&mut out)?;
             failure = out.strict_failure();
         }
-        let main = message.first_choice().or(self.config.choice).unwrap_or(0);
+        let main = message.first_choice().or(out.config().choice).unwrap_or(0);
         if failure.is_none() {
             message.finish_others(main, &mut out)?;
         }

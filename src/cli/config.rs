@@ -47,7 +47,6 @@ impl Reading {
                 max_args: self.max_args.0,
                 max_calls: self.max_calls,
                 max_depth: self.max_depth,
-                ..AssemblerConfig::default()
             },
         })
     }

@@ -195,7 +195,7 @@ pub fn assembly(bytes: &[u8]) {
         max_args: if flags & 32 != 0 { 8 } else { 0 },
         ..AssemblerConfig::default()
     };
-    let mut assembler = Assembler::new(options);
+    let mut assembler = Assembler::new(options, None, None);
     let mut printed = Vec::new();
     let mut sink = Join::new(Ndjson::new(&mut printed, Label::default()));
     for step in script.chunks(2) {
