@@ -13,6 +13,8 @@ mod context;
 mod failures;
 mod ids;
 mod message;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::{io, mem};
