@@ -9,9 +9,9 @@ use crate::io::{Input, Output, Progress, Task, die, pump};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
-use crate::status::{Status, Witness};
+use crate::status::{Outcome, Status, Witness};
 
-use crate::commands::parallel::parallel;
+use crate::commands::parallel::{Finished, parallel};
 use crate::commands::{Inputs, Lost, conclude, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
@@ -27,7 +27,10 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     };
     let job =
         Job::new(&args.reading, Print::Summary { choice, max_memory: args.reading.max_memory.0 })?;
-    let status = if args.jobs > 1 { parallel(&job, args.jobs.into())? } else { job.run()? };
+    let status = match args.jobs {
+        0 | 1 => job.run()?,
+        threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
+    };
     Ok(status.code(args.exit_code))
 }
 
@@ -38,19 +41,18 @@ enum Print {
 }
 
 /// A command with its options resolved and their files read; shared by all inputs.
-pub(super) struct Job<'a> {
-    pub(super) inputs: Inputs<'a>,
+struct Job<'a> {
+    inputs: Inputs<'a>,
     reading: &'a Reading,
     print: Print,
     config: Config,
 }
 
 /// The result of one input.
-#[derive(Default)]
-pub(super) struct Report {
-    pub(super) status: Status,
+struct Report {
+    status: Status,
     /// The signal that ended it.
-    pub(super) signal: Option<i32>,
+    signal: Option<i32>,
 }
 
 impl<'a> Job<'a> {
@@ -83,7 +85,7 @@ impl<'a> Job<'a> {
     }
 
     /// Reads one input to its end. Fails only if writing does.
-    pub(super) fn read(
+    fn read(
         &self,
         name: &str,
         input: &mut Input<'_>,
@@ -104,6 +106,20 @@ impl<'a> Job<'a> {
         let ended = pump(input, &mut reader, progress)?;
         let signal = conclude(&ended, name, stderr, &mut status);
         Ok(Report { status, signal })
+    }
+
+    /// Reads one input to its end, with its output kept in memory.
+    fn read_whole(&self, name: &str) -> Finished {
+        let mut result = Finished::default();
+        let Finished { status, out, stderr } = &mut result;
+        if let Some(mut input) = self.inputs.open(name, stderr, status) {
+            match self.read(name, &mut input, out, stderr, &Progress::none()) {
+                Ok(report) => *status = report.status,
+                // Writing to memory does not fail.
+                Err(_) => status.note(Outcome::Io),
+            }
+        }
+        result
     }
 
     fn sink<'o>(&self, out: &'o mut dyn Write, label: Label) -> Box<dyn Sink + 'o> {

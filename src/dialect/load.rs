@@ -15,13 +15,9 @@
 //! body = { parameters = { open = "<arg{@key=name}>", close = "</arg>" } }
 //! ```
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Deserializer};
-
 use crate::dialect::error::DialectError;
 use crate::dialect::machine::grammar::Grammar;
-use crate::dialect::spec::{Dialect, Tag, TagRole};
+use crate::dialect::spec::Dialect;
 
 /// Parses a dialect from TOML.
 ///
@@ -47,32 +43,6 @@ pub fn load(text: &str) -> Result<&'static Dialect, DialectError> {
     }
     Grammar::new(&dialect).map_err(DialectError::invalid)?;
     Ok(Box::leak(Box::new(dialect)))
-}
-
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
-    Ok(String::deserialize(deserializer)?.leak())
-}
-
-pub(super) fn texts<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<&'static [&'static str], D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
-    Ok(texts.into_iter().map(|text| &*text.leak()).collect::<Vec<_>>().leak())
-}
-
-pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<&'static [T], D::Error> {
-    Ok(Vec::<T>::deserialize(deserializer)?.leak())
-}
-
-pub(super) fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Tag], D::Error> {
-    let tags = BTreeMap::<String, TagRole>::deserialize(deserializer)?;
-    Ok(tags
-        .into_iter()
-        .map(|(name, role)| Tag { name: name.leak(), role })
-        .collect::<Vec<_>>()
-        .leak())
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@
 pub(crate) mod body;
 mod error;
 pub(crate) mod hf_template;
+mod leak;
 pub(crate) mod load;
 pub(crate) mod machine;
 mod markup;

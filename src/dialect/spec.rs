@@ -1,9 +1,11 @@
 //! The row of a dialect: its regions and sections, and the forms of its calls. A
 //! user's TOML file has the same fields.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
 
-use crate::dialect::load;
+use serde::{Deserialize, Deserializer};
+
+use crate::dialect::leak;
 
 /// A word of a row. Built-in rows are part of the program; a user's is loaded
 /// once and never freed.
@@ -17,13 +19,13 @@ pub type Words = &'static [Word];
 #[serde(deny_unknown_fields)]
 pub struct Dialect {
     /// Its name on the command line and in the output.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub name: Word,
     /// Names that engines have for it.
-    #[serde(default, deserialize_with = "load::texts")]
+    #[serde(default, deserialize_with = "leak::texts")]
     pub aliases: Words,
     /// The models that write so.
-    #[serde(default, deserialize_with = "load::texts")]
+    #[serde(default, deserialize_with = "leak::texts")]
     pub models: Words,
     /// The place that its text begins in, unless `--start-in` names another.
     #[serde(default)]
@@ -32,20 +34,20 @@ pub struct Dialect {
     #[serde(default)]
     pub auto: bool,
     /// Tags by name, the short way to write regions and calls: see [`Tag`].
-    #[serde(default, deserialize_with = "load::tags")]
+    #[serde(default, deserialize_with = "tags")]
     pub tags: &'static [Tag],
     /// Regions of text that isn't the answer, or is only a part of it.
-    #[serde(default, rename = "region", deserialize_with = "load::list")]
+    #[serde(default, rename = "region", deserialize_with = "leak::list")]
     pub regions: &'static [Region],
     /// The markup around groups of calls. If there is any, calls are parsed only
     /// inside.
-    #[serde(default, rename = "section", deserialize_with = "load::list")]
+    #[serde(default, rename = "section", deserialize_with = "leak::list")]
     pub sections: &'static [Section],
     /// The forms of a call.
-    #[serde(default, rename = "call", deserialize_with = "load::list")]
+    #[serde(default, rename = "call", deserialize_with = "leak::list")]
     pub calls: &'static [Call],
     /// Patterns of markers without a meaning, which are dropped from the text.
-    #[serde(default, deserialize_with = "load::texts")]
+    #[serde(default, deserialize_with = "leak::texts")]
     pub drops: Words,
 }
 
@@ -86,6 +88,16 @@ pub struct Tag {
     pub role: TagRole,
 }
 
+/// Reads a table of tags: their roles by their names.
+fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Tag], D::Error> {
+    let tags = BTreeMap::<String, TagRole>::deserialize(deserializer)?;
+    Ok(tags
+        .into_iter()
+        .map(|(name, role)| Tag { name: name.leak(), role })
+        .collect::<Vec<_>>()
+        .leak())
+}
+
 /// The meaning of a tag's inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -107,15 +119,15 @@ pub enum TagRole {
 #[serde(deny_unknown_fields)]
 pub struct Region {
     /// The pattern of its opener.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub open: Word,
     /// The pattern of its closer; empty if only the markers of `ends` end it.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub close: Word,
     /// The meaning of its text.
     pub role: Role,
     /// The channel of its text, or the block's name.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub name: Word,
     /// The markers that end it beside its closer.
     #[serde(default)]
@@ -168,10 +180,10 @@ pub enum Role {
 #[serde(deny_unknown_fields)]
 pub struct Section {
     /// The pattern of its opener; a call's opener must follow it.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub open: Word,
     /// The pattern of its closer.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub close: Word,
     /// True if it is never missing: calls outside of it are text.
     #[serde(default)]
@@ -206,16 +218,16 @@ pub enum StartIn {
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// The pattern of its opener, which may hold the tool's name.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub open: Word,
     /// The pattern of its closer; empty if the call ends with its body.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub close: Word,
     /// The form of its inside.
     pub body: Body,
     /// Patterns of which one must follow the opener. If there is none, the body's
     /// own beginning must.
-    #[serde(default, deserialize_with = "load::texts")]
+    #[serde(default, deserialize_with = "leak::texts")]
     pub next: Words,
     /// True if it is a call only where `--tools` has the tool.
     #[serde(default)]
@@ -291,7 +303,7 @@ pub enum Body {
     Literal(Envelope),
     /// Braces with bare keys, and strings between these delimiters. The opener
     /// has the name.
-    Braces(#[serde(deserialize_with = "load::text")] Word),
+    Braces(#[serde(deserialize_with = "leak::text")] Word),
     /// Text as it is, which is the only argument.
     Raw(Raw),
     /// YAML: a mapping of the arguments. The opener has the name.
@@ -308,16 +320,16 @@ pub enum Body {
 #[serde(deny_unknown_fields, default)]
 pub struct Envelope {
     /// Keys of the name.
-    #[serde(deserialize_with = "load::texts")]
+    #[serde(deserialize_with = "leak::texts")]
     pub name: Words,
     /// Keys of the arguments.
-    #[serde(deserialize_with = "load::texts")]
+    #[serde(deserialize_with = "leak::texts")]
     pub arguments: Words,
     /// Keys of the id.
-    #[serde(deserialize_with = "load::texts")]
+    #[serde(deserialize_with = "leak::texts")]
     pub id: Words,
     /// Keys of an array of calls, or of an object that holds the call's parts.
-    #[serde(deserialize_with = "load::texts")]
+    #[serde(deserialize_with = "leak::texts")]
     pub inner: Words,
     /// True if an object's only key is the name, and its value the arguments.
     pub keyed: bool,
@@ -349,15 +361,15 @@ impl Default for Envelope {
 pub struct Parameters {
     /// The pattern of the opener, with the key, and the type if the model
     /// writes one.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub open: Word,
     /// The pattern of the closer. It closes the value only where another
     /// opener or the call's closer follows: elsewhere it's part of the value.
     /// Empty, if only these end the value.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub close: Word,
     /// The key of an array's elements, if values hold elements of their own.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub item: Word,
     /// The type of a value that no schema declares.
     #[serde(default)]
@@ -386,9 +398,9 @@ pub enum Untyped {
 #[serde(deny_unknown_fields)]
 pub struct Raw {
     /// The tool's name, unless the opener has it.
-    #[serde(default, deserialize_with = "load::text")]
+    #[serde(default, deserialize_with = "leak::text")]
     pub name: Word,
     /// The argument's key.
-    #[serde(deserialize_with = "load::text")]
+    #[serde(deserialize_with = "leak::text")]
     pub key: Word,
 }

@@ -2,24 +2,8 @@
 
 use std::ops::Range;
 
-use crate::scan::pattern::{Pattern, Token};
+use crate::scan::pattern::{Captures, Pattern, Token, is_word};
 use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
-
-/// What a match remembers: words by their names, and a tag's attributes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Captures {
-    /// Words, by the names that the pattern gives them.
-    pub words: Vec<(String, String)>,
-    /// All attributes of the tag.
-    pub attributes: Vec<(String, String)>,
-}
-
-impl Captures {
-    /// The word that is remembered under a name.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
-    }
-}
 
 /// How far an attempt has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,13 +257,6 @@ fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -
         Some(_) if length < MAX_ATTRIBUTES => Step::Take,
         Some(_) => Step::Fail,
     }
-}
-
-/// What names of tools, keys and ids are made of.
-pub(super) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')
-        || byte >= 0x80
 }
 
 /// The attributes in the inside of a tag, their values in double, single or no

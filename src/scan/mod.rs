@@ -9,9 +9,9 @@ mod attempt;
 mod finder;
 mod pattern;
 
-pub(crate) use attempt::{Attempt, Captures, Match};
+pub(crate) use attempt::{Attempt, Match};
 pub(crate) use finder::{Finder, Lookahead, find_any};
-pub(crate) use pattern::{Pattern, Place};
+pub(crate) use pattern::{Captures, Pattern, Place};
 
 /// The longest word, in bytes: tools have names, not stories.
 pub(crate) const MAX_WORD: usize = 256;

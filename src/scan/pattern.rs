@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::scan::Captures;
-use crate::scan::attempt::is_word;
-
 /// A marker's form. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -52,6 +49,22 @@ pub(super) struct Wanted {
     pub(super) attribute: String,
     pub(super) may_miss: bool,
     pub(super) is_escaped: bool,
+}
+
+/// What a match remembers: words by their names, and a tag's attributes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Captures {
+    /// Words, by the names that the pattern gives them.
+    pub words: Vec<(String, String)>,
+    /// All attributes of the tag.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Captures {
+    /// The word that is remembered under a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
+    }
 }
 
 impl Pattern {
@@ -291,6 +304,13 @@ fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
         Some(Token::Literal(literal)) => Some(literal.clone()),
         _ => None,
     }
+}
+
+/// What names of tools, keys and ids are made of.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')
+        || byte >= 0x80
 }
 
 fn literal(text: &str) -> Token {

@@ -41,36 +41,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("main", &[]),
 ];
 
-/// Imports that are still to go: a file, and a room that it may not use. A row
-/// that is not needed any more is a failure.
-const FOREIGN: &[(&str, &str)] = &[];
-
-/// Circles of imports that are still to go: the files of each, or more. A row that
-/// is not needed any more is a failure.
-const CIRCLES: &[&[&str]] = &[
-    &["assemble/context.rs", "assemble/failures.rs"],
-    &["commands/messages.rs", "commands/parallel.rs"],
-    // A row's fields are read by functions of load, which makes a grammar of the row.
-    &[
-        "dialect/body/calls.rs",
-        "dialect/body/json.rs",
-        "dialect/body/mod.rs",
-        "dialect/body/values.rs",
-        "dialect/load.rs",
-        "dialect/machine/grammar.rs",
-        "dialect/rows/tags.rs",
-        "dialect/spec.rs",
-    ],
-    &["format/gemini/call.rs", "format/gemini/payload.rs"],
-    &[
-        "format/openai_chat/calls.rs",
-        "format/openai_chat/content.rs",
-        "format/openai_chat/payload.rs",
-        "format/openai_chat/reasoning.rs",
-    ],
-    &["scan/attempt.rs", "scan/pattern.rs"],
-];
-
 /// A file of `src`, as a module.
 struct Module {
     /// Its path from `src`, for messages.
@@ -279,7 +249,6 @@ fn check(wrong: &[String]) {
 fn rooms_use_what_they_may() {
     let all = Crate::read();
     let mut wrong = Vec::new();
-    let mut needed: BTreeSet<&(&str, &str)> = BTreeSet::new();
     let mut unused: BTreeSet<(&str, &str)> =
         ROOMS.iter().flat_map(|(name, may)| may.iter().map(|used| (*name, *used))).collect();
     for module in all.0.values().filter(|module| module.file != "lib.rs") {
@@ -289,17 +258,12 @@ fn rooms_use_what_they_may() {
         };
         for used in all.used(module).into_iter().map(self::room).filter(|used| used != room) {
             unused.remove(&(*room, used));
-            let exception = FOREIGN.iter().find(|row| **row == (module.file.as_str(), used));
-            if !may.contains(&used) && exception.is_none() {
+            if !may.contains(&used) {
                 wrong.push(format!("{}: {room} may not use {used}", module.file));
             }
-            needed.extend(exception);
         }
     }
-    let stale = FOREIGN.iter().filter(|row| !needed.contains(row));
-    wrong.extend(
-        stale.chain(&unused).map(|(name, used)| format!("stale: {name} does not use {used}")),
-    );
+    wrong.extend(unused.iter().map(|(name, used)| format!("stale: {name} does not use {used}")));
     check(&wrong);
 }
 
@@ -322,14 +286,8 @@ fn the_table_of_rooms_is_in_order() {
 fn files_of_a_room_stand_in_no_circle() {
     let all = Crate::read();
     let circles = all.circles();
-    let is_part = |circle: &[&str], of: &[&str]| circle.iter().all(|file| of.contains(file));
-    let is_known = |circle: &&Vec<&str>| CIRCLES.iter().any(|known| is_part(circle, known));
-    let new = circles.iter().filter(|circle| !is_known(circle));
-    let new = new.map(|circle| format!("a circle: {}", circle.join(" ")));
-    let is_gone = |known: &&&[&str]| !circles.iter().any(|circle| is_part(circle, known));
-    let gone = CIRCLES.iter().filter(is_gone);
-    let gone = gone.map(|circle| format!("stale: no circle any more: {}", circle.join(" ")));
-    check(&new.chain(gone).collect::<Vec<_>>());
+    let wrong = circles.iter().map(|circle| format!("a circle: {}", circle.join(" ")));
+    check(&wrong.collect::<Vec<_>>());
 }
 
 #[test]

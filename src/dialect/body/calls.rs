@@ -7,10 +7,9 @@ use std::sync::Arc;
 use crate::dialect::body::elements::Elements;
 use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning, WarningCode};
 use crate::json;
+use crate::json::Scanner;
 use crate::scan::Captures;
-use crate::tools::Tools;
-
-use crate::dialect::body::values::Value;
+use crate::tools::{Tools, Types};
 
 /// How much of a call's text may be markup around its arguments, in bytes.
 const MAX_MARKUP: usize = 64 << 10;
@@ -56,6 +55,27 @@ pub(super) struct OpenCall {
     pub(super) values: Vec<Value>,
     /// The arguments that are elements and have ended.
     pub(super) elements: Elements,
+}
+
+/// A value that is open.
+#[derive(Default)]
+pub(super) struct Value {
+    pub(super) key: String,
+    /// The types it may have; `None` if it's JSON where it can be read as that.
+    pub(super) types: Option<Types>,
+    /// True if the model itself wrote that it's no string.
+    pub(super) is_declared: bool,
+    /// Its text, unless that is emitted as it comes.
+    pub(super) text: String,
+    pub(super) is_streaming: bool,
+    /// Follows it as JSON, if it can be no string.
+    pub(super) scanner: Option<Scanner>,
+    /// True if it's all of the arguments, in YAML.
+    pub(super) is_yaml: bool,
+    /// True if it's an element.
+    pub(super) is_nested: bool,
+    /// The elements inside it, if it may hold any.
+    pub(super) elements: Option<Elements>,
 }
 
 impl Calls {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::dialect::body::calls::{Calls, Emit, Value};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
@@ -10,27 +10,6 @@ use crate::event::{Arguments, Reason};
 use crate::json;
 use crate::json::Scanner;
 use crate::tools::{Schema, Types};
-
-/// A value that is open.
-#[derive(Default)]
-pub(crate) struct Value {
-    key: String,
-    /// The types it may have; `None` if it's JSON where it can be read as that.
-    types: Option<Types>,
-    /// True if the model itself wrote that it's no string.
-    is_declared: bool,
-    /// Its text, unless that is emitted as it comes.
-    text: String,
-    is_streaming: bool,
-    /// Follows it as JSON, if it can be no string.
-    scanner: Option<Scanner>,
-    /// True if it's all of the arguments, in YAML.
-    is_yaml: bool,
-    /// True if it's an element.
-    is_nested: bool,
-    /// The elements inside it, if it may hold any.
-    elements: Option<Elements>,
-}
 
 /// The opener of an argument's value.
 pub(crate) struct Opener<'o> {

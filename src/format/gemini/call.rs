@@ -3,8 +3,7 @@
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::format::gemini::payload::word;
-use crate::format::support::payload::OptionalStr;
+use crate::format::support::payload::{OptionalStr, word};
 use crate::json::Str;
 
 /// A call, or a fragment of one: one with nothing in it closes the call.

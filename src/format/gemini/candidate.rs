@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::event::{Block, FinishReason, Kind};
 use crate::format::gemini::parts::Parts;
-use crate::format::gemini::payload::{Candidate, word};
+use crate::format::gemini::payload::Candidate;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
+use crate::format::support::payload::word;
 use crate::frame::Frame;
 
 /// One candidate so far.

@@ -21,7 +21,7 @@ use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
-use crate::format::support::payload::{OptionalStr, read};
+use crate::format::support::payload::{OptionalStr, read, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds, Sniff};
@@ -30,7 +30,7 @@ pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
 pub(super) use parts::Parts;
 use payload::{Candidate, Chunk, Feedback};
-pub(super) use payload::{Content, Part, word};
+pub(super) use payload::{Content, Part};
 
 pub(super) static FORMAT: Format = Format {
     name: "gemini",

@@ -175,9 +175,3 @@ impl<'a> Part<'a> {
         has_call || has_response || has_code || has_media
     }
 }
-
-/// An enum's value: its word, or its number as text.
-pub(in crate::format) fn word(json: &RawValue) -> String {
-    let text: Option<Str<'_>> = serde_json::from_str(json.get()).ok();
-    text.map_or_else(|| json.get().to_owned(), |text| text.as_str().to_owned())
-}

@@ -9,10 +9,10 @@ mod payload;
 
 use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::gemini::{FunctionResponse, Parts, USAGE, word};
+use crate::format::gemini::{FunctionResponse, Parts, USAGE};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{read, word};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use payload::{Message, ServerContent, Transcription};

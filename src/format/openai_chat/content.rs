@@ -1,12 +1,7 @@
 //! The content of a delta or a message without its calls: thoughts, text,
 //! refusals.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use crate::format::openai_chat::payload::{Delta, Extra};
+use crate::format::openai_chat::payload::{Content, Delta, Extra};
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
@@ -34,55 +29,6 @@ pub(in crate::format) fn emit(
         None => {}
     }
     delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
-}
-
-/// Text, or parts of it: Mistral and Databricks send either.
-pub(super) enum Content<'a> {
-    Text(Str<'a>),
-    Parts(Vec<&'a RawValue>),
-}
-
-impl Content<'_> {
-    /// True if it holds no text and no part.
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Content::Text(text) => *text == Str::default(),
-            Content::Parts(parts) => parts.is_empty(),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a string or an array of parts")
-            }
-
-            fn visit_borrowed_bytes<E: serde::de::Error>(
-                self,
-                bytes: &'de [u8],
-            ) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_borrowed(bytes)))
-            }
-
-            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_bytes(bytes)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut parts = Vec::new();
-                while let Some(part) = seq.next_element()? {
-                    parts.push(part);
-                }
-                Ok(Content::Parts(parts))
-            }
-        }
-        deserializer.deserialize_bytes(ContentVisitor)
-    }
 }
 
 /// One part of the content.

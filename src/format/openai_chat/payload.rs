@@ -1,9 +1,10 @@
 //! The fields of a chunk and of a complete body.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::format::openai_chat::calls::{Listed, ToolCall};
-use crate::format::openai_chat::content::Content;
 use crate::format::support::finish;
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
@@ -172,6 +173,26 @@ impl<'a> Delta<'a> {
         let blocks = named.chain(listed).map(|(name, json)| (name, json.get()));
         blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
     }
+
+    /// The calls that are not in `tool_calls`, by their ids.
+    pub(super) fn tool_uses(&self) -> impl Iterator<Item = (Option<&str>, Function<'_>)> {
+        let is_call =
+            |kind: &Option<Str<'_>>| kind.as_ref().is_some_and(|kind| kind.as_str() == "tool_use");
+        let own = (&self.tool_use_id, &self.name, self.input);
+        let own = Some(own).filter(|(id, name, input)| {
+            is_call(&self.kind) && (id.is_some() || name.is_some() || input.is_some())
+        });
+        let list = self
+            .content_list
+            .iter()
+            .flatten()
+            .filter(move |item| own.is_none() && is_call(&item.kind));
+        let list = list.map(|item| item.tool_use.as_deref().unwrap_or(item));
+        let list = list.map(|item| (&item.tool_use_id, &item.name, item.input));
+        own.into_iter().chain(list).map(|(id, name, arguments)| {
+            (id.non_empty(), Function { name: name.clone(), arguments })
+        })
+    }
 }
 
 /// True if a value says nothing, or only empty members do: servers that send
@@ -181,6 +202,104 @@ fn is_blank(json: &str) -> bool {
     let members = json::members(json);
     is_empty(json)
         || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
+}
+
+/// Text, or parts of it: Mistral and Databricks send either.
+pub(super) enum Content<'a> {
+    Text(Str<'a>),
+    Parts(Vec<&'a RawValue>),
+}
+
+impl Content<'_> {
+    /// True if it holds no text and no part.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Content::Text(text) => *text == Str::default(),
+            Content::Parts(parts) => parts.is_empty(),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ContentVisitor;
+        impl<'de> Visitor<'de> for ContentVisitor {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a string or an array of parts")
+            }
+
+            fn visit_borrowed_bytes<E: serde::de::Error>(
+                self,
+                bytes: &'de [u8],
+            ) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_borrowed(bytes)))
+            }
+
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from_bytes(bytes)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = seq.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+        }
+        deserializer.deserialize_bytes(ContentVisitor)
+    }
+}
+
+/// A tool call, or a fragment of one.
+#[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub(in crate::format) struct ToolCall<'a> {
+    pub(super) index: Option<u64>,
+    pub(super) id: Option<Str<'a>>,
+    pub(super) function: Option<Function<'a>>,
+    pub(super) custom: Option<Custom<'a>>,
+    extra_content: Option<Extra<'a>>,
+}
+
+impl ToolCall<'_> {
+    /// The id, if there is one: Mistral's default is the string "null".
+    pub(in crate::format) fn id(&self) -> Option<&str> {
+        let id = self.id.text();
+        id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
+    }
+
+    pub(in crate::format) fn name(&self) -> Option<&str> {
+        let function = self.function.as_ref().and_then(|function| function.name.as_ref());
+        let custom = self.custom.as_ref().and_then(|custom| custom.name.as_ref());
+        function.and_then(Str::non_empty).or(custom.and_then(Str::non_empty))
+    }
+
+    pub(in crate::format) fn signature(&self) -> Option<String> {
+        self.extra_content.as_ref()?.signature().map(str::to_owned)
+    }
+}
+
+/// A tool that takes free text.
+#[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub(super) struct Custom<'a> {
+    pub(super) name: Option<Str<'a>>,
+    pub(super) input: Option<Str<'a>>,
+}
+
+/// A part of Snowflake's `content_list`. A call is one, or stands inside it.
+#[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+pub(super) struct Listed<'a> {
+    #[serde(rename = "type")]
+    kind: Option<Str<'a>>,
+    tool_use: Option<Box<Listed<'a>>>,
+    tool_use_id: Option<Str<'a>>,
+    name: Option<Str<'a>>,
+    input: Option<&'a RawValue>,
 }
 
 /// Fields that LiteLLM passes on beside its own.

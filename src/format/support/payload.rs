@@ -130,3 +130,9 @@ macro_rules! read {
 }
 
 pub(crate) use {payload, read};
+
+/// Returns an enum's value: its word, or its number as text.
+pub(in crate::format) fn word(json: &RawValue) -> String {
+    let text: Option<Str<'_>> = serde_json::from_str(json.get()).ok();
+    text.map_or_else(|| json.get().to_owned(), |text| text.as_str().to_owned())
+}
