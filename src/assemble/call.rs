@@ -239,7 +239,8 @@ impl Call {
         if arguments.is_empty() {
             return Ok(());
         }
-        out.emit(Kind::ToolCallDelta(ToolCallDelta { index: self.index, arguments }))
+        let (index, is_free) = (self.index, self.is_free);
+        out.emit(Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free }))
     }
 
     /// Ends the call: emits it if it's safe to run, or else the reason why it

@@ -36,7 +36,7 @@ impl Reading {
             tools,
             frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
             assembly: AssemblerConfig {
-                deltas: self.deltas,
+                deltas: self.deltas || self.values,
                 choice: match self.choice {
                     Some(ChoiceFilter::One(choice)) => Some(choice),
                     Some(ChoiceFilter::All) | None => None,

@@ -245,6 +245,13 @@ pub struct Reading {
     #[arg(long)]
     pub deltas: bool,
 
+    /// Also print tool_call_value: the values of arguments while they stream
+    ///
+    /// Each has a path into the arguments, and the value there or the next piece of a string. A
+    /// preview: only a tool_call may run.
+    #[arg(long)]
+    pub values: bool,
+
     /// Join neighbouring deltas into one line
     ///
     /// The output then depends on the bytes alone, as a golden file needs.

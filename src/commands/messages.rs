@@ -8,7 +8,7 @@ use crate::cli::{ChoiceFilter, Classify, Parse, Reading};
 use crate::io::{Input, Output, Progress, Task, die, pump};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink};
+use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink, Values};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
@@ -123,11 +123,18 @@ impl<'a> Job<'a> {
     }
 
     fn sink<'o>(&self, out: &'o mut dyn Write, label: Label) -> Box<dyn Sink + 'o> {
-        match self.print {
-            Print::Events { join: false } => Box::new(Ndjson::new(out, label)),
-            Print::Events { join: true } => Box::new(Join::new(Ndjson::new(out, label))),
-            Print::Summary { choice, .. } => Box::new(sink::Classify::new(out, label, choice)),
-        }
+        let join = match self.print {
+            Print::Events { join } => join,
+            Print::Summary { choice, .. } => {
+                return Box::new(sink::Classify::new(out, label, choice));
+            }
+        };
+        let lines = Ndjson::new(out, label);
+        let lines: Box<dyn Sink + 'o> = match self.reading.values {
+            true => Box::new(Values::new(lines, self.reading.deltas)),
+            false => Box::new(lines),
+        };
+        if join { Box::new(Join::new(lines)) } else { lines }
     }
 }
 

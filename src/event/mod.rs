@@ -82,6 +82,8 @@ pub enum Kind<'a> {
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
     ToolCallDelta(ToolCallDelta<'a>),
+    /// What is known of one place in a call's arguments; printed with `--values`.
+    ToolCallValue(ToolCallValue<'a>),
     /// A whole call, strictly parsed, from a call that the provider closed.
     ToolCall(ToolCall<'a>),
     /// A call that must never be run.
@@ -115,6 +117,7 @@ impl<'a> Kind<'a> {
             | Kind::Reasoning(Reasoning { text, .. })
             | Kind::Refusal(text)
             | Kind::ToolCallDelta(ToolCallDelta { arguments: text, .. })
+            | Kind::ToolCallValue(ToolCallValue { value: Output::Text(text), .. })
             | Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => Some(text),
             _ => None,
         }
@@ -133,6 +136,9 @@ impl<'a> Kind<'a> {
             Kind::Refusal(_) => Kind::Refusal(text),
             Kind::ToolCallDelta(delta) => {
                 Kind::ToolCallDelta(ToolCallDelta { arguments: text, ..delta })
+            }
+            Kind::ToolCallValue(piece) if self.text().is_some() => {
+                Kind::ToolCallValue(ToolCallValue { value: Output::Text(text), ..piece })
             }
             Kind::CallPart(part) if self.text().is_some() => {
                 Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), ..part })
@@ -286,8 +292,22 @@ pub struct ToolCallStart<'a> {
 pub struct ToolCallDelta<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
-    /// JSON text.
+    /// JSON text, or a piece of free text.
     pub arguments: &'a str,
+    /// True if the call takes free text.
+    pub is_free: bool,
+}
+
+/// What is known of one place in a call's arguments, while they stream. A preview: only a
+/// [`ToolCall`] may run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ToolCallValue<'a> {
+    /// Calls counted in order of first appearance.
+    pub index: u64,
+    /// The place, as a JSON pointer; empty for free text.
+    pub path: &'a str,
+    /// The next piece of a string, or the JSON of any other scalar or of an empty container.
+    pub value: Output<'a>,
 }
 
 /// A whole call.

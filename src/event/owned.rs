@@ -2,8 +2,8 @@
 
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Failure, Finish, InvalidToolCall, Kind, Output,
-    ProviderEvent, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult,
-    Turn, Usage, Warning,
+    ProviderEvent, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
+    ToolResult, Turn, Usage, Warning,
 };
 
 /// Returns another text in place of each.
@@ -169,7 +169,15 @@ impl Texts for ToolCallDelta<'_> {
     type At<'b> = ToolCallDelta<'b>;
 
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCallDelta<'b> {
-        ToolCallDelta { arguments: map(self.arguments), index: self.index }
+        ToolCallDelta { arguments: map(self.arguments), index: self.index, is_free: self.is_free }
+    }
+}
+
+impl Texts for ToolCallValue<'_> {
+    type At<'b> = ToolCallValue<'b>;
+
+    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCallValue<'b> {
+        ToolCallValue { path: map(self.path), value: self.value.map_texts(map), index: self.index }
     }
 }
 
@@ -332,6 +340,7 @@ impl Texts for Kind<'_> {
             Kind::CallEnd(it) => Kind::CallEnd(it.map_texts(map)),
             Kind::ToolCallStart(it) => Kind::ToolCallStart(it.map_texts(map)),
             Kind::ToolCallDelta(it) => Kind::ToolCallDelta(it.map_texts(map)),
+            Kind::ToolCallValue(it) => Kind::ToolCallValue(it.map_texts(map)),
             Kind::ToolCall(it) => Kind::ToolCall(it.map_texts(map)),
             Kind::InvalidToolCall(it) => Kind::InvalidToolCall(it.map_texts(map)),
             Kind::ToolResult(it) => Kind::ToolResult(it.map_texts(map)),

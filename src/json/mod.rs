@@ -1,5 +1,5 @@
 //! What serde_json does not give: text that isn't whole yet ([`Scanner`], and
-//! [`ObjectReader`] on top of it), white space and control characters in the
+//! [`ObjectReader`] and [`ValueReader`] on top of it), white space and control characters in the
 //! output ([`Minifier`], [`quote`], [`make_safe`]), strings with half a character
 //! in them ([`Str`]), and payloads in which one field is wrong ([`repair()`]).
 //!
@@ -12,6 +12,7 @@ mod plain;
 mod repair;
 mod scanner;
 mod string;
+mod values;
 mod write;
 
 pub(crate) use ambiguity::{ambiguities, without_doubles};
@@ -21,6 +22,7 @@ pub(crate) use repair::{member, members, repair};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
+pub(crate) use values::{Found, ValueReader};
 pub(crate) use write::{
     Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,
 };

@@ -6,7 +6,8 @@
 use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
-    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Turn, Usage, Warning,
+    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage,
+    Warning,
 };
 use crate::sink::VERSION;
 use crate::sink::line::Line;
@@ -197,6 +198,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Refusal(_) => "refusal",
         Kind::ToolCallStart(_) => "tool_call_start",
         Kind::ToolCallDelta(_) => "tool_call_delta",
+        Kind::ToolCallValue(_) => "tool_call_value",
         Kind::ToolCall(_) => "tool_call",
         Kind::InvalidToolCall(_) => "invalid_tool_call",
         Kind::ToolResult(_) => "tool_result",
@@ -220,6 +222,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Refusal(it) => to.required("text", *it, "The piece."),
         Kind::ToolCallStart(it) => tool_call_start(it, to),
         Kind::ToolCallDelta(it) => tool_call_delta(it, to),
+        Kind::ToolCallValue(it) => tool_call_value(it, to),
         Kind::ToolCall(it) => tool_call(it, to),
         Kind::InvalidToolCall(it) => invalid_tool_call(it, to),
         Kind::ToolResult(it) => tool_result(it, to),
@@ -309,6 +312,21 @@ fn tool_call_delta(delta: &ToolCallDelta<'_>, to: &mut impl Members) {
         delta.arguments,
         "A piece of the call's JSON text, or of its free text; joined, the pieces are the whole.",
     );
+}
+
+fn tool_call_value(found: &ToolCallValue<'_>, to: &mut impl Members) {
+    to.required("index", found.index, INDEX);
+    to.required(
+        "path",
+        found.path,
+        "Where: a JSON pointer into the arguments; empty for free text.",
+    );
+    let (value, text) = match found.value {
+        Output::Json(json) => (Some(Output::Json(json)), None),
+        Output::Text(text) => (None, Some(text)),
+    };
+    to.optional("value", value, "The number, literal or empty container that is complete there.");
+    to.optional("text", text, "The next piece of the string there.");
 }
 
 pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {

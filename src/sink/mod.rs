@@ -2,8 +2,8 @@
 //! that knows how a line is laid out.
 //!
 //! [`Ndjson`] prints every event, [`Classify`] one summary a message,
-//! [`Frames`] one line a frame. [`Join`] and [`Capped`] are sinks in front of
-//! another one. [`schema`] returns the schema of all lines.
+//! [`Frames`] one line a frame. [`Join`], [`Values`] and [`Capped`] are sinks in
+//! front of another one. [`schema`] returns the schema of all lines.
 
 mod capped;
 mod classify;
@@ -13,6 +13,7 @@ mod line;
 mod members;
 mod ndjson;
 mod schema;
+mod values;
 
 use std::cell::OnceCell;
 use std::io;
@@ -26,6 +27,7 @@ pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
 pub use schema::schema;
+pub use values::Values;
 
 use crate::event::{Event, Pieces};
 

@@ -3,7 +3,7 @@
 use crate::event::{
     Block, CallInput, Code, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
     ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolResult, Turn, Usage, Warning, WarningCode,
+    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
 use crate::sink::classify::{Ending, Gathered, Type};
@@ -56,7 +56,8 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         source: None,
     };
     let warning = Warning { code: WarningCode::Malformed, message: "", offset: None, index: None };
-    let delta = ToolCallDelta { index: 0, arguments: "" };
+    let delta = ToolCallDelta { index: 0, arguments: "", is_free: false };
+    let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),
         (
@@ -76,6 +77,12 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
             "",
         ),
         (Kind::ToolCallDelta(delta), "A piece of a call's arguments; only with `--deltas`.", ""),
+        (
+            Kind::ToolCallValue(value),
+            "What is known of one place in a call's arguments; only with `--values`. A preview: only \
+             a `tool_call` may run.",
+            r#""oneOf": [{"required": ["value"]}, {"required": ["text"]}]"#,
+        ),
         (
             Kind::ToolCall(call),
             "A whole call, strictly parsed, from a call that the provider closed: safe to run, \

@@ -165,7 +165,7 @@ fn lines_of_calls() {
         r#"{"type":"tool_call_start","index":1,"id":"i","name":"f"}"#,
     );
     check_event(
-        Kind::ToolCallDelta(ToolCallDelta { index: 1, arguments: "{\"" }),
+        Kind::ToolCallDelta(ToolCallDelta { index: 1, arguments: "{\"", is_free: false }),
         r#"{"type":"tool_call_delta","index":1,"arguments":"{\""}"#,
     );
     let call = ToolCall {
@@ -245,7 +245,8 @@ fn lines_name_their_file_and_time() {
 
 #[test]
 fn neighbours_are_joined() {
-    let delta = |index, arguments| Kind::ToolCallDelta(ToolCallDelta { index, arguments });
+    let delta =
+        |index, arguments| Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free: false });
     check_joined(
         &[
             text("a"),

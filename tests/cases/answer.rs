@@ -8,8 +8,8 @@ use similar::TextDiff;
 use crate::case::{Case, Print, run, updated};
 
 fn answer(case: &Case) -> String {
-    let (config, join) = case.config();
-    run(&config, if join { Print::Joined } else { Print::Events }, [case.input.as_slice()]).out
+    let (config, print) = case.config();
+    run(&config, print, [case.input.as_slice()]).out
 }
 
 #[track_caller]

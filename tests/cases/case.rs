@@ -45,8 +45,8 @@ impl Case {
         self.path.parent().unwrap()
     }
 
-    /// What the layers are told, and whether deltas are joined.
-    pub(crate) fn config(&self) -> (Config, bool) {
+    /// What the layers are told, and what is printed.
+    pub(crate) fn config(&self) -> (Config, Print) {
         let beside = |arg: &String| {
             let path = self.folder().join(arg);
             if path.is_file() { path.display().to_string() } else { arg.clone() }
@@ -79,9 +79,9 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What `toolstream parse` would tell the layers for these arguments, and
-/// whether it would join deltas.
-pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
+/// What `toolstream parse` would tell the layers for these arguments, and what it
+/// would print.
+pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, Print) {
     let args: Vec<String> =
         ["toolstream", "parse"].map(str::to_owned).into_iter().chain(args).collect();
     let Cli { command: Command::Parse(parse) } = Cli::try_parse_from(&args).unwrap() else {
@@ -93,7 +93,13 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, bool) {
         "{args:?}: a case is read from standard input, untimed"
     );
     let config = reading.config().unwrap();
-    (config, reading.join)
+    let print = match (reading.values, reading.join) {
+        (false, false) => Print::Events,
+        (false, true) => Print::Joined,
+        (true, true) => Print::Values,
+        (true, false) => panic!("{args:?}: a case of values is joined"),
+    };
+    (config, print)
 }
 
 /// The pages that `UPDATE_FIXTURES` writes as well.

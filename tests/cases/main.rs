@@ -3,6 +3,7 @@
 //!
 //! - `cargo test openai-chat/body/blank_name` runs the cases that have this in
 //!   their names, `cargo test --test cases` all of them.
+//! - `LAW=values` holds the cases to the laws that have this in their names, and to no others.
 //! - `UPDATE_FIXTURES=openai-chat/body cargo test --test cases` writes the answers
 //!   of those cases, and runs no others; `UPDATE_FIXTURES=.` those of all.
 //!   The difference is read like code.
@@ -34,9 +35,12 @@ mod run;
 mod schema;
 /// The shape of a message.
 mod shape;
+/// What `--values` prints.
+mod values;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -59,6 +63,7 @@ const LAWS: &[Law] = &[
     Law { name: "what is cut adds nothing", check: laws::what_is_cut_adds_nothing },
     Law { name: "a message has one end", check: laws::every_message_has_one_end },
     Law { name: "arguments are the joined deltas", check: laws::arguments_are_the_joined_deltas },
+    Law { name: "values are the arguments", check: values::are_those_of_the_whole },
     Law { name: "the summary is the events", check: laws::summaries_are_the_events },
     Law { name: "events fit the schema", check: schema::events_fit },
     Law { name: "summaries fit the schema", check: schema::summaries_fit },
@@ -90,9 +95,14 @@ fn run<T>(name: &str, check: impl FnOnce() -> T) -> Result<T, Failed> {
         .map_err(|_| format!("{name}: {}", PANIC.with_borrow(String::clone)).into())
 }
 
+/// True if `LAW` is a part of the name of this law, or is not set.
+fn is_asked_for(law: &Law) -> bool {
+    env::var("LAW").ok().is_none_or(|part| law.name.contains(&part))
+}
+
 /// Holds a case to every law.
 fn hold(case: &Case) -> Result<(), Failed> {
-    for law in LAWS {
+    for law in LAWS.iter().filter(|law| is_asked_for(law)) {
         if run(law.name, || (law.check)(case))? {
             APPLIED.lock().unwrap().insert(law.name);
         }
@@ -136,7 +146,10 @@ fn main() -> ExitCode {
     args.quiet |= args.filter.is_none() && args.format.is_none();
     let is_list = args.list;
     let conclusion = libtest_mimic::run(&args, trials);
-    let is_whole = conclusion.num_filtered_out == 0 && case::updated().is_none() && !is_list;
+    let is_whole = conclusion.num_filtered_out == 0
+        && case::updated().is_none()
+        && LAWS.iter().all(is_asked_for)
+        && !is_list;
     if conclusion.has_failed() || !is_whole {
         return conclusion.exit_code();
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use toolstream::internals::{Status, Witness};
-use toolstream::sink::{Classify, Join, Label, Ndjson, Sink};
+use toolstream::sink::{Classify, Join, Label, Ndjson, Sink, Values};
 use toolstream::{Config, Pipeline};
 
 /// What is printed.
@@ -13,6 +13,8 @@ pub(crate) enum Print {
     Events,
     /// Every event, neighbouring deltas joined.
     Joined,
+    /// Every event with the values of arguments, neighbouring deltas joined.
+    Values,
     /// A summary of each message.
     Summaries,
 }
@@ -36,6 +38,7 @@ pub(crate) fn run<'a>(
     let sink: Box<dyn Sink + '_> = match print {
         Print::Events => Box::new(Ndjson::new(&mut out, label)),
         Print::Joined => Box::new(Join::new(Ndjson::new(&mut out, label))),
+        Print::Values => Box::new(Join::new(Values::new(Ndjson::new(&mut out, label), false))),
         Print::Summaries => {
             Box::new(Classify::new(&mut out, label, config.assembly.choice.unwrap_or(0)))
         }

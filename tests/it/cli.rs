@@ -458,6 +458,30 @@ fn deltas_of_calls_are_printed_on_demand() {
 }
 
 #[test]
+fn values_of_arguments_are_printed_while_they_stream() {
+    let arguments = r#"{"file":"a.txt","lines":[1,"tw"#;
+    let input = [calls(&[(0, "edit", arguments)]), calls(&[(0, "edit", r#"o"]}"#)])].concat();
+    let values = |args: &[&str]| {
+        let out = run(args, &input).out;
+        out.lines()
+            .filter(|line| line.contains("tool_call_"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    assert_snapshot!(values(&["parse", "--values"]), @r#"
+    {"type":"tool_call_value","index":0,"path":"/file","text":"a.txt"}
+    {"type":"tool_call_value","index":0,"path":"/lines/0","value":1}
+    {"type":"tool_call_value","index":0,"path":"/lines/1","text":"tw"}
+    {"type":"tool_call_value","index":0,"path":"/lines/1","text":"o"}
+    "#);
+    assert_snapshot!(values(&["parse", "--values", "--join"]), @r#"
+    {"type":"tool_call_value","index":0,"path":"/file","text":"a.txt"}
+    {"type":"tool_call_value","index":0,"path":"/lines/0","value":1}
+    {"type":"tool_call_value","index":0,"path":"/lines/1","text":"two"}
+    "#);
+}
+
+#[test]
 fn detect_says_why() {
     let streams = streams();
     assert_snapshot!(run(&["detect"], &streams.good).out, @r#"

@@ -48,6 +48,7 @@ mod random;
 mod repeat;
 /// One run of the program, in memory.
 #[path = "../cases/run.rs"]
+#[allow(dead_code)]
 mod run;
 /// The shape of a message.
 #[path = "../cases/shape.rs"]

@@ -1,0 +1,81 @@
+//! `--values`: what the arguments of calls hold, while they stream.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::event::{Event, Kind, Output, Pieces, ToolCallDelta, ToolCallValue};
+use crate::json::{Found, ValueReader};
+use crate::sink::Sink;
+
+/// Reads the deltas of calls, and hands on the values that are complete in them, and strings piece
+/// by piece: a [`ToolCallValue`] each. It has to be fed the deltas of calls
+/// ([`AssemblerConfig::deltas`](crate::AssemblerConfig::deltas)).
+pub struct Values<S> {
+    inner: S,
+    /// True if the deltas are handed on as well.
+    keeps_deltas: bool,
+    /// A reader for each open call of JSON arguments, by choice and index.
+    open: BTreeMap<(u64, u64), ValueReader>,
+}
+
+impl<S: Sink> Values<S> {
+    /// Hands on to `inner`; starts and deltas of calls only if `keeps_deltas`.
+    pub fn new(inner: S, keeps_deltas: bool) -> Self {
+        Values { inner, keeps_deltas, open: BTreeMap::new() }
+    }
+
+    fn delta(&mut self, choice: u64, delta: ToolCallDelta<'_>) -> io::Result<()> {
+        let ToolCallDelta { index, arguments, is_free } = delta;
+        let inner = &mut self.inner;
+        let mut report = |path: &str, value: Output<'_>| {
+            let value = ToolCallValue { index, path, value };
+            inner.feed(Event::new(choice, Kind::ToolCallValue(value)))
+        };
+        if is_free {
+            return report("", Output::Text(arguments));
+        }
+        let reader = self.open.entry((choice, index)).or_default();
+        reader.feed(arguments, &mut |path, found| match found {
+            Found::Value(json) => report(path, Output::Json(json)),
+            Found::Text(text) => report(path, Output::Text(text)),
+        })
+    }
+}
+
+impl<S: Sink> Sink for Values<S> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if let Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) = event.kind
+            && self.keeps_deltas
+        {
+            self.inner.feed(event)?;
+        }
+        match event.kind {
+            Kind::ToolCallStart(_) => return Ok(()),
+            Kind::ToolCallDelta(delta) => return self.delta(event.choice, delta),
+            Kind::Start(_) => self.open.clear(),
+            Kind::ToolCall(call) => _ = self.open.remove(&(event.choice, call.index)),
+            Kind::InvalidToolCall(call) => _ = self.open.remove(&(event.choice, call.index)),
+            _ => {}
+        }
+        self.inner.feed(event)
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        match pieces.event.kind {
+            Kind::ToolCallDelta(_) => pieces.events().try_for_each(|event| self.feed(event)),
+            _ => self.inner.feed_pieces(pieces),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()
+    }
+
+    fn is_full(&self) -> bool {
+        self.inner.is_full()
+    }
+}
