@@ -52,20 +52,44 @@ pub(crate) enum BodyReader {
         is_raw: bool,
     },
     Python {
-        /// The call that is open, and what finds its end.
-        expression: Option<(Brackets, String)>,
+        /// The call that is open.
+        expression: Option<Expression>,
         is_list: bool,
     },
     Literal {
         envelope: Envelope,
-        brackets: Brackets,
-        text: String,
+        expression: Expression,
     },
     Braces {
         delimiter: &'static str,
-        brackets: Brackets,
-        text: String,
+        expression: Expression,
     },
+}
+
+/// Text up to the end of its brackets, which is parsed once it is whole.
+pub(crate) struct Expression {
+    brackets: Brackets,
+    text: String,
+}
+
+impl Expression {
+    /// Returns an expression whose strings stand between `delimiter`s; in Python's
+    /// quotes if that is empty.
+    fn new(delimiter: &'static str) -> Self {
+        Expression { brackets: Brackets::new(delimiter), text: String::new() }
+    }
+
+    /// Takes what belongs to the expression. Returns how many bytes that is, and
+    /// true if the expression ends with them.
+    fn feed(&mut self, text: &str, calls: &mut Calls) -> (usize, bool) {
+        let (taken, ended) = self.brackets.push(text);
+        let piece = text.get(..taken).unwrap_or_default();
+        calls.push_raw(piece);
+        if !calls.is_over() {
+            self.text.push_str(piece);
+        }
+        (taken, ended)
+    }
 }
 
 /// An element of a body in JSON.
@@ -75,7 +99,7 @@ pub(crate) enum Open {
     Other(Scanner),
 }
 
-/// How far a body has been read.
+/// The progress of reading a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// More of it is to come.
@@ -98,16 +122,12 @@ impl BodyReader {
                 BodyReader::Arguments { scanner: Scanner::new(MAX_DEPTH), is_raw: false }
             }
             BodyForm::Python => BodyReader::Python { expression: None, is_list: false },
-            BodyForm::Literal(envelope) => BodyReader::Literal {
-                envelope: *envelope,
-                brackets: Brackets::new(""),
-                text: String::new(),
-            },
-            BodyForm::Braces(delimiter) => BodyReader::Braces {
-                delimiter,
-                brackets: Brackets::new(delimiter),
-                text: String::new(),
-            },
+            BodyForm::Literal(envelope) => {
+                BodyReader::Literal { envelope: *envelope, expression: Expression::new("") }
+            }
+            BodyForm::Braces(delimiter) => {
+                BodyReader::Braces { delimiter, expression: Expression::new(delimiter) }
+            }
             BodyForm::Parameters { .. }
             | BodyForm::Raw(_)
             | BodyForm::Yaml
@@ -146,11 +166,8 @@ impl BodyReader {
                 calls.push_raw(text.get(..taken).unwrap_or_default());
                 Ok((taken, progress(scanner.status())))
             }
-            BodyReader::Literal { envelope, brackets, text: body } => {
-                let (taken, ended) = brackets.push(text);
-                let piece = text.get(..taken).unwrap_or_default();
-                calls.push_raw(piece);
-                body.push_str(if calls.is_over() { "" } else { piece });
+            BodyReader::Literal { envelope, expression } => {
+                let (taken, ended) = expression.feed(text, calls);
                 if !ended {
                     return Ok((taken, Progress::Open));
                 }
@@ -159,7 +176,7 @@ impl BodyReader {
                 }
                 // What follows is read as the JSON that it means, while the call's
                 // raw text stays what the model wrote.
-                let json = python::literal(body);
+                let json = python::literal(&expression.text);
                 let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, Progress::Bad));
@@ -167,16 +184,13 @@ impl BodyReader {
                 calls.keep_raw(|calls| reader.feed_all(&json, calls, emit))?;
                 Ok((taken, Progress::Whole))
             }
-            BodyReader::Braces { delimiter, brackets, text: body } => {
+            BodyReader::Braces { delimiter, expression } => {
                 calls.begin(emit)?;
-                let (taken, ended) = brackets.push(text);
-                let piece = text.get(..taken).unwrap_or_default();
-                calls.push_raw(piece);
-                body.push_str(if calls.is_over() { "" } else { piece });
+                let (taken, ended) = expression.feed(text, calls);
                 if !ended {
                     return Ok((taken, Progress::Open));
                 }
-                match braces::object(body, delimiter, calls.schema().as_ref()) {
+                match braces::object(&expression.text, delimiter, calls.schema().as_ref()) {
                     Some(json) => calls.arguments(Arguments::Value(&json), emit)?,
                     None => calls.fault(Reason::Malformed, emit)?,
                 }
@@ -253,35 +267,32 @@ impl BodyReader {
         calls: &mut Calls,
         emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
-        let BodyReader::Python { expression: slot, is_list } = self else {
+        let BodyReader::Python { expression: open, is_list } = self else {
             return Ok((0, Progress::Bad));
         };
-        let Some((brackets, expression)) = slot else {
+        let Some(expression) = open else {
             let (taken, begins) = between(text, is_list, 'a');
             calls.push_raw(text.get(..taken).unwrap_or_default());
             if begins == Between::Next {
-                *slot = Some((Brackets::new(""), String::new()));
+                *open = Some(Expression::new(""));
             }
-            // What begins no expression belongs to the closer.
+            // Text that begins no expression belongs to the closer.
             let progress = if begins == Between::Bad { Progress::Whole } else { begins.progress() };
             return Ok((taken, progress));
         };
         calls.begin(emit)?;
-        let (taken, ended) = brackets.push(text);
-        let piece = text.get(..taken).unwrap_or_default();
-        calls.push_raw(piece);
-        expression.push_str(if calls.is_over() { "" } else { piece });
+        let (taken, ended) = expression.feed(text, calls);
         if !ended {
             return Ok((taken, Progress::Open));
         }
-        match python::call(expression) {
+        match python::call(&expression.text) {
             Some((name, json)) => {
                 calls.report(Some(&name), None, emit)?;
                 calls.arguments(Arguments::Value(&json), emit)?;
             }
             None => calls.fault(Reason::Malformed, emit)?,
         }
-        *slot = None;
+        *open = None;
         calls.close(emit)?;
         Ok((taken, Progress::Open))
     }
@@ -295,7 +306,7 @@ fn progress(status: Status) -> Progress {
     }
 }
 
-/// What comes after the separators between two elements of a body.
+/// The text after the separators between two elements of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Between {
     /// Nothing yet.
