@@ -22,7 +22,7 @@ use crate::sink::{Sink, error_code};
 use crate::tools::Tools;
 use crate::turns::Turns;
 
-/// How one input is read. The default detects everything.
+/// The options for reading one input. The default detects everything.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,7 +48,7 @@ pub struct Config {
     pub framing: Option<&'static frame::Framing>,
     /// The wire format; detected if there is none.
     pub format: Option<&'static format::Format>,
-    /// How calls and reasoning are written inside text.
+    /// The markup of calls and reasoning inside text.
     pub dialect: dialect::Selection,
     /// The region that text begins in; the dialect's own if there is none.
     pub start_in: Option<StartIn>,
@@ -56,9 +56,9 @@ pub struct Config {
     pub at_end: dialect::AtEnd,
     /// The tools that the model was given, if they are known.
     pub tools: Option<Arc<Tools>>,
-    /// How bytes are framed.
+    /// The options of framing.
     pub frame: frame::FrameConfig,
-    /// How fragments are assembled.
+    /// The options of assembly.
     pub assembly: assemble::AssemblerConfig,
     /// Also emit what the next request has to hold of each message: of the choice that is followed,
     /// or the first one.
@@ -121,7 +121,7 @@ pub struct Pipeline {
     framer: AutoFramer,
     layers: Layers,
     turns: Option<Turns>,
-    /// How many bytes have been fed.
+    /// The number of bytes that have been fed.
     length: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The exit status: what was seen, and which of it counts.
+//! The exit status: the worst outcome of a run.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Rea
 use crate::io::{report_error, report_on};
 use crate::sink::Sink;
 
-/// What a run can come to, beside success.
+/// A failure of a run; the number is the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A bad option, an unreadable file: nothing was read.
     Usage = 2,
-    /// The input is not what its format says, or of no known format.
+    /// The input breaks its format's rules, or is in no known format.
     Malformed = 3,
     /// The input ended before its end.
     Truncated = 4,
@@ -26,7 +26,7 @@ pub enum Outcome {
 /// The status of `--exit-code` for tool calls.
 const TOOL_CALLS: u8 = 10;
 
-/// Which outcome counts if there are several: the first of these.
+/// Outcomes from the worst on: of several, the first one counts.
 const ORDER: &[Outcome] = &[
     Outcome::Io,
     Outcome::Limit,
@@ -36,18 +36,18 @@ const ORDER: &[Outcome] = &[
     Outcome::Usage,
 ];
 
-/// Gathers outcomes, over all messages and all inputs.
+/// The worst outcome so far, over all messages and all inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Status {
     worst: Option<Outcome>,
-    /// Whether warnings count.
+    /// True if a warning is a failure.
     strict: bool,
-    /// Whether the last message of any input ended well with such calls.
+    /// True if the last message of any input ended well, with calls for the caller to run.
     wants_tools: bool,
 }
 
 impl Status {
-    /// Success, so far. Warnings count if `strict`.
+    /// Returns success; a warning is a failure if `strict`.
     pub fn new(strict: bool) -> Self {
         Status { strict, ..Status::default() }
     }
@@ -60,7 +60,7 @@ impl Status {
         }
     }
 
-    /// Notes what an event says.
+    /// Notes the outcome of an event.
     pub fn see(&mut self, kind: &Kind<'_>) {
         match kind {
             Kind::Start(_) => self.wants_tools = false,
@@ -80,7 +80,7 @@ impl Status {
         }
     }
 
-    /// Notes an error. A signal's counts nothing: the program dies by it.
+    /// Notes the outcome of an error. A signal has none: the program dies by it.
     pub fn note_error(&mut self, code: Code) {
         match code {
             Code::Provider => self.note(Outcome::Provider),
@@ -91,7 +91,7 @@ impl Status {
         }
     }
 
-    /// Adds what came of another input.
+    /// Adds the status of another input.
     pub fn add(&mut self, other: Status) {
         if let Some(outcome) = other.worst {
             self.note(outcome);
@@ -99,7 +99,7 @@ impl Status {
         self.wants_tools |= other.wants_tools;
     }
 
-    /// The number to exit with; `--exit-code` also tells tool calls.
+    /// Returns the number to exit with. `tells_calls` is `--exit-code`: 10 for calls to run.
     pub fn code(&self, tells_calls: bool) -> u8 {
         match self.worst {
             Some(outcome) => outcome as u8,
@@ -120,7 +120,7 @@ pub struct Witness<'s, S, E> {
 }
 
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
-    /// Notes what `inner` is about to hear of the input of this name.
+    /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
         Witness { inner, status, name, stderr }
     }

@@ -1,4 +1,4 @@
-//! What `--tools` says: the names of tools, and the types of their arguments.
+//! The tools of `--tools`: their names, and the types of their arguments.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -40,7 +40,7 @@ impl Error for ToolsError {
     }
 }
 
-/// A place in a tool's schema: all the schemas that speak of it.
+/// A place in a tool's schema: all the schemas that apply to it.
 #[derive(Clone, Debug)]
 pub struct Schema<'t> {
     root: &'t Value,
@@ -201,7 +201,7 @@ impl<'t> Schema<'t> {
             }
             types = types.and(any);
         }
-        if let Some(not) = schema.get("not").filter(|not| says_only_type(not)) {
+        if let Some(not) = schema.get("not").filter(|not| is_only_type(not)) {
             types = types.and(self.types_of(not, budget).not());
         }
         for part in list(schema, "allOf") {
@@ -232,7 +232,7 @@ fn decoded(text: &str) -> Option<String> {
 
 /// True if a schema holds for every value of its types, so that its negation holds
 /// for none.
-fn says_only_type(schema: &Value) -> bool {
+fn is_only_type(schema: &Value) -> bool {
     schema.as_object().is_some_and(|members| members.keys().all(|key| key == "type"))
 }
 
@@ -242,7 +242,7 @@ fn list<'t>(schema: &'t Value, key: &str) -> impl Iterator<Item = &'t Value> {
 }
 
 impl Types {
-    /// Nothing but a string: the type of an argument that no schema speaks of.
+    /// Nothing but a string: the type of an argument without a schema.
     pub const STRING: Types = Types {
         null: false,
         boolean: false,
@@ -253,7 +253,7 @@ impl Types {
         string: true,
     };
 
-    /// Anything: the type of a bare word that no schema speaks of.
+    /// Anything: the type of a bare word without a schema.
     pub const ANY: Types = Types {
         null: true,
         boolean: true,
@@ -357,7 +357,7 @@ mod tests {
         check(&format!(r#"{{"f":{schema}}}"#));
     }
 
-    /// What the argument `a` of a tool with this schema may be, by the text of
+    /// Returns the types that the argument `a` of a tool with this schema may have, by the text of
     /// an example of each type.
     #[track_caller]
     fn check_types(schema: &str, expected: Option<&str>) {

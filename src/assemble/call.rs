@@ -32,7 +32,7 @@ const REUSED_ID: Inference = (
 
 pub(super) struct Call {
     pub(super) index: u64,
-    /// How its first fragment that has a key names it.
+    /// The key of its first fragment that has one.
     pub(super) key: Key,
     pub(super) id: Option<String>,
     pub(super) name: String,
@@ -40,7 +40,7 @@ pub(super) struct Call {
     arguments: String,
     /// Their first byte that is no white space.
     first: Option<u8>,
-    /// What they are if none came.
+    /// The arguments if none came.
     placeholder: Option<String>,
     scanner: Scanner,
     minifier: Minifier,

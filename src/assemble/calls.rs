@@ -26,7 +26,7 @@ pub(super) struct Calls {
     /// Calls that are open, by their index: their place in the order of
     /// appearance.
     open: BTreeMap<u64, Call>,
-    /// How many calls there have been.
+    /// The number of calls so far.
     count: u64,
     by_key: BTreeMap<Key, u64>,
     pub(super) ids: Ids,

@@ -1,4 +1,4 @@
-//! What the user asked for, as far as whole messages are concerned.
+//! The options of assembly.
 
 /// The options of an [`Assembler`](crate::assemble::Assembler).
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct AssemblerConfig {
     pub max_args: usize,
     /// The most calls in one message; 0 is no limit.
     pub max_calls: usize,
-    /// How deeply arguments may be nested; 0 is no limit.
+    /// The deepest nesting of arguments; 0 is no limit.
     pub max_depth: usize,
 }
 

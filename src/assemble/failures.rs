@@ -92,7 +92,7 @@ fn warn(failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
 }
 
 /// Emits `other` as a warning, unless that has been done, or the message ends
-/// with an error that says the same.
+/// with an error of the same message.
 fn warn_beside(last: Failure<'_>, other: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
     let is_known = other.code == Code::Malformed || other.message == last.message;
     if is_known { Ok(()) } else { warn(other, out) }

@@ -16,7 +16,7 @@ pub(super) struct Ids {
     sent: HashMap<String, Vec<u64>>,
     /// The call of each id that was made up and printed.
     made_up: HashMap<String, u64>,
-    /// Where to look for the next free number, if a call's own is taken.
+    /// The number from which a free one is searched for, if a call's own is taken.
     next: u64,
 }
 

@@ -13,10 +13,10 @@ use crate::event::{
     TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_too_many,
 };
 
-/// How many types of unknown events are remembered.
+/// The number of types of unknown events that are remembered.
 const MAX_TYPES: usize = 256;
 
-/// How a message ends whose format has no reason of its own.
+/// The end of a message whose format has no reason of its own.
 const INFERRED: Finish<'_> = Finish {
     finish_reason: FinishReason::Stop,
     raw: None,
@@ -42,7 +42,7 @@ pub(super) struct Message {
     pub(super) failures: Failures,
     /// Types of provider events that have been warned of.
     unknown: BTreeSet<String>,
-    /// How many calls there have been in all choices.
+    /// The number of calls so far, in all choices.
     count: usize,
 }
 
@@ -195,7 +195,7 @@ impl Message {
             && self.choices.values().all(is_inferred)
     }
 
-    /// Warns of choices whose finish reason speaks of calls that aren't there.
+    /// Warns of choices whose finish reason is calls, but that have none.
     pub(super) fn check_finish(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (&choice, state) in &self.choices {
             let reason = state.finish.as_ref().map(|finish| finish.get().finish_reason);

@@ -12,7 +12,7 @@ use crate::format::FORMATS;
 use crate::frame::FRAMINGS;
 use crate::json;
 
-/// How many columns the names take.
+/// The width of the names, in columns.
 const NAME_WIDTH: usize = 23;
 
 /// The fewest columns that the text beside a name takes; a narrower terminal wraps it by itself.

@@ -45,7 +45,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
 struct Printer<'a> {
     framer: AutoFramer,
     voice: Voice<'a>,
-    /// How many bytes have been fed.
+    /// The number of bytes that have been fed.
     offset: u64,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     Ok(status.code(args.exit_code))
 }
 
-/// What a command prints of a message.
+/// The output of a command for a message.
 enum Print {
     Events { join: bool },
     Summary { choice: u64, max_memory: usize },

@@ -78,7 +78,7 @@ fn is_enough(held: &[Held]) -> bool {
     held.len() >= MOST_UNKNOWN || size >= WINDOW
 }
 
-/// Returns the formats whose `sniff` says yes to a record.
+/// Returns the formats whose `sniff` accepts a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
 }

@@ -54,7 +54,7 @@ struct Search {
     verdict: Verdict,
     /// The row of the format. After an error body, another one may come.
     row: Option<&'static Format>,
-    /// How many records were in no known format.
+    /// The number of records that were in no known format.
     unknown: usize,
 }
 
@@ -81,7 +81,7 @@ impl Search {
     }
 }
 
-/// Returns what tells that a record is of this format, in sentences.
+/// Returns the evidence that a record is of this format, in sentences.
 fn evidence(format: &Format, record: &Record<'_>) -> Vec<String> {
     let mut seen = Vec::new();
     if !record.event_type.is_empty() {

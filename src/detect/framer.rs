@@ -22,7 +22,7 @@ pub struct AutoFramer {
     state: State,
     /// The length of the heads before the body, in bytes.
     base: u64,
-    /// True if the body may be chunked: the last head says so.
+    /// True if the body may be chunked: the last head announces that.
     maybe_chunked: bool,
     dechunker: Option<Dechunker>,
 }
@@ -77,7 +77,7 @@ impl AutoFramer {
     }
 
     /// Returns the framing that is wanted, or the one that was detected, or why
-    /// there is none; nothing while more bytes are needed to tell. No byte after
+    /// there is none; nothing while more bytes are needed to decide. No byte after
     /// the window counts: it may not have come yet.
     fn choose(&self, ended: bool) -> Option<Result<&'static Framing, Rejected>> {
         let head = self.head.get(..WINDOW).unwrap_or(&self.head);
@@ -198,7 +198,7 @@ impl AutoFramer {
         Ok(())
     }
 
-    /// The input has ended: emits what was held back, or a fault that says what
+    /// The input has ended: emits what was held back, or a fault that names what
     /// is missing.
     pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         let is_open = matches!(self.state, State::Head | State::Body);
@@ -254,7 +254,7 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
     }
 }
 
-/// Returns the first row that says yes, once all rows above it say no.
+/// Returns the first row that returns yes, once all rows above it return no.
 fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
     for framing in FRAMINGS {
         match (framing.sniff)(head) {

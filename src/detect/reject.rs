@@ -1,4 +1,4 @@
-//! Recognises inputs that hold no stream, so that the error says what they are
+//! Recognises inputs that hold no stream, so that the error names what they are
 //! and what to do.
 
 use crate::detect::gateway;
@@ -71,7 +71,7 @@ const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with 
 const UTF_32: &str = "the input is UTF-32, not UTF-8; convert it with `iconv -f UTF-32 -t UTF-8`";
 const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`";
 
-/// How many bytes of a binary input are shown.
+/// The number of bytes of a binary input that are shown.
 const SHOWN: usize = 16;
 
 fn binary(head: &[u8]) -> String {
@@ -85,7 +85,7 @@ fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F..=0xC1 | 0xF5..=0xFF)
 }
 
-/// True if a framing other than plain text says yes to the input, or may yet.
+/// True if a framing other than plain text accepts the input, or may yet.
 fn may_be_framed(head: &[u8]) -> bool {
     FRAMINGS.iter().any(|row| !row.is_text() && (row.sniff)(head) != Sniff::No)
 }

@@ -15,7 +15,7 @@ pub enum DialectError {
     Invalid {
         /// The line of the mistake, from 1, if it is known.
         line: Option<usize>,
-        /// What is wrong.
+        /// The mistake, in a sentence.
         message: String,
     },
 }

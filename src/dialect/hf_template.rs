@@ -1,7 +1,7 @@
 //! The `response_template` of Hugging Face tokenizers as a dialect, as far as
-//! it maps: its fields are regions and calls, its regular expressions patterns.
+//! it has an equivalent: its fields become regions and calls, its regular expressions patterns.
 //!
-//! What doesn't map is an error when it's loaded. Two things differ: white
+//! Anything else is an error when it is loaded. Two things differ: white
 //! space around text is kept, and a call that was cut is no call.
 //!
 //! Source: <https://huggingface.co/docs/transformers/main/chat_response_parsing>
@@ -21,7 +21,7 @@ pub(super) fn load(text: &str) -> Result<&'static Dialect, DialectError> {
     read(text).map_err(DialectError::invalid)
 }
 
-/// Fails with a sentence that says what is wrong, or has no equivalent.
+/// Parses a template. Fails with a sentence that names what is wrong, or has no equivalent.
 fn read(text: &str) -> Result<&'static Dialect, String> {
     let mut json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if let Some(inner) = json.get_mut("response_template") {
@@ -117,18 +117,18 @@ impl Field {
         self.close.patterns(self.close_pattern.as_deref(), &self.names())
     }
 
-    /// The part of the transform that describes the call.
+    /// Returns the part of the transform that describes the call.
     fn function(&self) -> &Value {
         self.transform.get("function").unwrap_or(&self.transform)
     }
 
-    /// The variable that a part of the call is taken from.
+    /// Returns the variable that a part of the call is taken from.
     fn variable(&self, part: &str) -> Option<&str> {
         let holder = if part == "id" { &self.transform } else { self.function() };
         holder.get(part)?.as_str()?.strip_prefix('{')?.strip_suffix('}')
     }
 
-    /// Which group of a regular expression is remembered as what.
+    /// Returns the words of a pattern that groups of a regular expression become.
     fn names(&self) -> Names<'_> {
         let parts = [("name", "{name}"), ("id", "{id}")];
         parts.into_iter().filter_map(|(part, word)| Some((self.variable(part)?, word))).collect()
@@ -148,7 +148,7 @@ impl Field {
                 // White space that is taken off a value is the template's line end.
                 let open = translate(key, &names)?.replace("{ws}", "{nl}").leak();
                 let end = translate(end, &names)?.replace("{ws}", "{nl}").leak();
-                // The element around the tags may close in front of the call.
+                // The element around the tags may close right before the call.
                 let close = format!("{{[}}</{{_}}>{{ws}}{{]}}{close}");
                 (Body::Parameters(Parameters { open, close: end, ..Parameters::TEXT }), close)
             }
@@ -202,10 +202,10 @@ fn words(words: Vec<String>) -> Words {
     words.into_iter().map(|word| &*word.leak()).collect::<Vec<_>>().leak()
 }
 
-/// Groups of a regular expression, and the words that they are in a pattern.
+/// Groups of a regular expression, and the words that they become in a pattern.
 type Names<'a> = BTreeMap<&'a str, &'static str>;
 
-/// A regular expression as a pattern.
+/// Returns a regular expression as a pattern, or a sentence that names what has no equivalent.
 fn translate(regex: &str, names: &Names<'_>) -> Result<String, String> {
     let fail = |rest: &str| format!("{rest:?} of {regex:?} has no equivalent here");
     let (mut pattern, mut rest) = (String::new(), regex);
@@ -236,10 +236,11 @@ fn translate(regex: &str, names: &Names<'_>) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// How a regular expression writes white space.
+/// The spellings of white space in regular expressions.
 const SPACES: &[&str] = &["\\s*", "\\s+", "\\n*", "\\n+", "\n*", "\n+"];
 
-/// Something of no fixed text at the beginning: a word, or more than that.
+/// Parses a leading part without a fixed text. Returns its pattern, a word or more,
+/// and the rest.
 fn any(regex: &str) -> Option<(&'static str, &str)> {
     let word = ["\\w+", "\\S+", "[\\w.-]+", "[\\w\\-]+", "[\\w-]+"];
     let more = [".*?", ".+?", ".*", ".+"];
@@ -255,7 +256,7 @@ fn any(regex: &str) -> Option<(&'static str, &str)> {
     Some(("{_}", tail.strip_prefix('?').unwrap_or(tail)))
 }
 
-/// One character that stands for itself.
+/// Parses a leading character that stands for itself. Returns it, and the rest.
 fn character(regex: &str) -> Option<(&str, &str)> {
     let size = |text: &str| text.chars().next().map_or(0, char::len_utf8);
     let Some(escaped) = regex.strip_prefix('\\') else {

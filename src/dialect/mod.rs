@@ -24,7 +24,7 @@
 //! | `{_}` | a word |
 //! | `{number}` | digits |
 //! | `{ns}` | letters and a colon, or nothing: a namespace |
-//! | `{*}` | anything on the line, up to the text behind it |
+//! | `{*}` | anything on the line, up to the text after it |
 //! | `{@}` | the attributes of a tag, or none |
 //! | `{@name}`, `{@key=name,type=kind?}` | attributes, of which the named ones are remembered; `?` if one may be missing, `&` if `&amp;` and `&quot;` are escapes in it |
 //! | `{[}`…`{]}` | what may be missing |

@@ -14,7 +14,7 @@ pub type Word = &'static str;
 /// Several words.
 pub type Words = &'static [Word];
 
-/// How one family of models writes.
+/// The markup of one family of models.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dialect {

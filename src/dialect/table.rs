@@ -96,7 +96,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &tags::GENERIC,
 ];
 
-/// What `--dialect` asks for.
+/// The dialects that `--dialect` selects.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Selection {
     /// `auto` for plain text, `none` for provider formats.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::dialect::machine::grammar::Grammar;
 
-/// What engines call the dialects, and the row that each name means, if that
+/// The names that engines have for the dialects, and the row that each means, if that
 /// has another name: vLLM, SGLang, dynamo, smg. Names that stand for a file of
 /// the model's, or for no dialect, are not among them.
 const ENGINES: &[&str] = &[

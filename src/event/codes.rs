@@ -4,7 +4,7 @@ use crate::event::Code;
 use crate::event::words::words;
 
 words! {
-    /// What a warning is about. The documentation of each variant says when it
+    /// The subject of a warning. The documentation of each variant states when it
     /// comes.
     pub enum WarningCode {
         /// A record came after the one that ends its message, and was passed over.

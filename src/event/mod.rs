@@ -1,4 +1,4 @@
-//! What decoders speak and sinks hear. The documentation of each [`Kind`] is
+//! The events that decoders emit and sinks take. The documentation of each [`Kind`] is
 //! the schema of its output line.
 //!
 //! Events are borrowed and live for one call: a sink that keeps text pays for
@@ -21,11 +21,11 @@ pub use pieces::Pieces;
 pub(crate) use redact::mask;
 use words::words;
 
-/// Where a layer hands on what it has completed. The only errors are those of
+/// Takes the events that a layer has completed. The only errors are those of
 /// writing: bad input is an event.
 pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
 
-/// Where a layer hands on what it has completed, pieces of text together.
+/// Takes the events that a layer has completed, pieces of text together.
 pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
 
 /// One thing that happened in one choice of a message.
@@ -34,7 +34,7 @@ pub struct Event<'a> {
     /// Which of several alternative answers this belongs to; 0 where a
     /// provider sends one.
     pub choice: u64,
-    /// What happened.
+    /// The kind of an event, with its data.
     pub kind: Kind<'a>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> From<Kind<'a>> for Event<'a> {
     }
 }
 
-/// What happened.
+/// The kind of an event, with its data.
 ///
 /// A caller that runs tools runs the [`ToolCall`]s of a message without an
 /// [`executor`](ToolCall::executor), once its [`Finish`] has come:
@@ -96,14 +96,14 @@ pub enum Kind<'a> {
     Warning(Warning<'a>),
     /// A provider's event that has no meaning here.
     ProviderEvent(ProviderEvent<'a>),
-    /// What the next request has to hold of the message.
+    /// The part of the message that the next request has to hold.
     Turn(Turn<'a>),
-    /// What the message cost. Decoders give the whole of what is known so far;
+    /// The cost of the message. Decoders give the whole of what is known so far;
     /// the last one counts.
     Usage(Usage<'a>),
     /// Why the model stopped. The last line of a good message.
     Finish(Finish<'a>),
-    /// What went wrong. The last line of a bad message.
+    /// A failure. The last line of a bad message.
     Error(Failure<'a>),
     /// Decoders only: the format's own end of the message was seen.
     End,
@@ -163,7 +163,7 @@ pub struct Start<'a> {
     pub model: Option<&'a str>,
     /// When the message was begun, in seconds since 1970.
     pub created: Option<u64>,
-    /// Everything that the model reads, where the provider says so at once.
+    /// Everything that the model reads, where the provider reports it at once.
     pub input_tokens: Option<u64>,
     /// Which round of an agent this is, from 1.
     pub round: Option<u64>,
@@ -174,7 +174,7 @@ pub struct Start<'a> {
 pub struct Text<'a> {
     /// The piece.
     pub text: &'a str,
-    /// Which part of the answer this is, where the model tells several apart.
+    /// The part of the answer that this is, where the model writes several.
     pub channel: Option<&'a str>,
 }
 
@@ -183,7 +183,7 @@ pub struct Text<'a> {
 pub struct Reasoning<'a> {
     /// The thought; empty where only a signature or a redacted part came.
     pub text: &'a str,
-    /// What the next request must return with the thought.
+    /// A text that the next request must return with the thought.
     pub signature: Option<&'a str>,
     /// A thought that the provider has encrypted.
     pub redacted: Option<&'a str>,
@@ -202,7 +202,7 @@ impl Reasoning<'_> {
     }
 }
 
-/// How a fragment names the call that it belongs to.
+/// The way in which a fragment names the call that it belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// Not at all.
@@ -214,7 +214,7 @@ pub enum Key {
     Text(u64),
 }
 
-/// What a fragment adds to the arguments.
+/// The arguments that a fragment adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arguments<'a> {
     /// Nothing.
@@ -226,7 +226,7 @@ pub enum Arguments<'a> {
     Repaired(&'a str),
     /// A JSON value that the provider sent as it is, not in a string.
     Value(&'a str),
-    /// What the arguments are if no fragment comes: a block's start.
+    /// The arguments if no fragment comes: a block's start.
     Placeholder(&'a str),
     /// The arguments as the provider repeats them at the end; they win.
     Done(&'a str),
@@ -247,17 +247,17 @@ words! {
 /// A fragment of a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallPart<'a> {
-    /// How the fragment names its call.
+    /// The way in which the fragment names its call.
     pub key: Key,
     /// The call's id, if the fragment carries one that is not blank.
     pub id: Option<&'a str>,
     /// The tool's name, or a piece of it.
     pub name: Option<&'a str>,
-    /// What the fragment adds.
+    /// The arguments that the fragment adds.
     pub arguments: Arguments<'a>,
     /// Who runs it, if not the caller.
     pub executor: Option<Executor>,
-    /// What the next request must return with the call.
+    /// A text that the next request must return with the call.
     pub signature: Option<&'a str>,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
@@ -319,13 +319,13 @@ pub struct ToolCall<'a> {
     pub id: &'a str,
     /// The tool's name.
     pub name: &'a str,
-    /// What the tool is given.
+    /// The input of the tool.
     pub input: CallInput<'a>,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
     /// Who ran it or will run it, if not the caller.
     pub executor: Option<Executor>,
-    /// What the next request must return with the call.
+    /// A text that the next request must return with the call.
     pub signature: Option<&'a str>,
     /// The provider's type of the call, if it is no plain function.
     pub kind: Option<&'a str>,
@@ -333,7 +333,7 @@ pub struct ToolCall<'a> {
     pub item_id: Option<&'a str>,
 }
 
-/// What a tool is given.
+/// The input of a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CallInput<'a> {
     /// A JSON object without white space between its tokens.
@@ -382,7 +382,7 @@ pub struct InvalidToolCall<'a> {
     pub id: Option<&'a str>,
     /// The tool's name, if it's known.
     pub name: Option<&'a str>,
-    /// What came of the arguments, exactly; in text, the markup as well.
+    /// The text of the arguments as it came, exactly; in text, the markup as well.
     pub arguments_raw: &'a str,
     /// Why.
     pub reason: Reason,
@@ -397,9 +397,9 @@ pub struct ToolResult<'a> {
     pub id: &'a str,
     /// The tool's name, where the result has it.
     pub name: Option<&'a str>,
-    /// What the tool gave.
+    /// The output of the tool.
     pub output: Output<'a>,
-    /// Whether the tool failed, where the result says so.
+    /// True if the tool failed; `None` where the result does not state it.
     pub is_error: Option<bool>,
     /// The provider's type of the result, if it is no plain one.
     pub kind: Option<&'a str>,
@@ -407,7 +407,7 @@ pub struct ToolResult<'a> {
     pub executor: Option<Executor>,
 }
 
-/// What a tool gave.
+/// The output of a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output<'a> {
     /// Text.
@@ -425,9 +425,9 @@ impl Default for Output<'_> {
 /// A metadata region, a citation, an annotation, generated media.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Block<'a> {
-    /// What it is: the tag's name, or the provider's type.
+    /// The tag's name, or the provider's type.
     pub name: &'a str,
-    /// What is in it; a JSON value stands here as its text.
+    /// Its content; a JSON value stands here as its text.
     pub text: &'a str,
     /// The tag's attributes: a JSON object.
     pub attributes: Option<&'a str>,
@@ -440,7 +440,7 @@ pub struct Warning<'a> {
     pub code: WarningCode,
     /// A sentence for people.
     pub message: &'a str,
-    /// Where in the input, in bytes.
+    /// The place in the input, in bytes.
     pub offset: Option<u64>,
     /// Which call.
     pub index: Option<u64>,
@@ -455,7 +455,7 @@ pub struct ProviderEvent<'a> {
     pub data: Output<'a>,
 }
 
-/// What the next request has to hold of a message, in the provider's own JSON.
+/// The part of a message that the next request has to hold, in the provider's own JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn<'a> {
     /// The elements that its list of messages, items or contents grows by: a JSON array.
@@ -464,7 +464,7 @@ pub struct Turn<'a> {
     pub set: Option<&'a str>,
 }
 
-/// What a message cost, in tokens. Absent is not 0.
+/// The cost of a message, in tokens. Absent is not 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage<'a> {
     /// Everything that the model read, cached or not.
@@ -506,13 +506,13 @@ words! {
 }
 
 impl FinishReason {
-    /// Whether the model was stopped in mid-sentence: what it wrote last may
+    /// True if the model was stopped in mid-sentence: what it wrote last may
     /// not be whole.
     pub fn is_cut(self) -> bool {
         matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
     }
 
-    /// Whether the answer came to nothing: it is no part of a conversation.
+    /// True if the answer came to nothing: it is no part of a conversation.
     pub fn is_failure(self) -> bool {
         matches!(self, FinishReason::Refusal | FinishReason::ContentFilter | FinishReason::Error)
     }
@@ -527,15 +527,15 @@ pub struct Finish<'a> {
     pub raw: Option<&'a str>,
     /// The stop sequence that was met.
     pub stop_sequence: Option<&'a str>,
-    /// Whether the format has no reason of its own.
+    /// True if the format has no reason of its own.
     pub inferred: bool,
-    /// Whether the caller has calls to run: those that no one else runs, and
+    /// True if the caller has calls to run: those that no one else runs, and
     /// that no result in the input answers. Only the assembler knows.
     pub wants_tools: bool,
 }
 
 words! {
-    /// What kind of failure an error is.
+    /// The kind of a failure.
     pub enum Code {
         /// The provider reported it.
         Provider = "provider",
@@ -552,20 +552,20 @@ words! {
     }
 }
 
-/// What went wrong.
+/// A failure of a message or of the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure<'a> {
-    /// What kind of failure.
+    /// The kind of the failure.
     pub code: Code,
     /// A sentence for people.
     pub message: &'a str,
-    /// Where in the input, in bytes.
+    /// The place in the input, in bytes.
     pub offset: Option<u64>,
     /// The provider's word or number for it.
     pub provider_code: Option<&'a str>,
     /// The HTTP status, where a head was read.
     pub status: Option<u16>,
-    /// Whether the same request may succeed later, where that is known.
+    /// True if the same request may succeed later; `None` where that is not known.
     pub retryable: Option<bool>,
     /// The provider's own object, or the bytes that can't be read.
     pub raw: Option<Output<'a>>,

@@ -25,7 +25,7 @@ pub(crate) struct Owned<T> {
     value: T,
     /// Its texts, one after another.
     texts: String,
-    /// Where each of them ends.
+    /// The end of each of them.
     ends: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use crate::event::Event;
 pub struct Pieces<'a> {
     /// The event that all of them would be if they were one.
     pub event: Event<'a>,
-    /// Where its text is cut, in bytes from its beginning.
+    /// The places at which its text is cut, in bytes from its beginning.
     pub cuts: &'a [usize],
 }
 

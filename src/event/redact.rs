@@ -1,6 +1,6 @@
 //! Keys in the messages of providers: what looks like one is not repeated.
 
-/// What keys begin with.
+/// The prefixes of keys.
 const PREFIXES: &[&str] = &[
     "sk-",
     "AIza",
@@ -16,10 +16,10 @@ const PREFIXES: &[&str] = &[
     "xai-",
 ];
 
-/// The shortest rest of a key behind its prefix.
+/// The shortest rest of a key after its prefix.
 const MIN_REST: usize = 8;
 
-/// The shortest token behind `Bearer`; shorter ones are words.
+/// The shortest token after `Bearer`; shorter ones are words.
 const MIN_TOKEN: usize = 16;
 
 /// The text with `***` for all but the prefix of each key.

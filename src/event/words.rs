@@ -25,7 +25,7 @@ macro_rules! words {
                 match self { $($type::$variant => $word,)+ }
             }
 
-            /// What the word means, in one sentence.
+            /// The meaning of the word, in one sentence.
             $vis const fn meaning(self) -> &'static str {
                 match self { $($type::$variant => concat!($($meaning),+).trim_ascii(),)+ }
             }

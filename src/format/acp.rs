@@ -1,10 +1,10 @@
-//! The Agent Client Protocol: what agents tell editors, one JSON-RPC message a
+//! The Agent Client Protocol: the messages of agents to editors, one JSON-RPC message a
 //! line. Gemini CLI, Zed's adapters for Claude Code and Codex, Goose, Kimi,
 //! OpenCode and others speak it.
 //!
 //! Source: agentclientprotocol.com, "Prompt turn" and "Tool calls", and
 //! zed-industries/agent-client-protocol, `schema/schema.json`. Both directions
-//! may be in a log, or only `session/update`. A call is told when it begins to
+//! may be in a log, or only `session/update`. A call is emitted when it begins to
 //! run, or has run: its input may come piece by piece before that. The answer to
 //! `session/prompt` says why the turn has ended; where the log holds the request
 //! and no answer, the turn was cut.
@@ -56,7 +56,7 @@ struct Acp {
     request: Option<String>,
 }
 
-/// What is known of a call. Each value is JSON text.
+/// The known members of a call. Each value is JSON text.
 #[derive(Default)]
 struct Held {
     id: String,
@@ -131,10 +131,10 @@ impl Acp {
         let text = update.text("content.text");
         match (kind.as_str(), text) {
             ("agent_message_chunk", Some(text)) => {
-                self.session.say(Voice::Answer, Source::Delta, 0, &text, out)
+                self.session.text(Voice::Answer, Source::Delta, 0, &text, out)
             }
             ("agent_thought_chunk", Some(text)) => {
-                self.session.say(Voice::Thought(None), Source::Delta, 0, &text, out)
+                self.session.text(Voice::Thought(None), Source::Delta, 0, &text, out)
             }
             ("agent_message_chunk", None) => match update.get("content") {
                 Some(block) => self.session.block(0, &Object::new(block), out),
@@ -177,7 +177,7 @@ impl Acp {
             self.held.insert(place.unwrap_or(self.held.len()), held);
             return Ok(());
         }
-        self.say(&held, out)?;
+        self.emit(&held, out)?;
         if !is_over {
             return Ok(());
         }
@@ -188,8 +188,8 @@ impl Acp {
         self.session.result(&Object::new(&result), out)
     }
 
-    /// Says a call, unless it was said before.
-    fn say(&mut self, held: &Held, out: &mut EventOut) -> Done {
+    /// Emits a call, unless that was done before.
+    fn emit(&mut self, held: &Held, out: &mut EventOut) -> Done {
         let name = json::quote(held.name.as_deref().unwrap_or_default());
         let input = held.input.as_deref().unwrap_or("{}");
         let id = json::quote(&held.id);
@@ -197,9 +197,9 @@ impl Acp {
         self.session.call(&Object::new(&call), Executor::Agent, out)
     }
 
-    /// Says the calls that never said that they run.
+    /// Emits the calls that never began to run.
     fn flush(&mut self, out: &mut EventOut) -> Done {
         let held = std::mem::take(&mut self.held);
-        held.iter().try_for_each(|held| self.say(held, out))
+        held.iter().try_for_each(|held| self.emit(held, out))
     }
 }

@@ -164,7 +164,7 @@ impl AgUi {
                 0,
                 Kind::ProviderEvent(ProviderEvent { event: Some(kind), data: Output::Json(&text) }),
             ),
-            // What has no content, and the history that a client is told anew.
+            // Events without content, and the history that a client is sent anew.
             "RUN_STARTED" | "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_END"
             | "MESSAGES_SNAPSHOT" => out.flush(),
             "THINKING_START"

@@ -88,7 +88,7 @@ const METRICS: &str = "amazon-bedrock-invocationMetrics";
 const GUARDRAIL: &str = "amazon-bedrock-guardrailAction";
 const TRACE: &str = "amazon-bedrock-trace";
 
-/// What was read from a cache or written to one is not in `inputTokenCount`.
+/// Tokens read from a cache or written to one are not in `inputTokenCount`.
 const USAGE: &[Row] = &[
     ("inputTokenCount", Op::Adds, &[Field::Input]),
     ("cacheReadInputTokenCount", Op::Adds, &[Field::Input, Field::Cached]),
@@ -100,7 +100,7 @@ const USAGE: &[Row] = &[
 struct Invoke {
     /// The decoder of the format inside, once it's known.
     inner: Option<Box<dyn Decoder>>,
-    /// The first words of a chunk that didn't tell the format.
+    /// The first words of a chunk that did not decide the format.
     stranger: Option<String>,
     message: Message,
 }
@@ -148,7 +148,7 @@ impl Decoder for Invoke {
         let Invoke { inner, stranger, message } = self;
         match inner {
             Some(inner) => {
-                out.overhear(|event, emit| message.hear(event, emit), |out| inner.finish(out))?;
+                out.intercept(|event, emit| message.feed(event, emit), |out| inner.finish(out))?;
                 message.finish_usage(out)
             }
             None => {
@@ -183,9 +183,8 @@ impl Invoke {
             *inner = known(&record).map(|row| (row.decoder)());
         }
         match inner {
-            Some(inner) => {
-                out.overhear(|event, emit| message.hear(event, emit), |out| inner.feed(*frame, out))
-            }
+            Some(inner) => out
+                .intercept(|event, emit| message.feed(event, emit), |out| inner.feed(*frame, out)),
             None => {
                 stranger.get_or_insert_with(|| {
                     crate::json::quote_start(&String::from_utf8_lossy(frame.data))
@@ -200,8 +199,8 @@ impl Invoke {
 const BLOCKED: &str = "INTERVENED";
 
 impl Message {
-    /// Passes on what the model's decoder says, and adds what it doesn't know.
-    fn hear(&mut self, event: Event, emit: &mut Emit) -> Done {
+    /// Passes on the events of the model's decoder, and adds what it doesn't know.
+    fn feed(&mut self, event: Event, emit: &mut Emit) -> Done {
         match event.kind {
             Kind::Start(start) => {
                 self.is_open = true;

@@ -37,7 +37,7 @@ fn is_ours(record: &Record) -> bool {
     }
 }
 
-/// What was read from a cache or written to one is not in `tokensIn`.
+/// Tokens read from a cache or written to one are not in `tokensIn`.
 const USAGE: &[Row] = &[
     ("tokensIn", Op::Adds, &[Field::Input]),
     ("cacheReads", Op::Adds, &[Field::Input, Field::Cached]),
@@ -82,15 +82,15 @@ impl Cline {
         }
         match kind.as_str() {
             "task" | "user_feedback" | "user_feedback_diff" => self.session.prompt(out),
-            "text" | "completion_result" => self.say(Voice::Answer, &text, out),
+            "text" | "completion_result" => self.text(Voice::Answer, &text, out),
             "reasoning" => {
                 let text = message.text("reasoning").unwrap_or(text);
-                self.say(Voice::Thought(None), &text, out)
+                self.text(Voice::Thought(None), &text, out)
             }
             "followup" | "plan_mode_respond" => {
                 let inner = Object::new(text.as_str());
                 let words = inner.text("question|response");
-                self.say(Voice::Answer, &words.unwrap_or(text.clone()), out)
+                self.text(Voice::Answer, &words.unwrap_or(text.clone()), out)
             }
             _ if is_partial => Ok(()),
             "tool" | "use_mcp_server" | "use_mcp_tool" | "browser_action" => {
@@ -121,8 +121,8 @@ impl Cline {
         }
     }
 
-    fn say(&mut self, voice: Voice, text: &Str, out: &mut EventOut) -> Done {
-        self.session.say(voice, Source::Item, 0, text, out)
+    fn text(&mut self, voice: Voice, text: &Str, out: &mut EventOut) -> Done {
+        self.session.text(voice, Source::Item, 0, text, out)
     }
 
     /// A call, whose text is an object that names its tool.

@@ -3,7 +3,7 @@
 //! Source: the types of `@openai/codex-sdk` (events and items). A turn is a
 //! message: it has one end and one usage, whatever the number of the agent's
 //! remarks in it. Items come whole. What the agent ran is a call, named after
-//! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` behind it.
+//! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` after it.
 
 use serde_json::value::RawValue;
 
@@ -57,7 +57,7 @@ struct Event<'a> {
 
 payload!(Event);
 
-/// What the agent thought, said or did.
+/// A thought, a text or an action of the agent.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
@@ -98,7 +98,7 @@ struct Codex {
     is_open: bool,
     calls: Calls,
     meter: Meter,
-    /// An error that is final only if nothing comes behind it: the program
+    /// An error that is final only if nothing comes after it: the program
     /// reports each try to reconnect as one.
     error: Option<String>,
 }
@@ -166,7 +166,7 @@ impl Codex {
         }
     }
 
-    /// `is_last` tells whether the item is complete.
+    /// `is_last` is true if the item is complete.
     fn item(
         &mut self,
         frame: &Frame,
@@ -179,7 +179,7 @@ impl Codex {
         let text = item.text.as_ref().unwrap_or(&none);
         let kind = item.kind.or_empty();
         match kind {
-            // What was asked for is known when they start.
+            // Their arguments are known when they start.
             "command_execution" | "mcp_tool_call" => self.call(kind, item, json, is_last, out),
             _ if !is_last => Ok(()),
             "file_change" | "web_search" | "collab_tool_call" => {
@@ -264,7 +264,7 @@ impl Codex {
     }
 }
 
-/// What is an item's own, as an object.
+/// Returns an item's own members, as an object.
 fn arguments(json: &str) -> String {
     let members = json::members(json);
     let own = members.iter().filter(|(key, _)| !NOT_ARGUMENTS.contains(&key.as_ref()));

@@ -1,7 +1,7 @@
 //! Codex' session files, `~/.codex/sessions/**/rollout-*.jsonl`.
 //!
 //! Source: openai/codex, `codex-rs/protocol` (`RolloutItem`, `ResponseItem`,
-//! `EventMsg`) and `codex-rs/rollout/src/policy.rs`, which says what is kept. A
+//! `EventMsg`) and `codex-rs/rollout/src/policy.rs`, which decides what is kept. A
 //! record is a time, a type and a payload. The items are those of OpenAI's
 //! Responses; the events repeat their texts for the program's own display, and
 //! some builds keep only one of the two. Builds before September 2025 wrote the

@@ -41,8 +41,8 @@ struct Cody {
     calls: Calls,
     /// The call that pieces without an id continue.
     latest: Option<String>,
-    /// The bytes of the text that have been said.
-    said: usize,
+    /// The bytes of the text that have been emitted.
+    emitted: usize,
     reason: Option<String>,
 }
 
@@ -82,12 +82,12 @@ impl Cody {
             out.reasoning(0, &thought)?;
         }
         if let Some(piece) = event.text("deltaText") {
-            self.said += piece.as_str().len();
+            self.emitted += piece.as_str().len();
             out.text(0, &piece)?;
         } else if let Some(whole) = event.text("completion") {
             let text = whole.as_str();
-            let said = std::mem::replace(&mut self.said, text.len());
-            out.text(0, &Str::from(text.get(said..).unwrap_or_default()))?;
+            let emitted = std::mem::replace(&mut self.emitted, text.len());
+            out.text(0, &Str::from(text.get(emitted..).unwrap_or_default()))?;
         }
         for json in event.each("delta_tool_calls") {
             let call = Object::new(json);

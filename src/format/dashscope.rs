@@ -3,7 +3,7 @@
 //!
 //! Source: Alibaba Cloud Model Studio, "DashScope API reference". A record of a
 //! stream is shaped like a body. Unless `incremental_output` was asked for,
-//! each holds all of the answer so far; nothing but the text tells. While it
+//! each holds all of the answer so far; nothing but the text shows which. While it
 //! runs, the reason to stop is the string `null`.
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ struct Choice<'a> {
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Message<'a> {
-    /// A string; models that see or hear write an array of [`Part`]s.
+    /// A string; models of images and sound write an array of [`Part`]s.
     content: Option<&'a RawValue>,
     reasoning_content: Option<Str<'a>>,
     tool_calls: Option<Vec<ToolCall<'a>>>,

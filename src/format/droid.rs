@@ -35,7 +35,7 @@ pub(super) static SESSION: Format = Format {
 
 fn is_run(record: &Record) -> bool {
     let is_ours = record.has("session_id");
-    // What the first record of Claude Code's runs has beside these.
+    // The first record of Claude Code's runs has these as well.
     let others = ["mcp_servers", "permissionMode", "apiKeySource", "uuid", "slash_commands"];
     let is_other = others.iter().any(|key| record.has(key));
     match record.text("type").as_deref() {

@@ -66,10 +66,10 @@ pub trait Decoder {
     fn on_repeat(&mut self, _text: &json::Str) {}
 }
 
-/// What may differ in a record that repeats the last one, beside its text:
-/// members of the record itself, by their keys.
+/// The members that may differ in a record that repeats the last one, beside its text: those of the
+/// record itself, by their keys.
 ///
-/// A decoder that returns one says of the record that it decoded last: if it
+/// A decoder that returns one states of the record that it decoded last: if it
 /// emitted one piece of text and nothing else, then that piece is the value of
 /// a string in the record, and a record that differs in this string and in
 /// these members alone would change no state but that of its counts, and emit
@@ -89,18 +89,18 @@ pub struct Format {
     pub name: &'static str,
     /// Other names that are accepted.
     pub aliases: &'static [&'static str],
-    /// What it is, in a line.
+    /// A description, in a line.
     pub about: &'static str,
-    /// Where it is documented.
+    /// The page that documents it.
     pub link: &'static str,
-    /// What tells it from other formats: members of its first record, by their
+    /// The members of its first record that set it apart from other formats, by their
     /// paths (see [`Record::at`]). `detect` names those that are there.
     pub evidence: &'static [&'static str],
     /// True if a stream whose first record is this one is in this format.
     pub sniff: fn(&Record<'_>) -> Sniff,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
-    /// How a request goes on after an answer in this format, if there is such a request.
+    /// The row of the requests that go on after an answer in this format, if there are any.
     pub request: Option<&'static Request>,
 }
 
@@ -138,7 +138,7 @@ pub struct Record<'a> {
     pub event_type: &'a str,
     /// True if its framing gives it headers, as an AWS event stream does.
     pub has_headers: bool,
-    /// True if these say that it is no event, but a failure.
+    /// True if these mark it as no event, but a failure.
     pub is_failure: bool,
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
 }

@@ -4,7 +4,7 @@
 //! Source: google-gemini/gemini-cli, documentation of its headless mode, and
 //! the types of its stream formatter. A run is a message: `init` … `result`.
 //! The user's prompt is echoed, and passed over. The agent ran all calls, and
-//! their `tool_result` is behind them.
+//! their `tool_result` is after them.
 
 use serde_json::value::RawValue;
 
@@ -145,7 +145,7 @@ impl GeminiCli {
                     event.status.as_ref().filter(|status| status.as_str() == "error").map(|_| true);
                 self.calls.result(ToolResult { id, output, is_error, ..ToolResult::default() }, out)
             }
-            // `result` tells whether the run failed of it.
+            // `result` states whether the run failed of it.
             "error" if event.message.is_some() => {
                 out.warn(WarningCode::AgentError, event.message.or_empty())
             }

@@ -36,7 +36,7 @@ fn is_ours(record: &Record) -> bool {
     }
 }
 
-/// What was read from a cache or written to one is not in the other input.
+/// Tokens read from a cache or written to one are not in the other input.
 const USAGE: &[Row] = &[
     ("inputOther|input_other", Op::Adds, &[Field::Input]),
     ("inputCacheRead|input_cache_read", Op::Adds, &[Field::Input, Field::Cached]),

@@ -2,7 +2,7 @@
 //!
 //! Source: Mistral's API reference, "Conversations", and the event types of its
 //! Python client. The entries of a response are shaped like the events of a
-//! stream. No event says why the model stopped.
+//! stream. No event holds why the model stopped.
 
 use serde_json::value::RawValue;
 
@@ -37,7 +37,7 @@ fn sniff(record: &Record) -> Sniff {
     (is_event || record.text("object").as_deref() == Some("conversation.response")).into()
 }
 
-/// What connectors found is read by the model, but counted apart.
+/// The tokens of connectors are read by the model, but counted apart.
 const USAGE: &[Row] = &[
     ("prompt_tokens", Op::Adds, &[Field::Input]),
     ("connector_tokens", Op::Adds, &[Field::Input]),
@@ -59,7 +59,7 @@ struct Event<'a> {
     tool_call_id: Option<Str<'a>>,
     name: Option<Str<'a>>,
     arguments: Option<&'a RawValue>,
-    /// What a tool that Mistral ran found.
+    /// The output of a tool that Mistral ran.
     info: Option<&'a RawValue>,
     /// A string, a [`Chunk`] or several.
     content: Option<&'a RawValue>,

@@ -6,7 +6,7 @@
 //! message of their call: it stays open until another role speaks. So a call
 //! that was answered has a `tool_result` of its id after it, one that waits
 //! for its result has none, and a call is a call only if it came whole. What
-//! the other roles say is no answer, and is passed over. Why the model stopped
+//! the other roles write is no answer, and is passed over. Why the model stopped
 //! isn't kept, and is inferred: for tools if it called any, answered or not.
 //! Messages of Anthropic's API are read, too, as requests and Cline's
 //! `api_conversation_history.json` hold them: their calls, thoughts and results

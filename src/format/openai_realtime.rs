@@ -3,7 +3,7 @@
 //! Source: OpenAI API reference, "Realtime server events". A session holds
 //! several responses, whose events are those of the Responses API. The events
 //! about the session, the conversation and the user's speech hold nothing that
-//! the model said.
+//! the model spoke.
 
 use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
@@ -93,8 +93,8 @@ impl Realtime {
     }
 }
 
-/// Events that say nothing of a response: of these, only what the model said
-/// is told.
+/// Events without anything of a response: of these, only what the model spoke
+/// is reported.
 fn is_about_session(kind: &str) -> bool {
     const STARTS: [&str; 6] = [
         "session.",

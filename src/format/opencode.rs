@@ -34,7 +34,7 @@ fn is_ours(record: &Record) -> bool {
     record.has("sessionID") && ((is_part && record.has("part")) || kind == "error")
 }
 
-/// What was read from a cache or written to one is not in `input`.
+/// Tokens read from a cache or written to one are not in `input`.
 pub(super) const USAGE: &[Row] = &[
     ("input", Op::Adds, &[Field::Input]),
     ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
@@ -70,7 +70,7 @@ struct Part<'a> {
     tokens: Option<&'a RawValue>,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct State<'a> {

@@ -44,7 +44,7 @@ fn is_ours(record: &Record) -> bool {
     is_part || is_message || is_whole || is_event || is_global
 }
 
-/// What the events of the bus are of, but for those that are read here.
+/// The subjects of the bus's events, but for those that are read here.
 const FAMILIES: [&str; 14] = [
     "server",
     "session",
@@ -74,7 +74,7 @@ struct OpenCodeSession {
     prompts: HashSet<String>,
     /// Parts of the model's that are thoughts, or text.
     voices: HashMap<String, Voice>,
-    /// True if events tell of the session: they say when it's idle.
+    /// True if the session has events of the bus, which mark when it is idle.
     is_bus: bool,
 }
 
@@ -209,7 +209,7 @@ impl OpenCodeSession {
                 let voice = if kind == "text" { Voice::Answer } else { Voice::Thought(None) };
                 self.voices.insert(id, voice);
                 let text = part.text("text").unwrap_or_default();
-                self.session.say(voice, Source::Item, 0, &text, out)
+                self.session.text(voice, Source::Item, 0, &text, out)
             }
             _ => self.session.block(0, part, out),
         }
@@ -224,7 +224,7 @@ impl OpenCodeSession {
         let id = event.word("partID").unwrap_or_default();
         let voice = self.voices.get(&id).copied().unwrap_or(Voice::Answer);
         self.session.turn_to(Some(&id));
-        self.session.say(voice, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
+        self.session.text(voice, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
     }
 
     /// The session failed. Its name for that is less than the provider's status.

@@ -2,7 +2,7 @@
 //!
 //! Source: QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`
 //! (`ChatRecord`). A record holds one of Gemini's contents. The records are a
-//! tree; what a rewind left was said, and stays.
+//! tree; what a rewind left was an answer, and stays.
 
 use crate::format::format::{Format, Record};
 use crate::format::support::log::{LOG, Log, LogDecoder, What};

@@ -12,7 +12,7 @@ use crate::format::{
     workers_ai, writer_completions,
 };
 
-/// Every format. Detection takes the first row that says yes.
+/// Every format. Detection takes the first row whose `sniff` returns yes.
 pub static FORMATS: &[&Format] = &[
     &text::FORMAT,
     &qwen_code::FORMAT,

@@ -110,7 +110,7 @@ struct EventStream {
     length: Option<usize>,
     /// The offset of the message.
     offset: u64,
-    /// How many bytes have come.
+    /// The number of bytes that have come.
     fed: u64,
     /// True after a message that breaks the specification: no more is read.
     is_broken: bool,

@@ -47,7 +47,7 @@ impl<'a> Frame<'a> {
 /// Bytes that are no frame, or a repair that made them one.
 #[derive(Clone, Debug)]
 pub struct Fault<'a> {
-    /// How bad it is, and what happens next.
+    /// Its severity, and the consequence for the input.
     pub kind: FaultKind,
     /// A sentence for people.
     pub message: String,
@@ -57,7 +57,7 @@ pub struct Fault<'a> {
     pub raw: &'a [u8],
 }
 
-/// How bad a fault is.
+/// The severity of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// Something was inferred or skipped, and nothing is lost.
@@ -160,7 +160,7 @@ impl FrameConfig {
     }
 }
 
-/// Whether an input is in a framing, or a record in a format, as far as is
+/// The verdict on an input in a framing, or on a record in a format, as far as is
 /// known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {

@@ -25,7 +25,7 @@ pub(super) static FRAMING: Framing = Framing {
     framer: |config| Box::new(Values::new(&FRAMING, false, config)),
 };
 
-/// How many bytes of a value are parsed before it counts as JSON. Prose that
+/// The number of bytes of a value that are parsed before it counts as JSON. Prose that
 /// begins with a brace is not JSON long before.
 const ENOUGH: usize = 256;
 

@@ -3,8 +3,8 @@
 use crate::frame::framer::Framing;
 use crate::frame::{event_stream, json, ndjson, sse, text};
 
-/// Every framing. Detection takes the first row whose `sniff` says yes, once
-/// all rows above it say no.
+/// Every framing. Detection takes the first row whose `sniff` returns yes, once
+/// all rows above it return no.
 pub static FRAMINGS: &[&Framing] = &[
     &event_stream::FRAMING,
     &sse::FRAMING,

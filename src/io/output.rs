@@ -37,7 +37,7 @@ impl Output {
     /// Returns a buffer before standard output.
     ///
     /// Rust's start-up opens /dev/null in place of a standard descriptor that is closed, for
-    /// reading and writing, as Python's `subprocess.DEVNULL` and Node's `ignore` do. Nothing tells
+    /// reading and writing, as Python's `subprocess.DEVNULL` and Node's `ignore` do. Nothing sets
     /// these apart, so output to a closed descriptor is dropped like output to /dev/null.
     pub(crate) fn standard() -> Self {
         Output::new(Standard)

@@ -11,7 +11,7 @@ use crate::json;
 /// The smallest file that gets a bar, in bytes.
 const MIN_SIZE: u64 = 64 << 20;
 
-/// How long a run takes before the bar appears.
+/// The time that a run takes before the bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const TEMPLATE: &str = "{prefix} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";

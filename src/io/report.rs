@@ -35,7 +35,7 @@ pub fn report_on(stderr: &mut dyn Write, name: &str, message: &str, offset: Opti
 }
 
 /// Writes an error of a message. The words of a provider are introduced as such; if nothing came
-/// through a pipe, says where to look for the cause.
+/// through a pipe, names the place to look for the cause.
 pub(crate) fn report_error(
     stderr: &mut dyn Write,
     name: &str,

@@ -1,4 +1,4 @@
-//! What readers of the same JSON disagree about.
+//! JSON that its readers disagree about.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::json::scanner::{Scanner, Token};
 use crate::json::string::Str;
 
-/// What is in a JSON text that some readers take for something else.
+/// The ambiguities that a JSON text holds: some readers take them for something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ambiguities {
     /// An object has a key twice: some readers take the first member, some the last.

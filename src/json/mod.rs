@@ -27,5 +27,5 @@ pub(crate) use write::{
     Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,
 };
 
-/// How deeply JSON may be nested, unless `--max-depth` says otherwise.
+/// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;

@@ -14,7 +14,7 @@ pub(crate) struct ObjectReader {
     is_raw: bool,
 }
 
-/// What an [`ObjectReader`] has read.
+/// A part of an object that an [`ObjectReader`] has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member<'a> {
     /// A member's key, decoded.

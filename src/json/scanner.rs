@@ -3,7 +3,7 @@
 use crate::json::plain::string_length;
 use crate::json::write::escape_into;
 
-/// What a [`Scanner`] knows of the text so far.
+/// The state of the text that a [`Scanner`] has read so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Nothing but white space.
@@ -57,7 +57,7 @@ enum State {
     TooDeep,
 }
 
-/// What a string is in its container.
+/// The role of a string in its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,

@@ -5,30 +5,30 @@ use std::ops::Range;
 use crate::scan::pattern::{Captures, Pattern, Token, is_word};
 use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
 
-/// How far an attempt has come.
+/// The result of an attempt so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
-    /// This is something else.
+    /// The text does not match.
     No,
-    /// So far it fits.
+    /// The text matches so far.
     More,
-    /// It fits, and is this many bytes long.
+    /// The text matches, over this many bytes.
     Yes(usize),
 }
 
-/// What a byte, or the end, means to a token.
+/// The effect of a byte, or of the end of the text, on a token.
 enum Step {
-    /// It belongs to the token.
+    /// The byte belongs to the token.
     Take,
-    /// It does, and completes it.
+    /// The byte belongs to the token and completes it.
     TakeLast,
-    /// The token was complete before it.
+    /// The token was complete before the byte.
     Over,
-    /// The token can't be here.
+    /// The token does not match.
     Fail,
-    /// More bytes will tell.
+    /// More bytes are needed.
     Wait,
-    /// The token can't be here, but may be missing: this one is next.
+    /// The token does not match, but is optional: this token is next.
     Jump(usize),
 }
 
@@ -36,28 +36,28 @@ enum Step {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attempt {
     token: usize,
-    /// Where the current token begins, and the next byte to look at.
+    /// The place where the current token begins, and the next byte to read.
     begun: usize,
     at: usize,
     quote: Option<u8>,
-    /// The end of the first tag, or of what that begins with; 0 before it.
+    /// The end of the first tag, or of its beginning; 0 before it.
     tag_end: usize,
     words: Vec<(usize, Range<usize>)>,
-    /// The beginning of what is remembered as one word.
+    /// The token and the beginning of the capture that is open.
     capture: Option<(usize, usize)>,
-    /// What may be missing, the innermost last: where its end is, where it
-    /// began, how many words there were, and `tag_end` then.
+    /// The optional parts that are open, the innermost last: the token of its end, the place
+    /// where it began, and the number of words and `tag_end` at that time.
     optional: Vec<(usize, usize, usize, usize)>,
 }
 
 impl Attempt {
-    /// Whether it has looked at anything.
+    /// True if it has read nothing.
     pub(crate) fn is_new(&self) -> bool {
         self.at == 0
     }
 
-    /// Looks at the bytes that are new. `text` begins where the attempt does,
-    /// and only grows from call to call; `ended` if it won't grow any more.
+    /// Reads the new bytes. `text` begins where the attempt does,
+    /// and only grows from call to call; `ended` is true if it won't grow any more.
     pub(crate) fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {
         while let Some(token) = pattern.tokens.get(self.token) {
             match self.step(token, text.as_bytes(), ended) {
@@ -82,8 +82,8 @@ impl Attempt {
         Match::Yes(self.at)
     }
 
-    /// True if it has come past the first tag of the marker, or past what that begins
-    /// with: the text can be nothing else.
+    /// True if it is past the first tag of the marker, or past the beginning of
+    /// that: the text can be nothing else.
     pub(crate) fn is_inside(&self) -> bool {
         self.tag_end > 0 && self.at > self.tag_end
     }
@@ -159,7 +159,7 @@ impl Attempt {
         let length = self.at - self.begun;
         match byte {
             Some(b'/') if length == 0 => Step::Fail,
-            // What is longer is no word, and a part of it may be half a character.
+            // A longer one is no word, and a part of it may end inside a character.
             Some(byte) if is_word(byte) && Some(byte) != stop => {
                 if length < MAX_WORD {
                     Step::Take
@@ -175,8 +175,8 @@ impl Attempt {
         }
     }
 
-    /// Letters and a colon, or neither: if no colon comes, the letters are not
-    /// a namespace, and the token behind it begins at them.
+    /// Matches letters and a colon, or neither: if no colon comes, the letters are not
+    /// a namespace, and the next token begins at them.
     fn namespace(&mut self, byte: Option<u8>) -> Step {
         match byte {
             Some(b':') if self.at > self.begun => {
@@ -193,7 +193,7 @@ impl Attempt {
         }
     }
 
-    /// White space and `name="value"`, up to `>`, `/` or another marker outside
+    /// Matches white space and `name="value"`, up to `>`, `/` or another marker outside
     /// of quotes.
     fn attribute(&mut self, byte: u8) -> Step {
         let length = self.at - self.begun;
@@ -210,8 +210,8 @@ impl Attempt {
         if length >= MAX_ATTRIBUTES { Step::Fail } else { Step::Take }
     }
 
-    /// What a finished attempt remembers; nothing if an attribute that the
-    /// pattern asks for isn't there.
+    /// Returns the captures of a finished attempt, or `None` if an attribute that the
+    /// pattern requires isn't there.
     pub(crate) fn captures(&self, pattern: &Pattern, text: &str) -> Option<Captures> {
         let mut captures = Captures::default();
         for (token, range) in &self.words {
@@ -245,7 +245,7 @@ impl Attempt {
     }
 }
 
-/// Anything on the line, up to the text that follows.
+/// Matches anything on the line, up to the text `until`.
 fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -> Step {
     let until = until.as_bytes();
     let known = rest.len().min(until.len());
@@ -259,7 +259,7 @@ fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -
     }
 }
 
-/// The attributes in the inside of a tag, their values in double, single or no
+/// Returns the attributes in the inside of a tag, their values in double, single or no
 /// quotes.
 fn attributes(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -1,16 +1,16 @@
-//! Where a marker can begin, and what must follow it.
+//! Finds where a marker can begin, and checks what must follow it.
 
 use crate::scan::{Attempt, Captures, Match, Pattern, Place};
 
-/// A pattern, and one of several others that must follow it behind white
-/// space. What follows is bound to the words of the first one; the end of the
-/// text, or a beginning of it there, may follow as well.
+/// An attempt at a pattern that one of several others must follow, after white
+/// space. The others are bound to the words of the first one; the end of the
+/// text, or the beginning of one of them there, may follow as well.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookahead {
     first: Attempt,
     /// The first pattern's length, once it has been found.
     length: Option<usize>,
-    /// Where what follows begins, as far as is known.
+    /// The beginning of what follows, as far as it is known.
     at: usize,
     /// The attempts at what follows; those that failed are gone.
     next: Vec<(Pattern, Attempt)>,
@@ -20,8 +20,8 @@ pub(crate) struct Lookahead {
 }
 
 impl Lookahead {
-    /// Looks at the bytes that are new. A match is as long as the first
-    /// pattern; what follows is only looked at.
+    /// Reads the new bytes. A match is as long as the first
+    /// pattern; what follows is only checked.
     pub(crate) fn advance(
         &mut self,
         first: &Pattern,
@@ -61,7 +61,7 @@ impl Lookahead {
         }
         let rest = text.get(self.at..).unwrap_or_default();
         let (mut found, mut name) = (false, None);
-        // At the end, what could still become what follows is left as it is.
+        // At the end of the text, a pattern that matches so far may follow.
         self.next.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
             Match::Yes(_) => {
                 let words = attempt.captures(pattern, rest);
@@ -91,20 +91,20 @@ impl Lookahead {
         self.length.is_none() && self.first.is_inside()
     }
 
-    /// What the match remembers.
+    /// Returns the captures of the match.
     pub(crate) fn captures(&self, first: &Pattern, text: &str) -> Option<Captures> {
         self.first.captures(first, text)
     }
 }
 
-/// The first of these ASCII characters, looked for in eight bytes at a time.
+/// Finds the first of these ASCII characters, eight bytes at a time.
 pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGHEST: u64 = ONES << 7;
     let (chunks, rest) = bytes.as_chunks();
     for (number, chunk) in chunks.iter().enumerate() {
         let word = u64::from_le_bytes(*chunk);
-        // The highest bit of each byte that is one, of which the lowest is right.
+        // Sets the highest bit of each byte that may be the needle; the lowest one set is right.
         let is = |needle: &u8| (word ^ (ONES * u64::from(*needle))).wrapping_sub(ONES);
         let found = needles.iter().fold(0, |found, needle| found | is(needle)) & !word & HIGHEST;
         if found != 0 {
@@ -123,9 +123,9 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// A finder for these patterns.
+    /// Returns a finder for these patterns.
     pub(crate) fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
-        // Where a message begins is known without looking.
+        // The beginning of a message is known without a search.
         let patterns = patterns.filter(|pattern| pattern.place() != Place::Start);
         let mut bytes: Vec<u8> = patterns.flat_map(Pattern::first_bytes).collect();
         bytes.sort_unstable();
@@ -138,7 +138,7 @@ impl Finder {
         Finder { bytes, table }
     }
 
-    /// The first of them at or behind `from`.
+    /// Returns the place of the first of them, from `from` on.
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
         let rest = text.as_bytes().get(from..)?;
         let found = match (&self.table, &*self.bytes) {

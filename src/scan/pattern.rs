@@ -1,22 +1,22 @@
-//! A marker's form, read from its text.
+//! The pattern of a marker, parsed from its text.
 
 use std::sync::Arc;
 
-/// A marker's form. Copies share it.
+/// The pattern of a marker. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
     pub(super) tokens: Arc<[Token]>,
     place: Place,
 }
 
-/// Where in a message a marker may stand.
+/// The place in a message where a marker may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Anywhere.
     Any,
-    /// Where the message begins, or its answer behind the reasoning.
+    /// The beginning of the message, or of its answer after the reasoning.
     Start,
-    /// Where a line begins.
+    /// The beginning of a line.
     Line,
 }
 
@@ -29,20 +29,20 @@ pub(super) enum Token {
     Namespace,
     /// Digits.
     Number,
-    /// A word up to a byte that is none of a word, or begins what follows.
+    /// A word, up to a byte that no word has, or that begins the next literal.
     Word(String, Option<u8>),
-    /// Anything up to the text that follows.
+    /// Anything up to this text, which follows.
     Any(String),
-    /// What to remember.
+    /// A tag's attributes, of which these are captured.
     Attributes(Vec<Wanted>),
-    /// What may be missing, up to the token of this number.
+    /// An optional part, up to the token of this number.
     Optional(usize),
     OptionalEnd,
     Capture(String),
     CaptureEnd,
 }
 
-/// An attribute to remember.
+/// An attribute that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub(super) word: String,
@@ -51,24 +51,24 @@ pub(super) struct Wanted {
     pub(super) is_escaped: bool,
 }
 
-/// What a match remembers: words by their names, and a tag's attributes.
+/// The captures of a match: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captures {
-    /// Words, by the names that the pattern gives them.
+    /// Words, by their names in the pattern.
     pub words: Vec<(String, String)>,
     /// All attributes of the tag.
     pub attributes: Vec<(String, String)>,
 }
 
 impl Captures {
-    /// The word that is remembered under a name.
+    /// Returns the word of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
     }
 }
 
 impl Pattern {
-    /// Reads a pattern. Fails with a sentence that says what is wrong in it.
+    /// Parses a pattern. Fails with a sentence that names what is wrong in it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (place, mut rest) = match text {
             _ if text.starts_with("{start}") => (Place::Start, text.trim_start_matches("{start}")),
@@ -98,18 +98,18 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Reads a closer: a pattern, or several with `{|}` between them; none if
+    /// Parses a closer: a pattern, or several with `{|}` between them; none if
     /// the text is empty.
     pub(crate) fn parse_any(text: &str) -> Result<Vec<Self>, String> {
         text.split("{|}").filter(|text| !text.is_empty()).map(Self::parse).collect()
     }
 
-    /// Where the marker may stand.
+    /// Returns the place where the marker may stand.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
 
-    /// Whether it begins as the special tokens of many models are spelled.
+    /// True if it begins like the special tokens of many models.
     pub(crate) fn is_token(&self) -> bool {
         let starts = ["<|", "</|", "<\u{ff5c}", "</\u{ff5c}", "]<]"];
         match self.tokens.first() {
@@ -118,7 +118,7 @@ impl Pattern {
         }
     }
 
-    /// A list of one pattern that no text matches: only the end may stand for it.
+    /// Returns a list of one pattern that no text matches: only the end may stand for it.
     pub(crate) fn never() -> Vec<Pattern> {
         vec![Pattern { tokens: [Token::Literal("\0".to_owned())].into(), place: Place::Any }]
     }
@@ -128,8 +128,8 @@ impl Pattern {
         !self.tokens.iter().any(|token| matches!(token, Token::Literal(_)))
     }
 
-    /// The pattern with words replaced by what an opener remembered. Words that
-    /// it doesn't know stay words.
+    /// Returns the pattern with its words replaced by the captures of an opener. Words that
+    /// have no capture stay words.
     pub(crate) fn bind(&self, captures: &Captures) -> Pattern {
         let varies = |token: &Token| matches!(token, Token::Word(..) | Token::Namespace);
         if !self.tokens.iter().any(varies) {
@@ -143,8 +143,8 @@ impl Pattern {
         Pattern { tokens: bound.collect(), place: self.place }
     }
 
-    /// Whether a match can begin as this text does, as far as the literal at the
-    /// pattern's beginning tells.
+    /// True if a match can begin as this text does, as far as the literal at the
+    /// pattern's beginning shows.
     pub(crate) fn may_begin(&self, text: &str) -> bool {
         let (mut tokens, mut text) = (&*self.tokens, text);
         while let [Token::Newline, behind @ ..] = tokens {
@@ -156,7 +156,7 @@ impl Pattern {
         literal.get(..known) == text.get(..known)
     }
 
-    /// The bytes that a match can begin with; none if that can be any.
+    /// Returns the bytes that a match can begin with; none if that can be any.
     pub(crate) fn first_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut at = 0;
@@ -188,7 +188,7 @@ impl Pattern {
 }
 
 impl Pattern {
-    /// The names that [`Pattern::bind`] replaces by an opener's words.
+    /// Returns the names that [`Pattern::bind`] replaces by an opener's words.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().filter_map(|token| match token {
             Token::Word(name, _) => Some(name.as_str()),
@@ -197,7 +197,7 @@ impl Pattern {
         })
     }
 
-    /// The first byte that a match can begin with and the byte after it, `None`
+    /// Returns the first byte that a match can begin with and the byte after it, `None`
     /// if that can be any. Empty if the first one can be any.
     pub(crate) fn starts(&self) -> Vec<(u8, Option<u8>)> {
         let mut starts = Vec::new();
@@ -260,7 +260,7 @@ fn collect_starts(
     })
 }
 
-/// Tells each token what it has to know of those behind it.
+/// Sets what each token has to know of the tokens after it.
 fn link(tokens: &mut [Token]) -> Result<(), String> {
     let literals: Vec<Option<String>> =
         (0..tokens.len()).map(|at| literal_behind(tokens, at)).collect();
@@ -278,7 +278,7 @@ fn link(tokens: &mut [Token]) -> Result<(), String> {
     Ok(())
 }
 
-/// The end of what may be missing and begins with a token.
+/// Returns the end of the optional part that begins with a token.
 fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
     let mut depth = 0;
     for (end, token) in tokens.iter().enumerate().skip(at) {
@@ -292,7 +292,7 @@ fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
     None
 }
 
-/// The literal that comes next behind a token, white space aside.
+/// Returns the literal that comes next after a token, white space aside.
 fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
     let behind = tokens.iter().skip(at + 1);
     let is_seen = |token: &&Token| {
@@ -306,7 +306,7 @@ fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
     }
 }
 
-/// What names of tools, keys and ids are made of.
+/// True for a byte of the names of tools, of keys and of ids.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')

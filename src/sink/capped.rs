@@ -5,7 +5,7 @@ use std::io;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
 use crate::sink::Sink;
 
-/// What one object costs beside its text.
+/// The cost of one object beside its text, in bytes.
 const OBJECT: usize = 64;
 
 /// Counts what a sink that gathers has to keep of one message. At the limit
@@ -85,7 +85,7 @@ impl<S: Sink> Sink for Capped<S> {
     }
 }
 
-/// How many bytes a summary keeps of an event. The lines that end a message
+/// Returns the number of bytes that a summary keeps of an event. The lines that end a message
 /// are small or have been counted before.
 fn size(kind: &Kind<'_>) -> usize {
     match kind {

@@ -37,7 +37,7 @@ struct Summaries<W> {
     line: Line,
 }
 
-/// What is known of the message so far.
+/// The state of the message so far.
 #[derive(Default)]
 pub(super) struct Gathered {
     format: String,
@@ -46,7 +46,7 @@ pub(super) struct Gathered {
     text: String,
     reasoning: String,
     parts: Line,
-    /// True if there is more to say of the reasoning than its text.
+    /// True if the reasoning holds more than its text.
     has_parts: bool,
     refusal: String,
     calls: Line,
@@ -59,14 +59,14 @@ pub(super) struct Gathered {
     warnings: Line,
 }
 
-/// How the message ended.
+/// The end of the message.
 pub(super) enum Ending<'a> {
     Good(Finish<'a>),
     Bad(Failure<'a>),
 }
 
 words! {
-    /// What a message came to.
+    /// The result of a message.
     pub(super) enum Type {
         /// It is complete and holds a call that the caller has to run.
         ToolCalls = "tool_calls",

@@ -35,7 +35,7 @@ impl<W: Write> Frames<W> {
         }
     }
 
-    /// Prints an error that no framer has told of.
+    /// Prints an error that comes from no framer.
     pub fn error(&mut self, code: Code, message: &str, offset: u64) -> io::Result<()> {
         self.line.begin("error");
         self.line.word("code", code.name());

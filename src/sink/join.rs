@@ -34,7 +34,7 @@ fn split<'a>(kind: Kind<'a>) -> Option<(Kind<'a>, &'a str)> {
 }
 
 impl<S: Sink> Join<S> {
-    /// Joins what comes before `inner` hears it.
+    /// Joins what comes before `inner` takes it.
     pub fn new(inner: S) -> Self {
         Join { inner, held: None, text: String::new() }
     }

@@ -99,12 +99,12 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     }
 }
 
-/// What is added to every line of one input.
+/// The members that are added to every line of one input.
 #[derive(Clone, Debug, Default)]
 pub struct Label {
     /// The input's name, when there are several.
     pub file: Option<String>,
-    /// What `--timing` reads.
+    /// The clock of `--timing`.
     pub clock: Option<Clock>,
 }
 

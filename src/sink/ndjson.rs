@@ -6,7 +6,7 @@ use crate::event::{Event, Pieces};
 use crate::sink::line::Line;
 use crate::sink::{Label, Sink, members};
 
-/// How many bytes of lines are buffered before they are written.
+/// The number of bytes of lines that are buffered before they are written.
 const PIECE: usize = 32 << 10;
 
 /// Prints events as they come. Those that only decoders emit are not printed.

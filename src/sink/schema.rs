@@ -117,7 +117,7 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
     ]
 }
 
-/// What the schema says of a summary beside its members.
+/// The schema of a summary beside its members.
 const SUMMARY: &str = r#""if": {"properties": {"type": {"const": "error"}}},
       "then": {
         "properties": {"complete": {"const": false}, "finish_reason": {"const": "error"}},

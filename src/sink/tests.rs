@@ -54,7 +54,7 @@ fn label(file: Option<&str>) -> Label {
     Label { file: file.map(str::to_owned), clock: None }
 }
 
-/// What a sink prints for these events; each line must fit the schema.
+/// Returns what a sink prints for these events; each line must fit the schema.
 #[track_caller]
 fn printed(make: impl FnOnce(&mut Vec<u8>) -> Box<dyn Sink + '_>, events: &[Event<'_>]) -> String {
     let mut out = Vec::new();

@@ -11,7 +11,7 @@ use crate::json::Scanner;
 use crate::scan::Captures;
 use crate::tools::{Tools, Types};
 
-/// How much of a call's text may be markup around its arguments, in bytes.
+/// The most markup around its arguments that a call's text may have, in bytes.
 const MAX_MARKUP: usize = 64 << 10;
 
 /// Takes the events of a dialect.

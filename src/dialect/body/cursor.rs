@@ -7,7 +7,7 @@ use crate::json;
 /// first; `None` means that the text can't be read without guessing.
 pub(super) struct Cursor<'t> {
     pub(super) rest: &'t str,
-    /// How many containers are open.
+    /// The number of containers that are open.
     depth: usize,
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct Brackets {
     /// The quote that opened the string that is open.
     quote: Option<u8>,
     escaped: bool,
-    /// How many bytes of the delimiter were seen last.
+    /// The number of bytes of the delimiter that were seen last.
     known: usize,
 }
 

@@ -1,5 +1,5 @@
 //! Values of arguments, from a model's text to JSON. Nothing is trimmed or decoded
-//! unless the argument's schema says that it's no string.
+//! unless the argument's schema excludes a string.
 
 use crate::dialect::body::python;
 use crate::json;

@@ -17,9 +17,9 @@ use crate::scan::{Attempt, Captures, Match};
 
 impl Machine {
     /// The first call or section decides which dialect this is.
-    fn settle(&mut self, id: GrammarId) {
-        if self.settled.is_none() {
-            self.settled = Some(id);
+    fn choose(&mut self, id: GrammarId) {
+        if self.chosen.is_none() {
+            self.chosen = Some(id);
             self.known.clear();
         }
     }
@@ -61,7 +61,7 @@ impl Machine {
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
-        self.settle(id.0);
+        self.choose(id.0);
         let form = Rc::clone(self.grammars.section(id));
         let (marker, before) = (marker.to_owned(), self.calls.count());
         let (space, in_thought) = (Some(String::new()), self.is_in_thought());
@@ -71,7 +71,7 @@ impl Machine {
     }
 
     /// Ends the text between the calls of a section; returns true if it was cut.
-    /// What is held back is a part of the closer, or of another call's opener.
+    /// True if the text that is held back is a part of the closer, or of another call's opener.
     pub(crate) fn finish_section(&mut self, held: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
         let Place::Section(open) = &self.place else { return Ok(false) };
         let is_closer = |rule: &Rule| {
@@ -97,7 +97,7 @@ impl Machine {
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
-        self.settle(id.0);
+        self.choose(id.0);
         if self.calls.count() == 0 {
             self.known.remove(&RulesKey::Text);
         }

@@ -41,7 +41,7 @@ pub(crate) struct CallForm {
     pub(crate) body: BodyForm,
     /// Patterns of which one must follow the opener; anything may if there is none.
     pub(crate) next: Vec<Pattern>,
-    /// True if the row says what follows.
+    /// True if the row itself names what follows.
     pub(crate) has_own_next: bool,
     pub(crate) known: bool,
     pub(crate) narrated: bool,
@@ -103,8 +103,8 @@ impl Grammars {
 }
 
 impl Grammar {
-    /// Parses a dialect's patterns. Fails with a sentence that says which one
-    /// is wrong.
+    /// Parses a dialect's patterns. Fails with a sentence that names the one
+    /// that is wrong.
     pub(crate) fn new(row: &Dialect) -> Result<Self, String> {
         let mut grammar = Grammar {
             name: row.name,
@@ -273,7 +273,7 @@ impl CallForm {
             .chain(parameters.flat_map(|(open, close)| [open].into_iter().chain(close)))
     }
 
-    /// Returns what must follow the call's opener: what its row says, or else
+    /// Returns what must follow the call's opener: what its row names, or else
     /// what its body begins with.
     fn lookahead(&self) -> Vec<Pattern> {
         let parse =

@@ -1,4 +1,4 @@
-//! Markdown's block structure, as far as it tells code from other text: a model
+//! Markdown's block structure, as far as it separates code from other text: a model
 //! that explains markup writes it in code, and means no call.
 //!
 //! Code is what CommonMark calls code (fences, indented blocks and spans, also in

@@ -1,4 +1,4 @@
-//! Detects markup in text that nobody asked to read. Only the openers of calls,
+//! Detects markup in text that is not to be parsed. Only the openers of calls,
 //! and what must follow them, count: other text is left alone.
 
 use crate::dialect::body::calls::Calls;

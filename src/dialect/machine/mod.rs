@@ -37,7 +37,7 @@ use crate::scan::Captures;
 pub(crate) struct Machine {
     grammars: Grammars,
     /// The grammar that the text is in, once that is known.
-    settled: Option<GrammarId>,
+    chosen: Option<GrammarId>,
     /// True if the user chose the dialect.
     named: bool,
     place: Place,
@@ -102,7 +102,7 @@ impl Machine {
         let undecided = (start_in == StartIn::Auto).then(String::new);
         let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
-            settled: grammars.only(),
+            chosen: grammars.only(),
             grammars,
             named,
             place: text,
@@ -147,7 +147,7 @@ impl Machine {
 
     /// Returns the dialect's name, once it is known.
     pub(crate) fn dialect(&self) -> Option<&'static str> {
-        self.settled.map(|id| self.grammars.get(id).name)
+        self.chosen.map(|id| self.grammars.get(id).name)
     }
 
     /// True if no marker may stand in what follows while it's calm.
@@ -388,7 +388,7 @@ impl Machine {
     }
 
     fn place_rules(&self) -> Vec<Rule> {
-        let is_open = |id| self.settled.is_none_or(|settled| settled == id);
+        let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
         match &self.place {
             Place::Text(_) => {
                 let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));

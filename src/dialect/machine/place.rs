@@ -57,7 +57,7 @@ pub(crate) struct OpenSection {
     /// Its opener, and the words of that.
     pub(crate) marker: String,
     pub(crate) words: Captures,
-    /// How many calls of the message came before it.
+    /// The number of calls of the message that came before it.
     pub(crate) before: u64,
     pub(crate) space: Space,
     /// True if it stands in a thought.
@@ -99,8 +99,8 @@ pub(crate) enum Part {
 pub(crate) struct OpenValue {
     /// The words of their openers, the outermost first.
     pub(crate) keys: Vec<Captures>,
-    /// How many parameters were opened in it and not closed, outside of calls that
-    /// it quotes: if there are any, its end can't be told.
+    /// The number of parameters that were opened in it and not closed, outside of calls that
+    /// it quotes: if there are any, its end is not known.
     pub(crate) inner: usize,
     /// True once a call was opened in it.
     pub(crate) quotes_call: bool,

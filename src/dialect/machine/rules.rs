@@ -31,7 +31,7 @@ pub(crate) struct Rule {
     pub(crate) go: Go,
 }
 
-/// Where a marker leads.
+/// The target of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Go {
     Region(RegionId),
@@ -49,7 +49,7 @@ pub(crate) enum Go {
     InnerCall,
     InnerParameter,
     InnerEndValue,
-    /// What would end a value, if nothing that does came later.
+    /// A closer that would end a value, if none that does came later.
     WeakEnd,
     /// Another object of the same call's body.
     NextObject,
@@ -125,7 +125,7 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
 }
 
 impl CallForm {
-    /// The opener where the user said that the text is in this dialect: one that
+    /// The opener where the user chose this dialect: one that
     /// its closer follows is a call that can't be read.
     fn chosen(&self, mut rule: Rule) -> Rule {
         if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
@@ -134,7 +134,7 @@ impl CallForm {
         rule
     }
 
-    /// The opener where nobody said that the text is in this dialect.
+    /// The opener where the user did not choose this dialect.
     fn unsolicited(&self, rule: Rule) -> Rule {
         let next: &[&str] = match &self.body {
             BodyForm::Json(_) if self.open.is_blank() => {
@@ -207,7 +207,7 @@ pub(crate) fn region_rules<'g>(
         return rules;
     }
     let is_thought = form.role == Role::Reasoning;
-    // What frames messages tells which dialect this is.
+    // The markers around messages show which dialect this is.
     let is_its = |grammar: &Grammar| grammar.regions.iter().any(|other| other.open == form.open);
     let open = open.filter(|(_, grammar)| form.ends != Ends::Anything || is_its(grammar));
     let others = open.flat_map(|(id, grammar)| openers(id, grammar, named));
@@ -228,7 +228,7 @@ pub(crate) fn region_rules<'g>(
 
 /// The markers that are legal between the calls of a section whose opener had
 /// these words. A call's opener can be nothing else there: what follows it only
-/// tells its forms apart.
+/// separates its forms.
 pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Rule> {
     let OpenSection { id, form, words, .. } = section;
     let calls = grammar.calls(id.0).map(|(id, call)| Rule::call(call, id).bind(words));
@@ -423,7 +423,7 @@ impl RuleSet {
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
-    /// far as its first two bytes tell.
+    /// far as its first two bytes show.
     pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<usize> {
         loop {
             let at = self.finder.find(text, from)?;
@@ -475,7 +475,7 @@ impl RuleSet {
     }
 }
 
-/// What the rules that are tried at a place depend on.
+/// The state that decides which rules are tried at a place.
 pub(crate) struct Here<'h> {
     pub(crate) context: &'h MarkdownContext,
     /// True where the message begins.

@@ -87,7 +87,7 @@ pub(crate) static BEAM: Dialect = Dialect {
 
 const BEAM_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
 
-/// A header names the recipient, which tells what the body is. The first one's
+/// A header names the recipient, which decides what the body is. The first one's
 /// beginning is in the prompt; a later one's may be missing.
 pub(crate) static MUSE: Dialect = Dialect {
     name: "muse_atem",

@@ -1,5 +1,5 @@
 //! `<arg_key>` and `<arg_value>`, as GLM-4.5 introduced them: the name stands
-//! bare behind the opener, and values are verbatim.
+//! bare after the opener, and values are verbatim.
 
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Call, Dialect, Region, Section};

@@ -1,4 +1,4 @@
-//! Mistral: an array behind `[TOOL_CALLS]`, and from tokenizer v11 on the name
+//! Mistral: an array after `[TOOL_CALLS]`, and from tokenizer v11 on the name
 //! before the arguments. Nothing closes a call but the end of its JSON.
 
 use crate::dialect::rows::tags;

@@ -1,4 +1,4 @@
-//! Tags that tell reasoning, answer and metadata apart.
+//! Tags that separate reasoning, answer and metadata.
 
 use crate::dialect::spec::{Dialect, Ends, Region, Role, StartIn, Tag, TagRole};
 

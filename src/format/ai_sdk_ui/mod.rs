@@ -78,7 +78,7 @@ struct AiSdkUi {
     calls: Calls,
     /// Calls whose input is free text.
     free: BTreeSet<String>,
-    /// How many thoughts have begun, one right after another.
+    /// The number of thoughts that have begun, one right after another.
     thoughts: u64,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,

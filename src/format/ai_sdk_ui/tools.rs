@@ -72,7 +72,7 @@ impl AiSdkUi {
         out.emit(0, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
     }
 
-    /// What a call gave. A preliminary output is repeated by the final one.
+    /// The output of a call. A preliminary output is repeated by the final one.
     pub(super) fn output(
         &mut self,
         frame: &Frame,

@@ -8,7 +8,7 @@ use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
 
-/// What the conversation so far was made into. The next request must return
+/// The summary of the conversation so far. The next request must return
 /// all of it.
 #[derive(Debug, Default)]
 pub(super) struct Compaction {

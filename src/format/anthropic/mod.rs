@@ -56,8 +56,8 @@ fn is_body(record: &Record) -> bool {
     is_answer && has_blocks && record.get("stop_reason").is_some()
 }
 
-/// What was read from a cache or written to one is not in `input_tokens`; what
-/// compactions cost is only in `iterations`, beside all else.
+/// Tokens read from a cache or written to one are not in `input_tokens`; those that
+/// compactions cost are only in `iterations`, beside all else.
 pub(super) const USAGE: &[Row] = &[
     ("iterations.+.input_tokens|input_tokens", Op::Adds, &[Field::Input]),
     (

@@ -47,7 +47,7 @@ impl Event<'_> {
     }
 }
 
-/// What a `content_block_delta` adds to a block, or a `message_delta` to the
+/// The piece that a `content_block_delta` adds to a block, or a `message_delta` to the
 /// message.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
@@ -164,7 +164,7 @@ impl Block<'_> {
         self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
     }
 
-    /// True if the tool failed: MCP's results say so, the provider's own tools
+    /// True if the tool failed: MCP's results state it, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(in crate::format) fn is_error(&self) -> Option<bool> {
         let content =

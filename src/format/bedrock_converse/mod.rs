@@ -79,7 +79,7 @@ fn is_object(json: Option<&str>) -> bool {
     json.is_some_and(|json| json.starts_with('{'))
 }
 
-/// What was read from a cache or written to one is not in `inputTokens`; both
+/// Tokens read from a cache or written to one are not in `inputTokens`; both
 /// have two spellings, and often come in both.
 const USAGE: &[Row] = &[
     ("inputTokens", Op::Adds, &[Field::Input]),
@@ -158,7 +158,7 @@ impl Converse {
     fn event(&mut self, name: &str, frame: &Frame, out: &mut EventOut) -> Done {
         match name {
             "messageStart" => return self.begin(out),
-            // What protocols of several events begin with; it says nothing here.
+            // Protocols of several events begin with it; it has no content here.
             "initial-response" => return Ok(()),
             _ if !EVENTS.contains(&name) => return out.unknown(frame, name),
             _ => self.begin_late(out)?,
@@ -181,7 +181,7 @@ impl Converse {
         })
     }
 
-    /// What the message cost, and what a guardrail has to say: its last event.
+    /// Emits the cost of the message and the verdict of a guardrail: its last event.
     fn metadata(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.usage(event.usage);
         trace(event.trace, out)?;

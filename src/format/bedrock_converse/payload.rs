@@ -115,7 +115,7 @@ impl ToolResult<'_> {
         self.tool_use_id.or_empty()
     }
 
-    /// True if the tool failed, where the result says so.
+    /// True if the tool failed; `None` where the result does not state it.
     pub(super) fn is_error(&self) -> Option<bool> {
         match self.status.text() {
             Some("error") => Some(true),

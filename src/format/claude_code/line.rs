@@ -1,4 +1,4 @@
-//! What tells a line of Claude Code, and its fields.
+//! The marks of a line of Claude Code, and its fields.
 
 use serde_json::value::RawValue;
 
@@ -6,7 +6,7 @@ use crate::format::format::Record;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// Whether a record is such a line.
+/// The verdict on a record: such a line, or none.
 pub(super) fn is_ours(record: &Record) -> bool {
     let has_session = record.has("session_id") || record.has("sessionId");
     let is_spoken = || record.inner("message").is_some_and(|message| message.has("role"));
@@ -22,7 +22,7 @@ pub(super) fn is_ours(record: &Record) -> bool {
     }
 }
 
-/// Lines that say how the program does, and nothing of the answer.
+/// Lines about the program's state, without anything of the answer.
 pub(super) const PASSED_OVER: [&str; 24] = [
     "system",
     "summary",
@@ -103,7 +103,7 @@ impl Line<'_> {
         self.session_id_of_transcript.is_some() || has_time
     }
 
-    /// What the program wrote in the user's name.
+    /// Text that the program wrote in the user's name.
     pub(super) fn is_meta(&self) -> bool {
         self.is_meta == Some(true)
     }
@@ -112,14 +112,14 @@ impl Line<'_> {
         self.session_id.as_ref().or(self.session_id_of_transcript.as_ref()).and_then(Str::non_empty)
     }
 
-    /// What went wrong, in the program's words.
+    /// The failure, in the program's words.
     pub(super) fn failure(&self) -> Option<String> {
         let result = self.result.non_empty().map(str::to_owned);
         let errors: Vec<&str> = self.errors.iter().flatten().map(Str::as_str).collect();
         result.or(Some(errors.join("; "))).filter(|text| !text.is_empty())
     }
 
-    /// What else a `result` holds, unless it is nothing.
+    /// The other members of a `result` that are not empty.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let named = [
             ("permission_denials", self.permission_denials),

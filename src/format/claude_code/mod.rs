@@ -4,10 +4,10 @@
 //!
 //! Source: Claude Code documentation, headless mode, and the types of
 //! `@anthropic-ai/claude-agent-sdk`. A run is a message, `init` … `result`: only
-//! the run has one end and an exact usage. What streamed isn't said again when
+//! the run has one end and an exact usage. What streamed isn't emitted again when
 //! its snapshot comes. A transcript names no end: each prompt begins a message,
 //! and the end of the input is one. The agent ran all calls, and their
-//! `tool_result` is behind them. Lines of subagents are no part of the answer;
+//! `tool_result` is after them. Lines of subagents are no part of the answer;
 //! `--raw` shows them. In a subagent's own log, all lines are: it is the
 //! conversation.
 
@@ -46,18 +46,18 @@ pub(super) static FORMAT: Format = Format {
 
 struct ClaudeCode {
     is_open: bool,
-    /// Whether the lines are of a transcript.
+    /// True if the lines are of a transcript.
     is_transcript: bool,
-    /// The model's message that the last line was of, and what it has said.
+    /// The model's message that the last line was of, and its texts so far.
     current: Option<String>,
     seen: Vec<u64>,
     /// The model's message that streams, or was the last to do so.
     streamed: Option<String>,
-    /// Whether the lines that come first are a subagent's, as all are then.
+    /// True if the lines that come first are a subagent's, as all are then.
     is_subagent: Option<bool>,
-    /// Whether a subagent's line came between the others.
+    /// True if a subagent's line came between the others.
     has_aside: bool,
-    /// Whether the run has said any text.
+    /// True if any text of the run has been emitted.
     has_text: bool,
     /// Why the model stopped last.
     reason: Option<String>,
@@ -161,7 +161,7 @@ impl ClaudeCode {
         out.start(FORMAT.name, line.session(), model.or(line.model.non_empty()))
     }
 
-    /// What is said next is another of the model's messages, or more of the
+    /// Turns to another of the model's messages, or goes on with the
     /// one before.
     fn turn_to(&mut self, id: Option<&str>) {
         if id.is_none() || id != self.current.as_deref() {
@@ -262,7 +262,7 @@ impl ClaudeCode {
     }
 
     /// A transcript keeps reasons, but not always: only one that is worse than
-    /// what would be inferred without it is told.
+    /// what would be inferred without it is emitted.
     fn infer_finish(&mut self, out: &mut EventOut) -> Done {
         let raw = self.reason.as_deref();
         let is_usual =

@@ -45,7 +45,7 @@ fn sniff(record: &Record) -> Sniff {
     if is_ours { Sniff::Yes } else { Sniff::No }
 }
 
-/// What is billed is less than what was read; old bodies have only that.
+/// The billed tokens are fewer than those that were read; old bodies have only them.
 pub(super) const USAGE: &[Row] = &[
     ("tokens.input_tokens", Op::Is, &[Field::Input]),
     ("billed_units.input_tokens", Op::Is, &[Field::Input]),

@@ -1,4 +1,4 @@
-//! The fields of an event and of a complete body, and what a message says.
+//! The fields of an event and of a complete body, and the events of a message.
 
 use serde_json::value::RawValue;
 
@@ -68,26 +68,26 @@ impl Message<'_> {
     /// Emits what an event adds. `key` is the event's index, which counts calls
     /// where it is one of a call.
     pub(super) fn emit(&self, key: Key, out: &mut EventOut) -> Done {
-        self.say_words(out)?;
+        self.emit_words(out)?;
         for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
             call.emit(key, out)?;
         }
-        self.say_citations(out)
+        self.emit_citations(out)
     }
 
     /// Emits a complete message, whose calls are whole.
     pub(super) fn emit_whole(&self, out: &mut EventOut) -> Done {
-        self.say_words(out)?;
+        self.emit_words(out)?;
         let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
         for (call, key) in calls.zip((0..).map(Key::Index)) {
             call.emit(key, out)?;
             out.call_end(0, key)?;
         }
-        self.say_citations(out)
+        self.emit_citations(out)
     }
 
     /// The plan is what the model thinks before its calls.
-    fn say_words(&self, out: &mut EventOut) -> Done {
+    fn emit_words(&self, out: &mut EventOut) -> Done {
         if let Some(plan) = &self.tool_plan {
             out.reasoning(0, plan)?;
         }
@@ -102,7 +102,7 @@ impl Message<'_> {
         Ok(())
     }
 
-    fn say_citations(&self, out: &mut EventOut) -> Done {
+    fn emit_citations(&self, out: &mut EventOut) -> Done {
         self.citations.into_iter().flat_map(each).try_for_each(|one| out.block(0, "citation", one))
     }
 }

@@ -84,7 +84,7 @@ impl CohereV1 {
                 self.text(event, out)?;
                 event.tool_call_delta.iter().try_for_each(|delta| self.call_delta(delta, out))
             }
-            // Its text repeats what the chunks before it said.
+            // Its text repeats that of the chunks before it.
             "tool-calls-generation" => {
                 self.begin(event, out)?;
                 self.whole(event, out)

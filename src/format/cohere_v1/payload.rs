@@ -34,7 +34,7 @@ pub(super) struct Event<'a> {
 payload!(Event);
 
 impl Event<'_> {
-    /// What the record is; of those without a type, only the end is finished.
+    /// The type of the record; of those without one, only the end is finished.
     pub(super) fn kind(&self) -> Option<&str> {
         let untyped = match self.is_finished {
             Some(true) => Some("stream-end"),

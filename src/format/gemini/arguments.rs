@@ -165,7 +165,7 @@ impl Tree {
         Ok(self.push())
     }
 
-    /// Adds a node, and tells its number.
+    /// Adds a node, and returns its number.
     fn push(&mut self) -> usize {
         self.size += NODE_SIZE;
         self.nodes.push(Node::Unset);

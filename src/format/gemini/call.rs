@@ -128,7 +128,7 @@ impl Identified<'_> {
         non_blank(self.id.as_ref())
     }
 
-    /// True if the code failed, where the result says how it went.
+    /// True if the code failed; `None` where the result has no outcome.
     pub(super) fn is_error(&self) -> Option<bool> {
         let outcome = word(self.outcome?);
         Some(!(outcome.ends_with("OUTCOME_OK") || outcome == "1"))

@@ -19,7 +19,7 @@ pub(super) struct State {
     parts: Parts,
     /// True if a finish reason came, and nothing after it.
     is_finished: bool,
-    /// What came last of each metadata.
+    /// The last value of each kind of metadata.
     metadata: BTreeMap<&'static str, String>,
 }
 

@@ -76,7 +76,7 @@ fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
 }
 
 /// Thinking is not in `candidatesTokenCount`, nor what tools have read in
-/// `promptTokenCount`. Live says `response` where the others say `candidates`.
+/// `promptTokenCount`. Live writes `response` where the others write `candidates`.
 pub(super) const USAGE: &[Row] = &[
     ("promptTokenCount", Op::Adds, &[Field::Input]),
     ("prompt_token_count", Op::Adds, &[Field::Input]),
@@ -233,7 +233,7 @@ impl Gemini {
         is_finished || self.progress.is_blocked
     }
 
-    /// What the filter thinks of the prompt. Where it blocks it, no candidate
+    /// Emits the filter's verdict on the prompt. Where it blocks it, no candidate
     /// comes.
     fn feedback(&mut self, json: &RawValue, out: &mut EventOut) -> Done {
         let feedback: Feedback<'_> = serde_json::from_str(json.get()).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 
-/// The name of the provider's own tool for code, which no part says.
+/// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";
 
 /// One candidate's parts so far.
@@ -40,8 +40,8 @@ struct Open {
 /// The end of a call whose arguments came in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Close {
-    /// The provider said so.
-    Said,
+    /// The provider closed it.
+    Closed,
     /// By what came next.
     Inferred,
     /// The model was stopped in its middle.
@@ -106,7 +106,7 @@ impl Parts {
         }
         let Some(open) = &mut self.open else { return Ok(()) };
         call.partial_args().iter().for_each(|arg| open.tree.add(arg));
-        if call.will_continue() { Ok(()) } else { self.close(Close::Said, out) }
+        if call.will_continue() { Ok(()) } else { self.close(Close::Closed, out) }
     }
 
     /// The candidate has a reason to finish, or `is_good` is false because it
@@ -148,7 +148,7 @@ impl Parts {
             )?;
         }
         let key = open.key;
-        match open.settle(how) {
+        match open.result(how) {
             (text, None) => {
                 let arguments = Arguments::Value(&text);
                 self.whole(CallPart { key, arguments, ..CallPart::default() }, out)
@@ -240,11 +240,11 @@ impl Parts {
 }
 
 impl Open {
-    /// The arguments, and why the call must not be run, if so.
-    fn settle(&self, how: Close) -> (String, Option<Reason>) {
+    /// Returns the arguments, and the reason that the call must not be run, if there is one.
+    fn result(&self, how: Close) -> (String, Option<Reason>) {
         let fault = match how {
             Close::Cut => Some(Reason::Truncated),
-            Close::Said => self.tree.fault(true),
+            Close::Closed => self.tree.fault(true),
             Close::Inferred => self.tree.fault(false),
         };
         match &self.whole {

@@ -39,7 +39,7 @@ impl Chunk<'_> {
             || self.model_version.is_some()
     }
 
-    /// True if it has more to say than what the answer cost.
+    /// True if it holds more than the cost of the answer.
     pub(super) fn has_content(&self) -> bool {
         self.candidates.is_some() || self.prompt_feedback.is_some()
     }

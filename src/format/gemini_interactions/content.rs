@@ -1,4 +1,4 @@
-//! What the model has said and thought, as steps and deltas hold it.
+//! The texts and thoughts of the model, as steps and deltas hold them.
 
 use serde_json::value::RawValue;
 

@@ -22,7 +22,7 @@ pub(super) struct Event<'a> {
     pub(super) step: Option<&'a RawValue>,
     /// The same in the first beta.
     pub(super) content: Option<&'a RawValue>,
-    /// What a delta adds to a step: a [`Step`] as well.
+    /// The fields that a delta adds to a step: a [`Step`] as well.
     pub(super) delta: Option<&'a RawValue>,
     /// All that was used so far, whatever event it comes with.
     pub(super) usage: Option<&'a RawValue>,

@@ -1,5 +1,5 @@
-//! Steps: what they say at their start, what deltas add to them, and what is
-//! said at their stop.
+//! Steps: their fields at their start, those that deltas add, and those that are
+//! emitted at their stop.
 
 use std::io;
 
@@ -117,7 +117,7 @@ impl Steps {
                     error::report(error.get(), out)?;
                 }
             }
-            // What the user has said is no part of the answer.
+            // The user's words are no part of the answer.
             "user_input" => {}
             "text" | "text_annotation_delta" | "image" | "audio" | "document" | "video" => {
                 piece(step, json, out)?;

@@ -2,7 +2,7 @@
 //!
 //! Source: Live API reference, "BidiGenerateContentServerMessage". A turn of
 //! the model is a message. It ends with `turnComplete`; and with the calls that
-//! the model makes, for it waits for their results, and what it says then is
+//! the model makes, for it waits for their results, and what it writes then is
 //! another message. What the client sends may stand in between.
 
 mod payload;
@@ -231,7 +231,7 @@ impl GeminiLive {
     }
 }
 
-/// What a reason begins with that names what a filter has found, in the input
+/// The prefixes of reasons that name what a filter has found, in the input
 /// or in what was generated.
 const FILTERS: &[&str] =
     &["INPUT_", "IMAGE_", "GENERATED_", "OUTPUT_", "PROHIBITED_", "UNSAFE_", "RESPONSE_REJECTED"];

@@ -57,11 +57,11 @@ const USAGE: &[Row] = &[
 struct Assistants {
     message: Lifecycle,
     steps: Steps,
-    /// What has been emitted of the message that is being made, by part.
+    /// The parts of the message that is being made, as far as they have been emitted.
     parts: BTreeMap<u64, Part>,
 }
 
-/// What has been emitted of one part of a message.
+/// One part of a message, as far as it has been emitted.
 #[derive(Debug, Default)]
 struct Part {
     emitted: Emitted,
@@ -109,7 +109,7 @@ impl Assistants {
                     self.piece(part.index.unwrap_or(place), part, out)
                 })
             }
-            // What the run was asked.
+            // The question that the run answers.
             ("thread.message", _) if event.role.text() == Some("user") => Ok(()),
             ("thread.message", "in_progress") => {
                 self.parts.clear();

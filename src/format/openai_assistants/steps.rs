@@ -19,8 +19,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// What a delta adds to the calls of a step. What the provider's tools are
-    /// given comes whole with the step.
+    /// Emits the fragments that a delta adds to the calls of a step. The input of the
+    /// provider's tools comes whole with the step.
     pub(super) fn delta(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let details = event.delta.as_ref().and_then(|delta| delta.step_details.as_ref());
         let calls = details.and_then(|details| details.tool_calls.as_deref()).unwrap_or_default();

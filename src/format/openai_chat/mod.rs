@@ -202,7 +202,7 @@ impl OpenAiChat {
             return self.error(&String::from_utf8_lossy(frame.data), out);
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();
-        // Some proxies keep a stream alive with chunks that say nothing.
+        // Some proxies keep a stream alive with empty chunks.
         let is_empty_chunk = name.starts_with("chat.completion") || record.get("choices").is_some();
         if is_empty_chunk { Ok(()) } else { out.unknown(frame, &name) }
     }
@@ -350,7 +350,7 @@ impl OpenAiChat {
     }
 }
 
-/// OpenRouter says `tool_calls` of calls that its provider cut, and tells the
+/// OpenRouter writes `tool_calls` for calls that its provider cut, and holds the
 /// truth beside it.
 fn normalise(raw: &str, choice: &Choice) -> FinishReason {
     let native = choice.native_finish_reason.text();

@@ -29,7 +29,7 @@ pub(super) struct Chunk<'a> {
     search_results: Option<&'a RawValue>,
     /// Z.ai.
     web_search: Option<&'a RawValue>,
-    /// Azure and Copilot: what the filter thinks of the prompt.
+    /// Azure and Copilot: the filter's verdict on the prompt.
     prompt_filter_results: Option<&'a RawValue>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Chunk<'a> {
         named.map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !is_blank(json)))
     }
 
-    /// Azure's first chunk, which holds only the filter's opinion.
+    /// True for Azure's first chunk, which holds only the filter's verdict.
     pub(super) fn is_prelude(&self) -> bool {
         let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
         is_empty
@@ -102,7 +102,7 @@ impl Choice<'_> {
     }
 }
 
-/// What a chunk adds, or a whole message: `openai-messages` reads it by itself.
+/// The piece that a chunk adds, or a whole message: `openai-messages` reads it by itself.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(in crate::format) struct Delta<'a> {
@@ -174,7 +174,7 @@ impl<'a> Delta<'a> {
         blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
     }
 
-    /// The calls that are not in `tool_calls`, by their ids.
+    /// Returns the calls that are not in `tool_calls`, by their ids.
     pub(super) fn tool_uses(&self) -> impl Iterator<Item = (Option<&str>, Function<'_>)> {
         let is_call =
             |kind: &Option<Str<'_>>| kind.as_ref().is_some_and(|kind| kind.as_str() == "tool_use");
@@ -195,7 +195,7 @@ impl<'a> Delta<'a> {
     }
 }
 
-/// True if a value says nothing, or only empty members do: servers that send
+/// True if a value is empty, or has only empty members: servers that send
 /// all that there can be send it so.
 fn is_blank(json: &str) -> bool {
     let is_empty = |json: &str| matches!(json, "null" | "\"\"" | "0" | "false" | "[]" | "{}");

@@ -4,8 +4,8 @@
 //! Source: badlogic/pi-mono, documentation of the coding agent's JSON mode, and
 //! the types of its agent events. An assistant's message is a message: it has
 //! its own reason to stop and its own usage, and stays open for its tools'
-//! results until its turn ends. Text is said as it streams; what a snapshot has
-//! beyond that is said when it comes. The agent ran all calls. A session file
+//! results until its turn ends. Text is emitted as it streams; what a snapshot has
+//! beyond that is emitted when it comes. The agent ran all calls. A session file
 //! holds whole messages, each in a record, and no end.
 
 mod payload;
@@ -54,7 +54,7 @@ fn is_ours(record: &Record) -> bool {
     }
 }
 
-/// What was read from a cache or written to one is not in `input`.
+/// Tokens read from a cache or written to one are not in `input`.
 const USAGE: &[Row] = &[
     ("input", Op::Adds, &[Field::Input]),
     ("cacheRead", Op::Adds, &[Field::Input, Field::Cached]),
@@ -66,14 +66,14 @@ const USAGE: &[Row] = &[
 struct Pi {
     stage: Stage,
     calls: Calls,
-    /// How many bytes of each block have been said.
-    said: BTreeMap<u64, usize>,
+    /// The number of bytes of each block that have been emitted.
+    emitted: BTreeMap<u64, usize>,
     meter: Meter,
     /// True if the messages are of a session file.
     is_file: bool,
 }
 
-/// How far a message has come.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Closed,
@@ -87,7 +87,7 @@ impl Default for Pi {
         Pi {
             stage: Stage::Closed,
             calls: Calls::default(),
-            said: BTreeMap::new(),
+            emitted: BTreeMap::new(),
             meter: Meter::new(USAGE),
             is_file: false,
         }
@@ -128,7 +128,7 @@ impl Pi {
                 self.result(id.as_ref(), name.as_ref(), output, event.is_error, out)
             }
             ("turn_end" | "agent_end", _) => self.end(out),
-            // What has no content of the model's, and what repeats it.
+            // Records without content of the model's, and those that repeat it.
             ("session" | "agent_start" | "turn_start" | "message_start", _) => Ok(()),
             ("tool_execution_start" | "tool_execution_update" | "queue_update", _) => Ok(()),
             (
@@ -188,7 +188,7 @@ impl Pi {
         let is_thought = kind.starts_with("thinking");
         match (kind, &update.delta, &update.content, &update.tool_call) {
             ("text_delta" | "thinking_delta", Some(delta), ..) => {
-                *self.said.entry(index).or_default() += delta.as_str().len();
+                *self.emitted.entry(index).or_default() += delta.as_str().len();
                 if is_thought { out.reasoning(0, delta) } else { out.text(0, delta) }
             }
             ("text_end" | "thinking_end", _, Some(content), _) => {
@@ -199,11 +199,11 @@ impl Pi {
         }
     }
 
-    /// Says what of a whole text has not been said.
+    /// Emits the rest of a whole text.
     fn rest(&mut self, index: u64, whole: &Str, is_thought: bool, out: &mut EventOut) -> Done {
         let text = whole.as_str();
-        let said = self.said.insert(index, text.len()).unwrap_or(0);
-        let rest = Str::from(text.get(said..).unwrap_or_default());
+        let emitted = self.emitted.insert(index, text.len()).unwrap_or(0);
+        let rest = Str::from(text.get(emitted..).unwrap_or_default());
         if is_thought {
             out.reasoning(0, &rest)?
         } else {
@@ -258,7 +258,7 @@ impl Pi {
         }
     }
 
-    /// A whole call, unless it was said when it had streamed.
+    /// Emits a whole call, unless that was done when it had streamed.
     fn call(&mut self, block: &Block, out: &mut EventOut) -> Done {
         let id = block.id.non_empty();
         if id.is_some_and(|id| self.calls.has(id)) {

@@ -56,7 +56,7 @@ pub(super) struct Block<'a> {
 
 payload!(Block);
 
-/// What an update adds to a block.
+/// A piece that an update adds to a block.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 #[serde(rename_all = "camelCase")]

@@ -30,16 +30,16 @@ impl<'o> EventOut<'o> {
         EventOut { emit, halves, offset }
     }
 
-    /// Runs the decoder of a format inside this one: `hear` gets each of its
+    /// Runs the decoder of a format inside this one: `pass_on` takes each of its
     /// events, and the closure to pass it on to.
-    pub(crate) fn overhear(
+    pub(crate) fn intercept(
         &mut self,
-        mut hear: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
-        speak: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
+        mut pass_on: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
+        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let EventOut { emit, halves, offset } = self;
-        let mut pass = |event: Event<'_>| hear(event, *emit);
-        speak(&mut EventOut::new(&mut pass, halves, *offset))
+        let mut pass = |event: Event<'_>| pass_on(event, *emit);
+        decode(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
     /// Emits an event that has no method of its own.
@@ -238,7 +238,7 @@ impl<'o> EventOut<'o> {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
-    /// Emits why the model stopped, and returns true, if the record says it.
+    /// Emits why the model stopped, and returns true, if the record holds it.
     pub fn finish_if(&mut self, choice: u64, raw: Option<&Str<'_>>) -> io::Result<bool> {
         match raw.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
             Some(raw) => self.finish(choice, raw, None).map(|()| true),
@@ -259,8 +259,8 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
-    /// Emits why the model stopped, where its format does not say so, or does not
-    /// say that this is the end. At the end of the input it is, if nothing was cut.
+    /// Emits why the model stopped, where its format has no reason, or does not
+    /// mark the end. At the end of the input it is, if nothing was cut.
     pub fn infer_finish(
         &mut self,
         choice: u64,

@@ -143,7 +143,7 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     for key in ["message", "Message", "msg", "title", "errorText"] {
         message = message.or_else(|| get(key).and_then(string));
     }
-    // Where `type` only says "error", it is the event's and tells nothing.
+    // A `type` that is only "error" is the event's, and no code.
     for key in ["code", "error_type", "type", "status", "status_code"] {
         code = code.or_else(|| get(key).and_then(word).filter(|word| word != "error"));
     }
@@ -159,7 +159,7 @@ fn word(json: &str) -> Option<String> {
     string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
 }
 
-/// True if the same request may succeed later, where the code tells.
+/// True if the same request may succeed later; `None` where the code does not decide it.
 fn is_retryable(code: &str) -> Option<bool> {
     let code = code.to_ascii_lowercase();
     let later = [
@@ -195,7 +195,7 @@ fn is_retryable(code: &str) -> Option<bool> {
 }
 
 /// Returns true if a request that failed with this HTTP status may succeed
-/// later; nothing if the status does not tell.
+/// later; `None` if the status does not decide it.
 pub(crate) fn is_retryable_status(status: u16) -> Option<bool> {
     match status {
         408 | 409 | 429 | 500..=599 => Some(true),

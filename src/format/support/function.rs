@@ -18,7 +18,7 @@ pub(crate) struct Function<'a> {
 }
 
 impl Function<'_> {
-    /// True if it says nothing: Snowflake sends all members of all objects,
+    /// True if it is empty: Snowflake sends all members of all objects,
     /// empty.
     pub(crate) fn is_blank(&self) -> bool {
         let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");

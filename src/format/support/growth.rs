@@ -1,5 +1,5 @@
 //! Text that some servers send whole with each record, longer each time, where
-//! others send only what is new. No field says which it is: the text does.
+//! others send only what is new. No field shows which it is: the text does.
 
 use std::borrow::Cow;
 

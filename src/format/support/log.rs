@@ -16,10 +16,10 @@ use crate::json;
 pub(crate) struct Log {
     /// The name of its format.
     pub(crate) format: &'static str,
-    /// What a record's kind is made of: the words at these places, joined by
+    /// The places of the words that make a record's kind, joined by
     /// slashes.
     pub(crate) kind: &'static [Places],
-    /// What records hold. The first step of a record's kind counts.
+    /// The meaning of records. The first step of a record's kind counts.
     pub(crate) steps: &'static [Step],
     /// The session's id.
     pub(crate) session: Places,
@@ -27,19 +27,19 @@ pub(crate) struct Log {
     pub(crate) model: Places,
     /// The id of the model's message or step.
     pub(crate) part: Places,
-    /// What is there, and neither false nor empty, if a record is a subagent's.
+    /// A place whose value is neither absent, false nor empty if a record is a subagent's.
     pub(crate) aside: Places,
-    /// Where the counts of a model's message stand, and what they are.
+    /// The place of the counts of a model's message, and their meaning.
     pub(crate) usage: (Places, &'static [Row]),
-    /// Where the counts of all of a message stand in its end.
+    /// The place of the counts of a whole message, in its end.
     pub(crate) total: Places,
-    /// How it repeats texts.
+    /// The way in which it repeats texts.
     pub(crate) repeats: Repeats,
     /// True if a message names its end, so one without it is cut.
     pub(crate) has_end: bool,
 }
 
-/// A log that says nothing of itself.
+/// A log without any of these.
 pub(crate) const LOG: Log = Log {
     format: "",
     kind: &["type"],
@@ -58,7 +58,7 @@ pub(crate) const LOG: Log = Log {
 /// record holds, and where.
 pub(crate) type Step = (&'static str, What, Places);
 
-/// What a record holds.
+/// The meaning of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Nothing but what is true of the session.
@@ -85,7 +85,7 @@ pub(crate) enum What {
     NamedCall,
     /// A result.
     Result,
-    /// What a step cost.
+    /// The cost of a step.
     Usage,
     /// The end of a message.
     End,
@@ -155,7 +155,7 @@ impl LogDecoder {
         }
     }
 
-    /// Notes what a record tells of the session.
+    /// Notes the session's members in a record.
     fn note(&mut self, record: &Object) {
         let session = &mut self.session;
         if session.id.is_none() {
@@ -187,16 +187,16 @@ impl LogDecoder {
             What::Text | What::Thought => {
                 self.turn(record);
                 let voice = if what == What::Text { Voice::Answer } else { Voice::Thought(None) };
-                self.session.say(voice, Source::Delta, 0, &text, out)
+                self.session.text(voice, Source::Delta, 0, &text, out)
             }
             What::TextEvent => {
                 self.turn(record);
-                self.session.say(Voice::Answer, Source::Event, 0, &text, out)
+                self.session.text(Voice::Answer, Source::Event, 0, &text, out)
             }
             What::ThoughtEvent => {
                 self.turn(record);
                 let voice = self.session.next_thought();
-                self.session.say(voice, Source::Event, 0, &text, out)
+                self.session.text(voice, Source::Event, 0, &text, out)
             }
             What::Call => session.call(&object, Executor::Agent, out),
             What::NamedCall => self.named_call(record, &object, out),
@@ -214,7 +214,7 @@ impl LogDecoder {
                     return session.fail(value, out);
                 }
                 if self.log.repeats == Repeats::ByText || !session.has_text() {
-                    session.say(Voice::Answer, Source::Event, 0, &text, out)?;
+                    session.text(Voice::Answer, Source::Event, 0, &text, out)?;
                 }
                 session.total(record.get(self.log.total));
                 session.stop(out)
@@ -227,7 +227,7 @@ impl LogDecoder {
         }
     }
 
-    /// What follows is of the model's message or step that the record names.
+    /// Turns to the model's message or step that the record names.
     fn turn(&mut self, record: &Object) {
         self.session.turn_to(record.get(self.log.part));
     }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::json;
 use crate::json::Str;
 
-/// Where a value may stand: paths with `|` between them, each of keys joined by
+/// The places of a value: paths with `|` between them, each of keys joined by
 /// dots; `.` is the object itself. The first place that has it counts.
 pub(crate) type Places = &'static str;
 

@@ -1,9 +1,9 @@
-//! What the logs of agents have in common: prompts, what the model said to each,
+//! The common ground of agents' logs: prompts, the model's answers to them,
 //! the calls that the agent ran and their results.
 //!
 //! A prompt and all that follows it, up to the next one, is a message: agents
 //! ask the model as often as tools ask for it. No log has an end of its own but
-//! where its format says so; the end of the input is one. Blocks, items and
+//! where its format marks one; the end of the input is one. Blocks, items and
 //! parts of messages are of a few shapes with many names, and the names of one
 //! shape mean nothing else in another: one reader serves them all.
 
@@ -19,7 +19,7 @@ use crate::json::Str;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Voice {
     /// A piece of the answer.
@@ -38,7 +38,7 @@ impl Voice {
     }
 }
 
-/// How a log says the same text more than once.
+/// The way in which a log repeats a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeats {
     /// It doesn't.
@@ -51,14 +51,14 @@ pub(crate) enum Repeats {
     Joined,
 }
 
-/// Where a text comes from, of two places that may repeat each other.
+/// The origin of a text, of two that may repeat each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A message, an item or a part, whole.
     Item,
     /// A piece of one.
     Delta,
-    /// An event that tells of one.
+    /// An event about one.
     Event,
 }
 
@@ -69,34 +69,34 @@ pub(crate) struct Session {
     repeats: Repeats,
     /// Its id, if it has one.
     pub(crate) id: Option<String>,
-    /// The model that speaks, where the log says so.
+    /// The model's name, where the log has it.
     pub(crate) model: Option<String>,
     has_prompt: bool,
     is_open: bool,
     turn: Turn,
 }
 
-/// What is known of the message that is open.
+/// The state of the message that is open.
 struct Turn {
     calls: Calls,
     /// The calls that have no result, in order.
     waiting: Vec<Waiting>,
-    /// How many calls had no id.
+    /// The number of calls that had no id.
     nameless: u64,
     meter: Meter,
-    /// The model's message or step that was said last.
+    /// The model's message or step that was emitted last.
     part: Option<String>,
     /// The one whose counts came last.
     counted: Option<String>,
-    /// How many bytes of a text were said.
-    said: HashMap<u64, usize>,
-    /// How often a text was said by an item and not by an event, or less than 0
-    /// the other way round.
+    /// The number of bytes of each text that have been emitted.
+    emitted: HashMap<u64, usize>,
+    /// The balance of each text: its items less its events, of which each
+    /// may repeat the other.
     echoes: HashMap<u64, i64>,
     /// The pieces since the last call: their number, and their hash.
     joined: (usize, DefaultHasher),
     has_text: bool,
-    /// How many thoughts were told of, one right after another.
+    /// The number of thoughts, one right after another.
     thoughts: u64,
     /// Why the model stopped last.
     reason: Option<String>,
@@ -127,13 +127,13 @@ const OUTPUT: &str = "output|tool_output|functionResponse.response.output|\
 const IS_ERROR: &str = "is_error|isError|return_value.is_error|result.is_error|result.isError|\
                         toolResult.value.isError|toolResult.isError";
 const STATUS: &str = "status|toolResult.status|state.status";
-/// Where a message has its thoughts, beside its content.
+/// The places of a message's thoughts, beside its content.
 const THOUGHTS: &str = "reasoning_content|reasoning|thinking|reasoningText";
 const CONTENT: &str = "content|parts|text|message|result|output|body";
 const CALLS: &str = "tool_calls|toolCalls|toolRequests";
 const REASON: &str = "stopReason|stop_reason|finish_reason|finishReason|finish";
 
-/// What a block, an item or a part is, by its type.
+/// The meaning of a block, an item or a part, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Text,
@@ -173,7 +173,7 @@ pub(crate) enum Role {
     User,
     Model,
     Tool,
-    /// Who says nothing of the answer.
+    /// Of a role that writes nothing of the answer.
     Other,
 }
 
@@ -198,7 +198,7 @@ impl Turn {
             meter: Meter::new(rows),
             part: None,
             counted: None,
-            said: HashMap::new(),
+            emitted: HashMap::new(),
             echoes: HashMap::new(),
             joined: (0, DefaultHasher::new()),
             has_text: false,
@@ -227,13 +227,13 @@ impl Session {
         self.is_open
     }
 
-    /// True if the message that is open has said any text.
+    /// True if any text of the open message has been emitted.
     pub(crate) fn has_text(&self) -> bool {
         self.turn.has_text
     }
 
     /// Returns the voice of the next thought in a row: a part of its own, where
-    /// an event tells of it and names no message.
+    /// an event holds it and names no message.
     pub(crate) fn next_thought(&mut self) -> Voice {
         self.turn.thoughts += 1;
         let part = Some(self.turn.thoughts).filter(|_| self.repeats == Repeats::ByText);
@@ -248,7 +248,7 @@ impl Session {
         out.start(self.format, self.id.as_deref(), self.model.as_deref())
     }
 
-    /// The user speaks: what the model said before is a message.
+    /// A prompt of the user's: ends the message before it.
     pub(crate) fn prompt(&mut self, out: &mut EventOut) -> Done {
         self.has_prompt = true;
         if !self.is_open {
@@ -258,17 +258,17 @@ impl Session {
         self.end(out)
     }
 
-    /// What follows is of this message or step of the model's; nothing if the
-    /// log doesn't say.
+    /// Turns to this message or step of the model's, to which what follows belongs;
+    /// `None` if the log names none.
     pub(crate) fn turn_to(&mut self, part: Option<&str>) {
         if part != self.turn.part.as_deref() {
             self.turn.part = part.map(str::to_owned);
         }
     }
 
-    /// Says a text, or what of it has not been said. `place` counts the texts of
+    /// Emits a text, or the rest that has not been emitted. `place` counts the texts of
     /// a message.
-    pub(crate) fn say(
+    pub(crate) fn text(
         &mut self,
         voice: Voice,
         source: Source,
@@ -301,7 +301,7 @@ impl Session {
         if source == Source::Delta { Ok(()) } else { out.flush() }
     }
 
-    /// What of a text was not said under its id.
+    /// Returns the rest of a text that was not emitted under its id.
     fn beyond<'t>(
         &mut self,
         voice: Voice,
@@ -310,13 +310,13 @@ impl Session {
         text: &Str<'t>,
     ) -> Str<'t> {
         let Some(part) = &self.turn.part else { return text.clone() };
-        let said = self.turn.said.entry(hash(&(part, voice, place))).or_default();
+        let emitted = self.turn.emitted.entry(hash(&(part, voice, place))).or_default();
         let length = text.as_str().len();
         if source == Source::Delta {
-            *said += length;
+            *emitted += length;
             return text.clone();
         }
-        let before = std::mem::replace(said, length.max(*said));
+        let before = std::mem::replace(emitted, length.max(*emitted));
         if before == 0 {
             return text.clone();
         }
@@ -324,7 +324,7 @@ impl Session {
         Str::from_bytes(owned.as_bytes())
     }
 
-    /// True if the other of two places has said this text.
+    /// True if this text has come from the other of two origins.
     fn is_echo(&mut self, voice: Voice, source: Source, text: &Str) -> bool {
         if source == Source::Delta {
             return false;
@@ -383,7 +383,7 @@ impl Session {
         let is_aside = message.word("phase").is_some_and(|phase| phase == "commentary");
         let voice = if is_aside { Voice::Commentary } else { Voice::Answer };
         if let Some(thought) = message.text(THOUGHTS) {
-            self.say(Voice::Thought(None), Source::Item, 0, &thought, out)?;
+            self.text(Voice::Thought(None), Source::Item, 0, &thought, out)?;
         }
         for (place, json) in message.each("thoughts").into_iter().enumerate() {
             let thought = Object::new(json);
@@ -391,7 +391,7 @@ impl Session {
             let subject = thought.word("subject").map_or(String::new(), |word| word + "\n");
             let text = Str::from_bytes(format!("{subject}{}", text.as_str()).as_bytes());
             let part = Some(place as u64 + 1);
-            self.say(Voice::Thought(part), Source::Item, place, &text, out)?;
+            self.text(Voice::Thought(part), Source::Item, place, &text, out)?;
         }
         if let Some(redacted) = message.word("reasoningOpaque|encryptedContent") {
             self.begin(out)?;
@@ -407,7 +407,7 @@ impl Session {
                 self.block_in(voice, 0, &Object::new(json), out)?
             }
             Some(json) => match string(json) {
-                Some(text) => self.say(voice, Source::Item, 0, &text, out)?,
+                Some(text) => self.text(voice, Source::Item, 0, &text, out)?,
                 None => {
                     out.warn(WarningCode::WrongType, "the content of a message was left out")?
                 }
@@ -439,11 +439,11 @@ impl Session {
         match shape {
             Some(Shape::Text) => {
                 let text = block.text("text|content").unwrap_or_default();
-                self.say(voice, Source::Item, place, &text, out)
+                self.text(voice, Source::Item, place, &text, out)
             }
             Some(Shape::Refusal) => {
                 let text = block.text("refusal|text").unwrap_or_default();
-                self.say(Voice::Refusal, Source::Item, place, &text, out)
+                self.text(Voice::Refusal, Source::Item, place, &text, out)
             }
             Some(Shape::Thought) => self.thought(place, block, out),
             Some(Shape::Call(executor)) => self.call(block, executor, out),
@@ -467,12 +467,12 @@ impl Session {
                 let text = Object::new(json).text("text").unwrap_or_default();
                 is_shown |= text != Str::default();
                 let voice = Voice::Thought(Some(part).filter(|_| has_several));
-                self.say(voice, Source::Item, place, &text, out)?;
+                self.text(voice, Source::Item, place, &text, out)?;
             }
         }
         if let Some(text) = block.text("thinking|think|reasoning|text|summary|content") {
             is_shown |= text != Str::default();
-            self.say(Voice::Thought(None), Source::Item, place, &text, out)?;
+            self.text(Voice::Thought(None), Source::Item, place, &text, out)?;
         }
         match block.word("data|encrypted_content") {
             Some(data) if !is_shown => out.redacted(0, &data)?,
@@ -590,7 +590,7 @@ impl Session {
         self.turn.calls.result(result, out)
     }
 
-    /// What a message or step of the model's cost. Where the log names it, its
+    /// Adds the cost of a message or step of the model's. Where the log names it, its
     /// counts may come again.
     pub(crate) fn usage(&mut self, part: Option<&str>, json: &str) {
         if part.is_none() || part != self.turn.counted.as_deref() {
@@ -600,7 +600,7 @@ impl Session {
         self.turn.meter.pick(json);
     }
 
-    /// What the whole message cost, in place of what its parts did.
+    /// Sets the cost of the whole message, in place of that of its parts.
     pub(crate) fn total(&mut self, json: Option<&str>) {
         if let Some(json) = json {
             self.turn.meter.reset();
@@ -627,12 +627,12 @@ impl Session {
         self.end(out)
     }
 
-    /// The message has ended, in whatever way was said.
+    /// Ends the message with the reason that has come.
     pub(crate) fn close(&mut self, out: &mut EventOut) -> Done {
         self.end(out)
     }
 
-    /// The log says that its message has ended.
+    /// Ends the message where its log marks the end.
     pub(crate) fn stop(&mut self, out: &mut EventOut) -> Done {
         self.begin(out)?;
         match self.turn.reason.take() {
@@ -656,7 +656,7 @@ impl Session {
     }
 
     /// Logs keep reasons, but not always: only one that is worse than what would
-    /// be inferred without it is told.
+    /// be inferred without it is emitted.
     fn infer_finish(&mut self, out: &mut EventOut) -> Done {
         let raw = self.turn.reason.as_deref();
         let is_usual =

@@ -1,5 +1,5 @@
 //! Formats of which every record holds a piece of text at one place, and the
-//! last one why the model stopped. A row says where these things stand; there
+//! last one why the model stopped. A row holds the places of these things; there
 //! are no calls. A body is a stream of one record.
 
 use crate::event::WarningCode;

@@ -31,7 +31,7 @@ pub(crate) enum Op {
     Adds,
 }
 
-/// Where a provider's number stands, keys joined by dots, and what it means;
+/// The place of a provider's number, keys joined by dots, and its meaning;
 /// without a field, it's only passed on. `+` is the sum over the elements of an
 /// array. Of several places with `|` between them, the first at which there is
 /// a number counts.
@@ -154,7 +154,7 @@ impl Meter {
             .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
             .collect();
         let read = self.read(&members);
-        let usage = settle(read);
+        let usage = adjust(read);
         self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
             != (usage.output_tokens, usage.reasoning_tokens);
         self.counted.push((usage, format!("{{{}}}", inner.join(","))));
@@ -220,7 +220,7 @@ fn add(a: Usage<'static>, b: Usage<'static>) -> Usage<'static> {
 /// Makes the numbers fit each other. A provider's total that is larger than
 /// input and output holds reasoning that the output doesn't (xAI, Gemini's
 /// OpenAI surface); reasoning is an estimate where it's larger than the output.
-fn settle(mut usage: Usage<'static>) -> Usage<'static> {
+fn adjust(mut usage: Usage<'static>) -> Usage<'static> {
     if let (Some(input), Some(output)) = (usage.input_tokens, usage.output_tokens) {
         let sum = input.saturating_add(output);
         let total = *usage.total_tokens.get_or_insert(sum);
@@ -275,7 +275,7 @@ mod tests {
     fn check(objects: &[&str], expected: [Option<u64>; 5]) {
         let mut meter = Meter::new(ROWS);
         objects.iter().for_each(|json| meter.feed(json));
-        let u = settle(meter.read(&meter.members.clone()));
+        let u = adjust(meter.read(&meter.members.clone()));
         let got = [
             u.input_tokens,
             u.output_tokens,

@@ -21,7 +21,7 @@ pub(crate) fn is_chunk_size(bytes: &[u8]) -> Option<bool> {
 pub(crate) struct Dechunker {
     /// The buffered beginning of a size line.
     line: Vec<u8>,
-    /// How many bytes of the chunk are still to come.
+    /// The number of bytes of the chunk that are still to come.
     left: u64,
     /// True after the last chunk.
     ended: bool,

@@ -7,16 +7,16 @@ pub(crate) struct Head {
     pub len: usize,
     /// The status code of the last one.
     pub status: u16,
-    /// True if the body may still be chunked: the last one says so.
+    /// True if the body may still be chunked: the last head announces that.
     pub is_chunked: bool,
 }
 
-/// Whether an input begins with a head.
+/// The verdict on the beginning of an input: a head, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// No.
     No,
-    /// More bytes are needed to tell.
+    /// More bytes are needed to decide.
     More,
     /// Yes: one, or several one after another (100 Continue, redirects, a proxy's
     /// answer, a head that a server writes twice).
