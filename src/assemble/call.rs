@@ -57,6 +57,14 @@ pub(super) struct Call {
     emitted: usize,
 }
 
+/// A call that was emitted and has no result.
+pub(super) struct Waiting {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// True if the caller has to run it.
+    pub(super) is_ours: bool,
+}
+
 impl Call {
     pub(super) fn new(index: u64, max_depth: usize) -> Self {
         Call {
@@ -244,8 +252,12 @@ impl Call {
     }
 
     /// Ends the call: emits it if it's safe to run, or else the reason why it
-    /// isn't. Returns true if the caller has to run it.
-    pub(super) fn close(mut self, ids: &mut Ids, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    /// isn't. Returns what its result is found by, if it was emitted.
+    pub(super) fn close(
+        mut self,
+        ids: &mut Ids,
+        out: &mut Out<'_, '_>,
+    ) -> io::Result<Option<Waiting>> {
         if self.fault.is_none()
             && self.scanner.status() == Status::Empty
             && let Some(placeholder) = self.placeholder.take()
@@ -259,7 +271,7 @@ impl Call {
         let input = match &input {
             Ok(text) if self.is_free => CallInput::Text(text),
             Ok(json) => CallInput::Arguments(json),
-            Err(reason) => return self.reject(*reason, None, out).map(|()| false),
+            Err(reason) => return self.reject(*reason, None, out).map(|()| None),
         };
         let id = ids.take(self.id.as_deref(), self.index);
         if self.id.as_deref().is_some_and(|sent| sent != id) {
@@ -284,7 +296,8 @@ impl Call {
             kind: self.kind.as_deref(),
             item_id: self.item_id.as_deref(),
         }))?;
-        Ok(self.executor.is_none())
+        let (id, is_ours) = (id.into_owned(), self.executor.is_none());
+        Ok(Some(Waiting { id, name: self.name, is_ours }))
     }
 
     /// Ends the call as one that must not be run; `raw` is its text, if that is

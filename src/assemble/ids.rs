@@ -35,12 +35,6 @@ impl Ids {
         self.sent.get(id)?.last().copied()
     }
 
-    /// Returns the calls of this id, in their order.
-    pub(super) fn calls(&self, id: &str) -> impl Iterator<Item = u64> {
-        let made_up = self.made_up.get(id);
-        self.sent.get(id).into_iter().flatten().chain(made_up).copied()
-    }
-
     /// Returns the id that a call would be printed with now.
     pub(super) fn get<'c>(&self, sent: Option<&'c str>, index: u64) -> Cow<'c, str> {
         match sent {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::assemble::call::is_nothing;
+use crate::assemble::call::{Waiting, is_nothing};
 use crate::assemble::calls::Calls;
 use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
@@ -31,6 +31,8 @@ const ARGUMENTS_MISMATCH: Inference = (
 );
 const LATE_FRAGMENT: Inference =
     (WarningCode::LateFragment, "a fragment came for a call that had been closed");
+const ORPHAN_RESULT: Inference =
+    (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
 const FINISH_MISMATCH: Inference =
     (WarningCode::FinishMismatch, "the finish reason speaks of tool calls, but there is none");
 
@@ -52,9 +54,8 @@ struct ChoiceState {
     /// The warnings about each call that have been emitted.
     warned: BTreeSet<(u64, WarningCode)>,
     finish: Option<Owned<Finish<'static>>>,
-    /// The calls that the caller has to run: no one else does, and no result
-    /// has come.
-    to_run: BTreeSet<u64>,
+    /// The calls that were emitted and have no result, in their order.
+    waiting: Vec<Waiting>,
 }
 
 impl Message {
@@ -74,11 +75,9 @@ impl Message {
             Kind::Usage(usage) => self.usage = Some(Owned::new(usage)),
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
-            kind => {
-                let state = self.choice(out);
-                if let Kind::ToolResult(result) = &kind {
-                    state.answer(result);
-                }
+            Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
+            _ => {
+                self.choice(out);
                 out.pass(event)?;
             }
         }
@@ -156,10 +155,7 @@ impl Message {
                     if is_cut && is_last && call.is_of_any_length() {
                         call.cut();
                     }
-                    let index = call.index;
-                    if call.close(&mut state.calls.ids, out)? {
-                        state.to_run.insert(index);
-                    }
+                    state.waiting.extend(call.close(&mut state.calls.ids, out)?);
                 }
             }
         }
@@ -217,7 +213,7 @@ impl Message {
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let state = self.choices.remove(&choice).unwrap_or_default();
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
-        let wants_tools = !state.to_run.is_empty();
+        let wants_tools = state.waiting.iter().any(|call| call.is_ours);
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
@@ -227,12 +223,24 @@ impl Message {
 }
 
 impl ChoiceState {
-    /// A result is in the input: its call needs not to be run. Of two calls of
-    /// one id, the first result is the first one's.
-    fn answer(&mut self, result: &ToolResult<'_>) {
-        let index = self.calls.ids.calls(result.id).find(|index| self.to_run.contains(index));
-        if let Some(index) = index {
-            self.to_run.remove(&index);
+    /// Emits a result: its call needs not to be run. Of two calls of one id, the
+    /// first result is the first one's. One that names no call is of the oldest
+    /// of its tool that has none, or of any tool.
+    fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let waiting = &mut self.waiting;
+        let is_named = !result.id.trim_ascii().is_empty();
+        let place = match is_named {
+            true => waiting.iter().position(|call| call.id == result.id),
+            false => {
+                let is_of_tool = |call: &Waiting| result.name == Some(&call.name);
+                waiting.iter().position(is_of_tool).or((!waiting.is_empty()).then_some(0))
+            }
+        };
+        let call = place.map(|place| waiting.remove(place));
+        if call.is_none() && !is_named {
+            out.warn(ORPHAN_RESULT, None)?;
         }
+        let id = call.as_ref().map_or(result.id, |call| &call.id);
+        out.emit(Kind::ToolResult(ToolResult { id, ..result }))
     }
 }

@@ -103,9 +103,9 @@ impl Cline {
             "command_output" | "mcp_server_response" | "browser_action_result"
                 if message.get("say").is_some() =>
             {
-                let id = json::quote(self.session.latest_call().unwrap_or_default());
+                let tool = json::quote(self.session.latest_tool().unwrap_or_default());
                 let output = json::quote(text.as_str());
-                let result = format!("{{\"toolCallId\":{id},\"output\":{output}}}");
+                let result = format!("{{\"toolName\":{tool},\"output\":{output}}}");
                 self.session.result(&Object::new(&result), out)
             }
             "error" | "diff_error" | "api_req_failed" => out.warn(

@@ -162,10 +162,7 @@ impl Parts {
 
     fn code(&mut self, json: &RawValue, signature: Option<&str>, out: &mut EventOut) -> Done {
         let code: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
-        self.code = match code.id() {
-            Some(id) => id.to_owned(),
-            None => format!("call_{}", self.count),
-        };
+        self.code = code.id().unwrap_or_default().to_owned();
         let part = CallPart {
             key: self.key(),
             id: code.id(),

@@ -88,6 +88,8 @@ impl Calls {
     /// said.
     pub(crate) fn result(&mut self, result: ToolResult, out: &mut EventOut) -> Done {
         match self.by_id.get_mut(result.id) {
+            // It names none: the assembler finds its call.
+            None if result.id.trim_ascii().is_empty() => {}
             None => out.warn(
                 WarningCode::OrphanToolResult,
                 "a result came for a call that is not in the message",

@@ -8,7 +8,7 @@
 //! shape mean nothing else in another: one reader serves them all.
 
 use crate::event::{
-    Arguments, CallPart, Executor, FinishReason, Kind, Output, ToolResult, WarningCode,
+    Arguments, CallPart, Executor, FinishReason, Key, Output, ToolResult, WarningCode,
 };
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -18,6 +18,7 @@ use crate::format::support::{error, finish};
 use crate::json::Str;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,10 +80,8 @@ pub(crate) struct Session {
 /// The state of the message that is open.
 struct Turn {
     calls: Calls,
-    /// The calls that have no result, in order.
-    waiting: Vec<Waiting>,
-    /// The number of calls that had no id.
-    nameless: u64,
+    /// The tool that was called last.
+    tool: Option<String>,
     meter: Meter,
     /// The model's message or step that was emitted last.
     part: Option<String>,
@@ -100,12 +99,6 @@ struct Turn {
     thoughts: u64,
     /// Why the model stopped last.
     reason: Option<String>,
-}
-
-/// A call that has no result.
-struct Waiting {
-    id: String,
-    name: Option<String>,
 }
 
 const CALL_ID: &str =
@@ -193,8 +186,7 @@ impl Turn {
     fn new(rows: &'static [Row]) -> Self {
         Turn {
             calls: Calls::default(),
-            waiting: Vec::new(),
-            nameless: 0,
+            tool: None,
             meter: Meter::new(rows),
             part: None,
             counted: None,
@@ -488,7 +480,8 @@ impl Session {
         let id = call.word(CALL_ID);
         if !id.as_deref().is_some_and(|id| self.is_known(id)) {
             self.turn.joined = (0, DefaultHasher::new());
-            self.new_call(call, id.clone(), executor, out)?;
+            let key = self.begin_call(call, executor, out)?;
+            self.turn.calls.end_key(key, out)?;
         }
         let status = call.word(STATUS);
         let is_over = status
@@ -499,6 +492,12 @@ impl Session {
         if is_over && has_output && !is_answered { self.result(call, out) } else { Ok(()) }
     }
 
+    /// A call that was cut: what is known of its arguments is not all.
+    pub(crate) fn cut_call(&mut self, call: &Object, out: &mut EventOut) -> Done {
+        self.begin(out)?;
+        self.begin_call(call, Executor::Agent, out).map(|_| ())
+    }
+
     /// True if a call of this id is not another one: it has no result yet, or it
     /// is in the message that comes again.
     fn is_known(&self, id: &str) -> bool {
@@ -506,13 +505,13 @@ impl Session {
         turn.calls.has(id) && (!turn.calls.is_answered(id) || self.repeats == Repeats::ById)
     }
 
-    fn new_call(
+    fn begin_call(
         &mut self,
         call: &Object,
-        id: Option<String>,
         executor: Executor,
         out: &mut EventOut,
-    ) -> Done {
+    ) -> io::Result<Key> {
+        let id = call.word(CALL_ID);
         self.turn.thoughts = 0;
         let kind = call.word("type").unwrap_or_default();
         let name = call.word(NAME).or_else(|| {
@@ -542,30 +541,19 @@ impl Session {
                 out.call(0, CallPart { arguments, ..part })?;
             }
         }
-        self.turn.calls.end_key(part.key, out)?;
-        let nameless = self.turn.nameless;
-        self.turn.nameless += u64::from(id.is_none());
-        let id = id.unwrap_or_else(|| format!("call_{nameless}"));
-        self.turn.waiting.push(Waiting { id, name });
-        Ok(())
+        let key = part.key;
+        self.turn.tool = name;
+        Ok(key)
     }
 
-    /// A result. One that doesn't name its call answers the oldest that waits
-    /// for one, of its name if it has one.
+    /// A result, whether or not it names its call.
     pub(crate) fn result(&mut self, result: &Object, out: &mut EventOut) -> Done {
         self.begin(out)?;
         self.turn.joined = (0, DefaultHasher::new());
         let name = result.word(RESULT_NAME);
         let calls = &self.turn.calls;
         let own = result.word(RESULT_ID).or_else(|| result.word("id").filter(|id| calls.has(id)));
-        let is_named = |call: &Waiting| name.is_some() && call.name == name;
-        let waiting = &mut self.turn.waiting;
-        let place = match &own {
-            Some(id) => waiting.iter().position(|call| call.id == *id),
-            None => waiting.iter().position(is_named).or((!waiting.is_empty()).then_some(0)),
-        };
-        let answered = place.map(|place| waiting.remove(place));
-        let id = own.clone().or(answered.as_ref().map(|call| call.id.clone())).unwrap_or_default();
+        let id = own.unwrap_or_default();
         if self.repeats == Repeats::ById && calls.is_answered(&id) {
             return Ok(());
         }
@@ -583,10 +571,6 @@ impl Session {
             is_error,
             ..ToolResult::default()
         };
-        // The call had no id of its own: the assembler has given it this one.
-        if answered.is_some() && !self.turn.calls.has(&id) {
-            return out.emit(0, Kind::ToolResult(result));
-        }
         self.turn.calls.result(result, out)
     }
 
@@ -608,9 +592,9 @@ impl Session {
         }
     }
 
-    /// The id of the latest call that has no result.
-    pub(crate) fn latest_call(&self) -> Option<&str> {
-        self.turn.waiting.last().map(|call| call.id.as_str())
+    /// The tool that was called last.
+    pub(crate) fn latest_tool(&self) -> Option<&str> {
+        self.turn.tool.as_deref()
     }
 
     /// Notes why the model stopped, and goes on.
