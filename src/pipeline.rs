@@ -299,6 +299,9 @@ impl Layers {
         decoder.finish(&mut out)?;
         out.flush()?;
         self.release(sink)?;
+        if let Some(format) = self.decoder.format() {
+            self.assembler.set_format(format.name);
+        }
         self.assembler.finish(length, &mut |event| sink.feed(event))?;
         sink.finish()
     }

@@ -76,6 +76,12 @@ impl Assembler {
         self.framing = framing;
     }
 
+    /// Sets the format, once it is known: a message that no record begins goes
+    /// by its name.
+    pub(crate) fn set_format(&mut self, format: &'static str) {
+        self.format = format;
+    }
+
     /// The rest of the input can't be framed, which is an error of its own: the
     /// open message needs no other one for its missing end.
     pub fn lose_the_rest(&mut self) {

@@ -18,6 +18,8 @@ pub(crate) struct AutoDecoder {
     wanted: Option<&'static Format>,
     /// The frames that did not show the format.
     held: Vec<Held>,
+    /// The format, once it is known.
+    chosen: Option<&'static Format>,
     state: State,
 }
 
@@ -86,7 +88,12 @@ pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static F
 impl AutoDecoder {
     /// Returns a decoder that detects the format, or takes the one that is wanted.
     pub(crate) fn new(wanted: Option<&'static Format>) -> Self {
-        AutoDecoder { wanted, held: Vec::new(), state: State::Open }
+        AutoDecoder { wanted, held: Vec::new(), chosen: None, state: State::Open }
+    }
+
+    /// Returns the format, once it is known.
+    pub(crate) fn format(&self) -> Option<&'static Format> {
+        self.chosen
     }
 
     /// Returns the row of a stream that begins with this frame: nothing if the
@@ -152,6 +159,7 @@ impl Decoder for AutoDecoder {
             Err(message) => return self.fail(&message, frame.offset, out),
         };
         let mut decoder = (row.decoder)();
+        self.chosen = Some(row).filter(|_| is_format);
         let offset = out.offset;
         // An error in a format that was asked for goes by its name.
         if let Some(wanted) = self.wanted.filter(|_| !is_format) {
