@@ -1,10 +1,14 @@
-//! Grok Build's session files, `chat_history.jsonl`.
+//! Grok Build: `grok -p … --output-format streaming-json` or `json`, and its
+//! session files, `chat_history.jsonl`.
 //!
-//! Source: sessions of Grok CLI, and xAI documentation, "Grok Build". A record
-//! is a message, flat: its type is its role.
+//! Source: sessions of Grok CLI, and xAI documentation, "Grok Build" and
+//! "Headless & Scripting". A run comes in pieces of text and thought, and its
+//! `end` is the last event; as `json`, it is one record. A session's record is a
+//! message, flat: its type is its role.
 
 use crate::format::format::{Format, Record};
 use crate::format::support::log::{LOG, Log, LogDecoder, What};
+use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
     name: "grok",
@@ -15,6 +19,57 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&GROK)),
     request: None,
+};
+
+pub(super) static STREAM: Format = Format {
+    name: "grok-stream",
+    aliases: &["grok-json", "grok-streaming-json"],
+    about: "Grok CLI, --output-format streaming-json and json",
+    link: "https://docs.x.ai/build/cli/headless-scripting",
+    evidence: &["data", "stopReason", "sessionId"],
+    sniff: |record| is_run(record).into(),
+    decoder: || Box::new(LogDecoder::new(&RUN)),
+    request: None,
+};
+
+fn is_run(record: &Record) -> bool {
+    match record.text("type").as_deref() {
+        Some("text" | "thought") => record.names().eq(["type", "data"]),
+        Some("end") => record.has("stopReason"),
+        Some("tool_call") => record.has("toolCallId") && record.has("rawInput"),
+        Some(_) => false,
+        None => record.has("text") && record.has("stopReason") && record.has("sessionId"),
+    }
+}
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("cache_read_input_tokens", Op::Is, &[Field::Cached]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("reasoning_tokens", Op::Is, &[Field::Reasoning]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+];
+
+static RUN: Log = Log {
+    format: STREAM.name,
+    steps: &[
+        ("text", What::Text, "data"),
+        ("thought", What::Thought, "data"),
+        ("tool_call", What::Call, "."),
+        ("tool_call_update", What::Update, "."),
+        ("max_turns_reached", What::Warning, "type"),
+        ("error", What::Error, "."),
+        ("end", What::End, "."),
+        ("", What::Whole, "text"),
+        ("usage", What::Note, "."),
+        ("auto_compact*", What::Note, "."),
+        ("image_compressed", What::Note, "."),
+    ],
+    reason: "stopReason",
+    usage: ("", USAGE),
+    total: "usage",
+    has_end: true,
+    ..LOG
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -38,7 +93,7 @@ static GROK: Log = Log {
         ("assistant", What::Message, "."),
         ("reasoning", What::Block, "."),
         ("tool_result", What::Result, "."),
-        ("backend_tool_call", What::Note, "."),
+        ("backend_tool_call", What::Block, "."),
     ],
     model: "model_id",
     ..LOG

@@ -28,6 +28,7 @@ fn is_ours(record: &Record) -> bool {
         Some("context.append_message") => record.has("message"),
         Some("turn.prompt") => record.has("input"),
         Some(_) => false,
+        None if record.has("agents") && record.has("workDir") => true,
         None if record.has("timestamp") => record.inner("message").is_some_and(is_event),
         None => {
             let is_notification = record.has("jsonrpc") && record.has("method");
@@ -56,9 +57,16 @@ static KIMI: Log = Log {
         ("context.append_loop_event/step.end", What::Usage, "event.usage"),
         ("TurnBegin", What::Prompt, "."),
         ("ContentPart", What::Block, "message.payload|params.payload"),
-        ("ToolCall", What::Call, "message.payload|params.payload"),
+        ("ToolCall", What::OpenCall, "message.payload|params.payload"),
+        (
+            "ToolCallPart",
+            What::CallPart,
+            "message.payload.arguments_part|params.payload.arguments_part",
+        ),
         ("ToolResult", What::Result, "message.payload|params.payload"),
         ("StatusUpdate", What::Usage, "message.payload.token_usage|params.payload.token_usage"),
+        // `state.json`, which lies beside the sessions.
+        ("", What::Note, "."),
         ("metadata", What::Note, "."),
         ("config.*", What::Note, "."),
         ("tools.*", What::Note, "."),

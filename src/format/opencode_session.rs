@@ -31,7 +31,8 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn is_ours(record: &Record) -> bool {
-    let is_part = record.has("messageID") && record.has("type");
+    let is_timed = record.inner("time").is_some_and(|time| time.has("start"));
+    let is_part = record.has("type") && (record.has("messageID") || is_timed && record.has("id"));
     let is_message = record.has("sessionID") && record.has("role");
     let is_info =
         record.inner("info").is_some_and(|info| info.has("sessionID") || info.has("projectID"));
@@ -41,7 +42,12 @@ fn is_ours(record: &Record) -> bool {
     let is_global = record.inner("payload").is_some_and(|event| {
         event.has("properties") && family(&event.text("type").unwrap_or_default()).is_some()
     });
-    is_part || is_message || is_whole || is_event || is_global
+    is_part || is_message || is_whole || is_event || is_global || is_head(record)
+}
+
+/// True if a record is all that a session's own file holds.
+fn is_head(record: &Record) -> bool {
+    record.has("projectID") && record.has("directory") && record.has("time")
 }
 
 /// The subjects of the bus's events, but for those that are read here.
@@ -121,7 +127,8 @@ impl OpenCodeSession {
 
     /// A message, a part, a message with its parts, or a session with both.
     fn stored(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
-        if record.get("messageID").is_some() {
+        let is_info = record.get("role|messages|info").is_some();
+        if record.get("messageID").is_some() || (record.get("type").is_some() && !is_info) {
             return self.part(record, out);
         }
         if record.get("role").is_some() {
@@ -136,7 +143,7 @@ impl OpenCodeSession {
         match record.get("info") {
             Some(_) => self.with_parts(record, out),
             None if record.get("projectID|directory|time").is_some() => Ok(()),
-            None => out.unknown(frame, &record.word("type").unwrap_or_default()),
+            None => out.unknown(frame, ""),
         }
     }
 

@@ -29,6 +29,7 @@ pub static FORMATS: &[&Format] = &[
     &hermes::FORMAT,
     &gemini_cli_session::FORMAT,
     &grok::FORMAT,
+    &grok::STREAM,
     &opencode_session::FORMAT,
     &acp::FORMAT,
     &cline::FORMAT,

@@ -67,8 +67,7 @@ pub(super) struct Line<'a> {
     pub(super) message: Option<&'a RawValue>,
     /// An event of Anthropic's API.
     pub(super) event: Option<&'a RawValue>,
-    #[serde(borrow)]
-    timestamp: Option<Str<'a>>,
+    timestamp: Option<&'a RawValue>,
     /// The call that a subagent works for.
     parent_tool_use_id: Option<Str<'a>>,
     /// The same in a transcript.

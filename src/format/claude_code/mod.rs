@@ -25,6 +25,7 @@ use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::object::Object;
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::Meter;
 use crate::format::support::{error, finish};
@@ -126,6 +127,10 @@ impl ClaudeCode {
                 })
             }
             ("user", Some(json), _) => self.user(frame, line, json, out),
+            ("tool", Some(json), _) => {
+                self.begin(line, None, out)?;
+                self.tool(frame, &Object::new(json.get()), out)
+            }
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
                 let frame = inner(frame, json);
@@ -220,6 +225,24 @@ impl ClaudeCode {
             self.begin(line, None, out)?;
         }
         results.into_iter().try_for_each(|block| self.block(frame, block, out))
+    }
+
+    /// A call and its result in one line, as converters of logs write them.
+    fn tool(&mut self, frame: &Frame, tool: &Object, out: &mut EventOut) -> Done {
+        let [name, input, output] = ["tool_name|name", "tool_input|input", "tool_output|output"]
+            .map(|places| tool.get(places).unwrap_or("null"));
+        let is_error = tool.word("status").is_some_and(|status| status == "error");
+        for block in [
+            format!("{{\"type\":\"tool_use\",\"name\":{name},\"input\":{input}}}"),
+            format!(
+                "{{\"type\":\"tool_result\",\"tool_use_id\":\"\",\"content\":{output},\
+                 \"is_error\":{is_error}}}"
+            ),
+        ] {
+            let frame = Frame { data: block.as_bytes(), ..*frame };
+            read!(&frame, out, |read: Block| self.blocks.whole(&read, &block, out))?;
+        }
+        Ok(())
     }
 
     fn note_reason(&mut self, reason: Option<&Str>) {

@@ -29,6 +29,7 @@ static TABLE: &[(FinishReason, &[&str])] = &[
             "eos_token",
             "endoftext",
             "end_turn",
+            "endturn",
             "stop_sequence",
             "complete",
             "completed",

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Executor, Kind, Output, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, is_json};
 use crate::format::support::object::{Object, Places, string};
 use crate::format::support::payload::{payload, read};
 use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
@@ -31,6 +31,8 @@ pub(crate) struct Log {
     pub(crate) aside: Places,
     /// The place of the counts of a model's message, and their meaning.
     pub(crate) usage: (Places, &'static [Row]),
+    /// The reason why the model stopped, in the record that ends a message.
+    pub(crate) reason: Places,
     /// The place of the counts of a whole message, in its end.
     pub(crate) total: Places,
     /// The way in which it repeats texts.
@@ -49,6 +51,7 @@ pub(crate) const LOG: Log = Log {
     part: "",
     aside: "",
     usage: ("", &[]),
+    reason: "",
     total: "",
     repeats: Repeats::Never,
     has_end: false,
@@ -81,10 +84,16 @@ pub(crate) enum What {
     ThoughtEvent,
     /// A call.
     Call,
+    /// A call whose arguments may go on in the next records.
+    OpenCall,
+    /// More of its arguments.
+    CallPart,
     /// A call whose only member is named after its tool.
     NamedCall,
     /// A result.
     Result,
+    /// The state of a call: its result, once that is there.
+    Update,
     /// The cost of a step.
     Usage,
     /// The end of a message.
@@ -104,6 +113,29 @@ pub(crate) struct LogDecoder {
     log: &'static Log,
     session: Session,
     has_aside: Aside,
+    open: Option<OpenCall>,
+}
+
+/// A call whose arguments may go on, and what has come of them.
+struct OpenCall {
+    json: String,
+    arguments: String,
+}
+
+impl OpenCall {
+    /// The call as an object that has all of its arguments.
+    fn json(&self) -> String {
+        let call = Object::new(&self.json);
+        let [id, name] =
+            ["id", "function.name|name"].map(|places| call.get(places).unwrap_or("null"));
+        let arguments = json::quote(&self.arguments);
+        format!("{{\"id\":{id},\"name\":{name},\"arguments\":{arguments}}}")
+    }
+
+    /// True if nothing can follow.
+    fn is_whole(&self) -> bool {
+        self.arguments.trim_ascii_start().starts_with('{') && is_json(&self.arguments)
+    }
 }
 
 /// Whose conversation the log is.
@@ -128,7 +160,7 @@ payload!(Raw);
 impl LogDecoder {
     pub(crate) fn new(log: &'static Log) -> Self {
         let session = Session::new(log.format, log.usage.1, log.repeats);
-        LogDecoder { log, session, has_aside: Aside::Open }
+        LogDecoder { log, session, has_aside: Aside::Open, open: None }
     }
 
     fn record(&mut self, frame: &Frame, json: &str, is_top: bool, out: &mut EventOut) -> Done {
@@ -167,9 +199,14 @@ impl LogDecoder {
     }
 
     fn step(&mut self, what: What, record: &Object, value: &str, out: &mut EventOut) -> Done {
-        let session = &mut self.session;
         let object = Object::new(value);
         let text = string(value).unwrap_or_default();
+        if what == What::CallPart {
+            self.open.iter_mut().for_each(|call| call.arguments.push_str(text.as_str()));
+            return Ok(());
+        }
+        self.end_call(out)?;
+        let session = &mut self.session;
         match what {
             What::Note | What::Records => Ok(()),
             What::Prompt => session.prompt(out),
@@ -199,19 +236,35 @@ impl LogDecoder {
                 self.session.text(voice, Source::Event, 0, &text, out)
             }
             What::Call => session.call(&object, Executor::Agent, out),
+            What::OpenCall => {
+                let arguments = object.text("function.arguments").unwrap_or_default();
+                let arguments = arguments.as_str().to_owned();
+                self.open = Some(OpenCall { json: value.to_owned(), arguments });
+                Ok(())
+            }
+            What::CallPart => Ok(()),
             What::NamedCall => self.named_call(record, &object, out),
             What::Result => session.result(&object, out),
+            What::Update if object.get("rawOutput|content").is_some() => {
+                session.result(&object, out)
+            }
+            What::Update => Ok(()),
             What::Usage => {
                 session.usage(record.get(self.log.part), value);
                 Ok(())
             }
             What::End => {
+                session.note_reason(record.word(self.log.reason).unwrap_or_default());
                 session.total(record.get(self.log.total));
                 session.stop(out)
             }
             What::Whole => {
                 if record.flag("is_error") == Some(true) {
                     return session.fail(value, out);
+                }
+                session.note_reason(record.word(self.log.reason).unwrap_or_default());
+                if let Some(thought) = record.text("thought") {
+                    session.text(Voice::Thought(None), Source::Item, 0, &thought, out)?;
                 }
                 if self.log.repeats == Repeats::ByText || !session.has_text() {
                     session.text(Voice::Answer, Source::Event, 0, &text, out)?;
@@ -225,6 +278,12 @@ impl LogDecoder {
                 out.warn(WarningCode::AgentError, words)
             }
         }
+    }
+
+    /// Ends the call whose arguments went on: it has all of them.
+    fn end_call(&mut self, out: &mut EventOut) -> Done {
+        let Some(call) = self.open.take() else { return Ok(()) };
+        self.session.call(&Object::new(&call.json()), Executor::Agent, out)
     }
 
     /// Turns to the model's message or step that the record names.
@@ -310,6 +369,11 @@ impl Decoder for LogDecoder {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
+        if let Some(call) = self.open.take_if(|call| !call.is_whole()) {
+            self.session.cut_call(&Object::new(&call.json()), out)?;
+            return self.session.finish(false, out);
+        }
+        self.end_call(out)?;
         self.session.finish(!self.log.has_end, out)
     }
 }
