@@ -74,12 +74,8 @@ impl Machine {
     /// True if the text that is held back is a part of the closer, or of another call's opener.
     pub(crate) fn finish_section(&mut self, held: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
         let Place::Section(open) = &self.place else { return Ok(false) };
-        let is_closer = |rule: &Rule| {
-            rule.go == Go::EndSection
-                && Attempt::default().advance(&rule.pattern, held, false) != Match::No
-        };
         let has_calls = self.calls.count() > open.before;
-        let is_over = held.trim_ascii().is_empty() || self.search.rules.rules.iter().any(is_closer);
+        let is_over = held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndSection]);
         if has_calls && is_over {
             return Ok(false);
         }
@@ -87,6 +83,15 @@ impl Machine {
         let source = self.grammars.get(open.id.0).name;
         self.calls.open_markup(source, &marker, &Captures::default(), "");
         self.calls.cut(emit).map(|()| true)
+    }
+
+    /// True if a text may be the beginning of a marker that leads to one of these.
+    fn is_begun(&self, text: &str, goes: &[Go]) -> bool {
+        let is_begun = |rule: &Rule| {
+            goes.contains(&rule.go)
+                && Attempt::default().advance(&rule.pattern, text, false) != Match::No
+        };
+        self.search.rules.rules.iter().any(is_begun)
     }
 
     pub(crate) fn open_call(
@@ -207,7 +212,9 @@ impl Machine {
             self.calls.fault(Reason::Malformed, emit)?;
             return self.calls.close(emit).map(|()| false);
         }
-        if !stopped || !is_whole {
+        let is_closer =
+            held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndCall, Go::EndSection]);
+        if !stopped || !is_whole || !is_closer {
             self.calls.push_raw(held);
             if !held.trim_ascii().is_empty() {
                 self.calls.begin(emit)?;
