@@ -248,9 +248,11 @@ impl Machine {
                     self.warn_of_code(emit)?;
                     at += rest.chars().next().map_or(1, char::len_utf8);
                 }
-                Found::Header(marker) => return self.cut_header(&marker, rest, emit),
-                // The rest is a part of a closer.
-                Found::Cut | Found::No => return self.hold(rest),
+                Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
+                    return self.cut_header(&marker, rest, emit);
+                }
+                // The rest is a part of a closer, or may be the opener of another call.
+                Found::Header(_) | Found::Cut | Found::No => return self.hold(rest),
                 // The content led to another place, which has other markers.
                 _ if self.search.is_idle() => {}
                 Found::More => return self.hold(rest),
