@@ -462,11 +462,9 @@ impl RuleSet {
                 scan::Place::Start => here.is_start,
             };
             // In code, a call is looked for only to warn of it.
-            let is_prose = match is_code {
-                true => !(here.warns && rule.go.opens_call()),
-                false => !(is_line || (self.inline[number] && first != Some(b'\n'))),
-            };
-            fits && !(rule.guarded && is_prose)
+            let is_idle = is_code && !(here.warns && rule.go.opens_call());
+            let is_prose = !is_line && (!self.inline[number] || first == Some(b'\n'));
+            fits && !(rule.guarded && (is_idle || is_prose))
                 && (here.has_tools || !rule.known)
                 && rule.pattern.may_begin(text)
         };
