@@ -84,7 +84,7 @@ impl AutoFramer {
         let Some(wanted) = self.wanted else { return detect(head, ended) };
         let found = first(head, ended);
         match ((wanted.sniff)(head), found) {
-            (Sniff::No, None) if !ended => None,
+            (Sniff::No, None) | (Sniff::More | Sniff::Likely, _) if !ended => None,
             (Sniff::No, Some(found)) if !found.is_text() => {
                 let message = format!(
                     "--framing {} was asked for, but the input looks like {}",
