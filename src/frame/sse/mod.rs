@@ -58,6 +58,8 @@ struct Sse {
     noted: bool,
     /// The offset of the current line.
     offset: u64,
+    /// True if the input has ended, in the line that comes.
+    ended: bool,
     stopped: bool,
 }
 
@@ -160,7 +162,12 @@ impl Sse {
 
     fn bare(&mut self, line: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         self.keep(line);
-        self.is_bare = self.status() == Status::Open;
+        self.is_bare = match self.status() {
+            Status::Open => true,
+            Status::Whole => false,
+            // The line has no end that would be wrong in a string.
+            _ => self.ended,
+        };
         if self.is_bare { Ok(()) } else { self.dispatch(None, out) }
     }
 
@@ -368,6 +375,7 @@ impl Framer for Sse {
         if self.stopped {
             return Ok(());
         }
+        self.ended = true;
         let offset = self.begun.unwrap_or(self.offset);
         let line = self.line.clone();
         if !self.config.strict && !line.is_empty() {
@@ -478,6 +486,7 @@ mod tests {
         check_lenient("{\ndata: 1\n\n", &["!Note 0", "|{", "|1"]);
         check_lenient("{\n\ndata: 1\n\n", &["!Note 0", "|{", "|1"]);
         check_lenient("{\n\"a\":", &["!Note 0", "!Truncated 0"]);
+        check_lenient("{\"", &["!Note 0", "!Truncated 0"]);
     }
 
     #[test]
