@@ -264,6 +264,8 @@ impl OpenAiChat {
             self.progress.bare.remove(&number);
         }
         if is_late {
+            // Another fragment will belong to another call.
+            self.repeats = false;
             return Ok(());
         }
         match self.progress.finished.insert(number, false) {
