@@ -8,6 +8,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::Parser;
 use toolstream::Config;
@@ -22,6 +23,10 @@ pub(crate) struct Case {
     pub(crate) path: PathBuf,
     pub(crate) input: Vec<u8>,
     pub(crate) args: Vec<String>,
+    /// True if its input is another one, made of that of the fixture.
+    pub(crate) is_made: bool,
+    /// What its arguments say.
+    read: OnceLock<(Config, Print)>,
 }
 
 impl Case {
@@ -37,7 +42,14 @@ impl Case {
         let name = path.strip_prefix(root()).unwrap().with_extension("").display().to_string();
         let args = fs::read_to_string(path.with_extension("args")).unwrap_or_default();
         let args = args.lines().map(str::to_owned).collect();
-        Case { name, input: fs::read(&path).unwrap(), path, args }
+        let input = fs::read(&path).unwrap();
+        Case { name, path, input, args, is_made: false, read: OnceLock::new() }
+    }
+
+    /// Returns the case with another input and other arguments.
+    pub(crate) fn again(&self, input: Vec<u8>, args: Vec<String>) -> Case {
+        let (name, path) = (self.name.clone(), self.path.clone());
+        Case { name, path, input, args, is_made: true, read: OnceLock::new() }
     }
 
     /// Where its files are.
@@ -47,11 +59,13 @@ impl Case {
 
     /// What the layers are told, and what is printed.
     pub(crate) fn config(&self) -> (Config, Print) {
-        let beside = |arg: &String| {
-            let path = self.folder().join(arg);
-            if path.is_file() { path.display().to_string() } else { arg.clone() }
-        };
-        config(self.args.iter().map(beside))
+        self.read.get_or_init(|| config(self.args.iter().map(|arg| self.beside(arg)))).clone()
+    }
+
+    /// Returns an argument; if it names a file of its folder, the path of that.
+    pub(crate) fn beside(&self, arg: &str) -> String {
+        let path = self.folder().join(arg);
+        if path.is_file() { path.display().to_string() } else { arg.to_owned() }
     }
 
     /// As [`Case::config`], but everything that can be printed is.

@@ -11,34 +11,47 @@ use std::collections::BTreeMap;
 use std::env;
 
 use toolstream::Config;
+use toolstream::dialect::AtEnd;
 use toolstream::format;
+use toolstream::frame::FrameConfig;
+use toolstream::internals::explain;
 
 use crate::case::{Case, Print, run};
 use crate::exceptions::Exceptions;
 use crate::json::read;
+use crate::mutated::places;
 use crate::shape::{Message, check_shape, joined};
 
 /// Inputs up to this size are cut at every byte; larger ones at as many, unless
 /// `EVERY_BYTE` is set: that takes minutes.
 const MANY: usize = 4096;
 
+/// Inputs that were made are cut at every byte up to this size.
+const SHORT: usize = 40;
+
 /// Where an input of this size is cut. The first place differs, so that not all
 /// inputs that begin alike are cut alike.
-fn cuts(size: usize) -> impl Iterator<Item = usize> {
+fn cuts(case: &Case) -> Vec<usize> {
+    let size = case.input.len();
+    if case.is_made && size > SHORT {
+        return places(&case.input);
+    }
     let step = if env::var_os("EVERY_BYTE").is_some() { 1 } else { size.div_ceil(MANY).max(1) };
     (size % step..size)
         .step_by(step)
         .chain((size.saturating_sub(32)..size).filter(move |_| step > 1))
+        .collect()
 }
 
 /// Law 1: an input gives the same, however it is cut into reads.
 #[track_caller]
-fn check_splits(config: &Config, input: &[u8]) {
+fn check_splits(config: &Config, case: &Case) {
+    let input = case.input.as_slice();
     let whole = joined(config, [input]);
     for size in [1, 2, 3, 7] {
         assert_eq!(joined(config, input.chunks(size)), whole, "in pieces of {size}");
     }
-    for at in cuts(input.len()) {
+    for at in cuts(case) {
         let (left, right) = input.split_at(at);
         assert_eq!(joined(config, [left, right]), whole, "split at {at}");
     }
@@ -52,7 +65,7 @@ fn check_prefixes(case: &Case) {
     let whole = Message::all(&whole);
     let format = whole.first().map(Message::format).unwrap_or_default();
     let known = format::find(&format).filter(|row| row.name != "error");
-    for at in cuts(input.len()) {
+    for at in cuts(case) {
         let (prefix, _) = input.split_at(at);
         let name = format!("cut at {at}");
         let run = joined(config, [prefix]);
@@ -86,10 +99,10 @@ fn check_prefix(
     if is_torn && messages.len() == whole.len() && messages.last().is_some_and(Message::is_good) {
         return;
     }
-    let wanted = calls(whole);
-    for (call, count) in calls(&messages) {
+    let wanted = calls(whole.iter());
+    let is_excused = |message: &&Message<'_>| message.is_good() && exceptions.looks_whole();
+    for (call, count) in calls(messages.iter().filter(|message| !is_excused(message))) {
         let is_known = wanted.get(call) >= Some(&count);
-        let is_known = is_known || exceptions.looks_whole();
         assert!(is_known, "{name}: a call that the whole doesn't have: {call}");
     }
     // Bytes that are no message of their own are one that went wrong.
@@ -133,19 +146,23 @@ fn may_be_text(prefix: &[u8]) -> bool {
 }
 
 /// The `tool_call` lines, and how often each is there.
-fn calls<'a>(messages: &[Message<'a>]) -> BTreeMap<&'a str, usize> {
+fn calls<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> BTreeMap<&'a str, usize> {
     let mut calls = BTreeMap::new();
-    let lines = messages.iter().flat_map(|message| message.of("tool_call"));
+    let lines = messages.flat_map(|message| message.of("tool_call"));
     lines.for_each(|line| *calls.entry(line).or_default() += 1);
     calls
 }
 
 pub(crate) fn reads_make_no_difference(case: &Case) -> bool {
-    check_splits(&case.full_config(), &case.input);
+    check_splits(&case.full_config(), case);
     true
 }
 
 pub(crate) fn what_is_cut_adds_nothing(case: &Case) -> bool {
+    // Where the model stopped by itself, the end of the input closes calls.
+    if case.config().0.at_end == AtEnd::Stop {
+        return false;
+    }
     check_prefixes(case);
     true
 }
@@ -159,6 +176,70 @@ pub(crate) fn every_message_has_one_end(case: &Case) -> bool {
 pub(crate) fn arguments_are_the_joined_deltas(case: &Case) -> bool {
     let (out, _) = joined(&case.full_config(), [case.input.as_slice()]);
     Message::all(&out).iter().for_each(|message| message.check_deltas("whole"));
+    true
+}
+
+/// Between server-sent events, line ends of another kind and comments mean nothing.
+pub(crate) fn line_ends_and_comments_mean_nothing(case: &Case) -> bool {
+    let config = case.full_config();
+    let (out, status) = joined(&config, [case.input.as_slice()]);
+    let is_sse = |message: &Message<'_>| message.framing() == "sse";
+    let is_plain = config.frame.max_event == FrameConfig::default().max_event
+        && !case.input.contains(&b'\r')
+        && !case.input.starts_with(b"HTTP/");
+    if !is_plain || !Message::all(&out).iter().all(is_sse) {
+        return false;
+    }
+    let expected = without_offsets(&out);
+    for (line, record) in
+        [("\r\n", "\r\n"), ("\n", "\n: a comment\n\n"), ("\r\n", "\r\n:\r\n:\r\n")]
+    {
+        let mut input = Vec::new();
+        for (at, byte) in case.input.iter().enumerate() {
+            match (byte, at.checked_sub(1).and_then(|before| case.input.get(before))) {
+                (b'\n', Some(b'\n')) => input.extend_from_slice(record.as_bytes()),
+                (b'\n', _) => input.extend_from_slice(line.as_bytes()),
+                _ => input.push(*byte),
+            }
+        }
+        let got = joined(&config, [input.as_slice()]);
+        assert_eq!((without_offsets(&got.0), got.1), (expected.clone(), status), "with {record:?}");
+    }
+    true
+}
+
+/// `detect` knows the format if `parse` does.
+pub(crate) fn detection_is_the_reading(case: &Case) -> bool {
+    let (config, _) = case.config();
+    let is_told = config.format.is_some() || config.framing.is_some();
+    if is_told || config.frame.strict || config.frame.max_event != FrameConfig::default().max_event
+    {
+        return false;
+    }
+    let (out, _) = joined(&config, [case.input.as_slice()]);
+    let verdict = explain(&case.input, true);
+    let is_nothing = Message::all(&out).iter().all(|message| message.format() == "unknown");
+    let is_foreign = out.contains("\"code\":\"unrecognised\"");
+    match verdict.format.as_str() {
+        "unknown" => assert!(is_nothing, "{verdict:?} of {out}"),
+        _ => assert!(!is_foreign, "{verdict:?} of {out}"),
+    }
+    true
+}
+
+/// Returns lines without their places in the input.
+fn without_offsets(out: &str) -> String {
+    let mut parts = out.split(",\"offset\":");
+    let mut bare = parts.next().unwrap_or_default().to_owned();
+    bare.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
+    bare
+}
+
+/// So many bytes of output, and so many for each byte of input, are enough.
+pub(crate) fn the_output_is_not_much_more_than_the_input(case: &Case) -> bool {
+    let (out, _) = joined(&case.full_config(), [case.input.as_slice()]);
+    let (length, most) = (out.len(), 4096 + 200 * case.input.len());
+    assert!(length <= most, "{length} bytes of {}", case.input.len());
     true
 }
 

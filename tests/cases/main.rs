@@ -25,6 +25,8 @@ mod fits;
 mod json;
 /// The laws that every case is held to.
 mod laws;
+/// Inputs made of the fixtures.
+mod mutated;
 /// Law 4, for plain text.
 mod nothing_lost;
 /// Records that repeat the last one.
@@ -49,34 +51,41 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 use case::Case;
 
-/// Something that holds for every case.
-struct Law {
-    name: &'static str,
-    /// Panics if a case breaks it; returns whether it says anything of this case.
-    check: fn(&Case) -> bool,
-}
+/// Something that holds: its name, and a check that panics where it doesn't, and returns
+/// whether it says anything of this case.
+type Law = (&'static str, fn(&Case) -> bool);
 
+/// What holds for any input.
 const LAWS: &[Law] = &[
-    Law { name: "the answer", check: answer::in_memory },
-    Law { name: "the answer in the shell", check: answer::in_the_shell },
-    Law { name: "reads make no difference", check: laws::reads_make_no_difference },
-    Law { name: "what is cut adds nothing", check: laws::what_is_cut_adds_nothing },
-    Law { name: "a message has one end", check: laws::every_message_has_one_end },
-    Law { name: "arguments are the joined deltas", check: laws::arguments_are_the_joined_deltas },
-    Law { name: "values are the arguments", check: values::are_those_of_the_whole },
-    Law { name: "the summary is the events", check: laws::summaries_are_the_events },
-    Law { name: "events fit the schema", check: schema::events_fit },
-    Law { name: "summaries fit the schema", check: schema::summaries_fit },
-    Law { name: "the fast layer changes nothing", check: repeat::changes_nothing },
-    Law { name: "text without a dialect is exact", check: nothing_lost::text_is_exact },
-    Law { name: "text in a dialect loses nothing", check: nothing_lost::dialects_lose_nothing },
-    Law { name: "every byte is framed", check: accounted::every_byte_of_every_prefix },
-    Law { name: "every message is counted", check: accounted::every_byte_of_every_message },
-    Law { name: "every wrong bit is noticed", check: accounted::every_wrong_bit_of_every_message },
+    ("reads make no difference", laws::reads_make_no_difference),
+    ("what is cut adds nothing", laws::what_is_cut_adds_nothing),
+    ("a message has one end", laws::every_message_has_one_end),
+    ("arguments are the joined deltas", laws::arguments_are_the_joined_deltas),
+    ("values are the arguments", values::are_those_of_the_whole),
+    ("the summary is the events", laws::summaries_are_the_events),
+    ("line ends and comments mean nothing", laws::line_ends_and_comments_mean_nothing),
+    ("detection is the reading", laws::detection_is_the_reading),
+    ("the output is not much more", laws::the_output_is_not_much_more_than_the_input),
+    ("calls are not invented", nothing_lost::calls_are_not_invented),
+    ("events fit the schema", schema::events_fit),
+    ("summaries fit the schema", schema::summaries_fit),
+    ("the fast layer changes nothing", repeat::changes_nothing),
+    ("text without a dialect is exact", nothing_lost::text_is_exact),
+    ("text in a dialect loses nothing", nothing_lost::dialects_lose_nothing),
+];
+
+/// What holds for a fixture besides.
+const LAWS_OF_FIXTURES: &[Law] = &[
+    ("the answer", answer::in_memory),
+    ("the answer in the shell", answer::in_the_shell),
+    ("every byte is framed", accounted::every_byte_of_every_prefix),
+    ("every message is counted", accounted::every_byte_of_every_message),
+    ("every wrong bit is noticed", accounted::every_wrong_bit_of_every_message),
 ];
 
 /// What else is tested here: that the checks themselves can fail.
 const CHECKS: &[(&str, fn())] = &[
+    ("mutated/keep_the_laws", mutated::keep_the_laws),
     ("checks/losses_are_seen", nothing_lost::losses_are_seen),
     ("checks/a_key_too_many_or_too_few_does_not_fit", schema::a_key_too_many_or_too_few),
 ];
@@ -95,16 +104,21 @@ fn run<T>(name: &str, check: impl FnOnce() -> T) -> Result<T, Failed> {
         .map_err(|_| format!("{name}: {}", PANIC.with_borrow(String::clone)).into())
 }
 
+/// Every law of fixtures.
+fn all_laws() -> impl Iterator<Item = &'static Law> {
+    LAWS_OF_FIXTURES.iter().chain(LAWS)
+}
+
 /// True if `LAW` is a part of the name of this law, or is not set.
-fn is_asked_for(law: &Law) -> bool {
-    env::var("LAW").ok().is_none_or(|part| law.name.contains(&part))
+fn is_asked_for((name, _): &&Law) -> bool {
+    env::var("LAW").ok().is_none_or(|part| name.contains(&part))
 }
 
 /// Holds a case to every law.
 fn hold(case: &Case) -> Result<(), Failed> {
-    for law in LAWS.iter().filter(|law| is_asked_for(law)) {
-        if run(law.name, || (law.check)(case))? {
-            APPLIED.lock().unwrap().insert(law.name);
+    for (name, check) in all_laws().filter(is_asked_for) {
+        if run(name, || check(case))? {
+            APPLIED.lock().unwrap().insert(name);
         }
     }
     Ok(())
@@ -129,13 +143,16 @@ fn trials() -> Vec<Trial> {
 /// Returns what is wrong although every case is right.
 fn overall() -> Vec<String> {
     let applied = APPLIED.lock().unwrap();
-    let idle = LAWS.iter().filter(|law| !applied.contains(law.name));
-    let idle = idle.map(|law| format!("a law that says nothing of any case: {}", law.name));
+    let idle = all_laws().filter(|(name, _)| !applied.contains(name));
+    let idle = idle.map(|(name, _)| format!("a law that says nothing of any case: {name}"));
     idle.chain(exceptions::stale()).collect()
 }
 
 fn main() -> ExitCode {
     set_hook(Box::new(|panic| PANIC.with_borrow_mut(|last| *last = panic.to_string())));
+    if let Some(is_good) = mutated::asked() {
+        return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     let mut args = Arguments::from_args();
     let Ok(trials) = run("the cases", trials)
         .inspect_err(|why| println!("{}", why.message().unwrap_or_default()))
@@ -148,7 +165,7 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&args, trials);
     let is_whole = conclusion.num_filtered_out == 0
         && case::updated().is_none()
-        && LAWS.iter().all(is_asked_for)
+        && all_laws().all(|law| is_asked_for(&law))
         && !is_list;
     if conclusion.has_failed() || !is_whole {
         return conclusion.exit_code();
