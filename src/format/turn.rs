@@ -54,6 +54,30 @@ pub struct Ending {
     pub invalid: Vec<Invalid>,
 }
 
+impl Ending {
+    /// Returns for each call of a turn, by the ids that the provider sent, true if nothing of it
+    /// goes back: it is not whole, or has no name to be answered by.
+    pub(crate) fn dropped(&self, ids: &[Option<String>]) -> Vec<bool> {
+        let drops = |(at, id): (usize, &Option<String>)| {
+            let is_only = id.is_some() && ids.iter().filter(|other| *other == id).count() == 1;
+            self.invalid.iter().any(|invalid| {
+                invalid.is_dropped()
+                    && invalid.id == *id
+                    && (is_only || usize::try_from(invalid.index) == Ok(at))
+            })
+        };
+        ids.iter().enumerate().map(drops).collect()
+    }
+}
+
+/// Returns why a message without text and calls is not appended.
+pub(crate) fn no_content(ending: &Ending) -> Incomplete {
+    Incomplete(Cow::Borrowed(match ending.invalid.iter().any(Invalid::is_dropped) {
+        true => "its call was cut, and nothing else is left of it",
+        false => "it has neither text nor calls",
+    }))
+}
+
 /// A call that must not be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
@@ -66,8 +90,8 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// True if nothing of the call goes back: it is not whole, or has no name to be answered by.
-    pub fn is_dropped(&self) -> bool {
+    /// True if nothing of the call goes back.
+    fn is_dropped(&self) -> bool {
         matches!(self.reason, Reason::Truncated | Reason::NoName)
     }
 }

@@ -73,6 +73,7 @@ impl Case {
         let (mut config, _) = self.config();
         config.assembly.deltas = true;
         config.assembly.raw = true;
+        config.turn = true;
         config
     }
 }

@@ -85,6 +85,12 @@ impl<'a> Message<'a> {
             place("usage").is_none_or(|at| at + 1 == last),
             "{name}: the usage is not right before the end"
         );
+        assert!(self.of("turn").count() <= 1, "{name}: two turns");
+        let is_late = |line: &&str| matches!(kind(line), "turn" | "usage" | "finish_reason");
+        assert!(
+            place("turn").is_none_or(|at| self.is_good() && self.lines[at..].iter().all(is_late)),
+            "{name}: the turn of a message that went wrong, or not at its end"
+        );
         let choices: Vec<_> = self.of("finish_reason").map(choice).collect();
         let unique: BTreeSet<_> = choices.iter().collect();
         assert_eq!(unique.len(), choices.len(), "{name}: two ends of one choice");
@@ -169,6 +175,8 @@ impl<'a> Message<'a> {
                 "{name}: {key}"
             );
         }
+        let turn = self.of("turn").next().map(|line| without_common(&read(line)));
+        assert_eq!(summary.get("turn"), turn.as_ref(), "{name}: turn");
         let last = read(self.last());
         let is_to_run = |(at, line): (usize, &&str)| {
             let is_result = |line: &&str, id: &str| {

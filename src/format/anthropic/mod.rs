@@ -8,6 +8,7 @@
 pub(super) mod blocks;
 mod compaction;
 pub(super) mod payload;
+pub(super) mod turn;
 
 use serde_json::value::RawValue;
 
@@ -37,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
             repeats: false,
         })
     },
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -8,6 +8,7 @@
 
 mod blocks;
 mod payload;
+pub(super) mod turn;
 
 use serde_json::value::RawValue;
 
@@ -43,7 +44,7 @@ pub(super) static FORMAT: Format = Format {
     decoder: || {
         Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
     },
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 /// The events of a stream, in their order.

@@ -6,6 +6,7 @@
 //! are counted apart. In deltas stands one object where bodies have an array.
 
 mod payload;
+mod turn;
 
 use serde_json::value::RawValue;
 
@@ -27,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["delta", "message", "finish_reason"],
     sniff,
     decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

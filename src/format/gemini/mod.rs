@@ -12,6 +12,7 @@ mod call;
 mod candidate;
 mod parts;
 mod payload;
+mod turn;
 
 use std::collections::BTreeMap;
 
@@ -55,7 +56,7 @@ pub(super) static FORMAT: Format = Format {
             repeats: false,
         })
     },
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

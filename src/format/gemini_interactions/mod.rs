@@ -9,6 +9,7 @@ mod content;
 mod outcome;
 mod payload;
 mod steps;
+mod turn;
 
 use serde_json::value::RawValue;
 
@@ -37,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
             steps: Steps::default(),
         })
     },
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

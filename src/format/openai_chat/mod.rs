@@ -8,6 +8,7 @@ mod calls;
 pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
+pub(super) mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +44,7 @@ pub(super) static FORMAT: Format = Format {
             repeats: false,
         })
     },
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

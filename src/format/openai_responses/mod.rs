@@ -11,6 +11,7 @@ mod events;
 mod items;
 mod payload;
 mod state;
+mod turn;
 
 use serde_json::value::RawValue;
 
@@ -37,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["response", "item", "output"],
     sniff,
     decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 fn sniff(record: &Record) -> Sniff {

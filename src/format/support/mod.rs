@@ -1,7 +1,9 @@
 //! Helpers that several formats share.
 
+pub(crate) mod answers;
 pub(crate) mod blocks;
 pub(crate) mod calls;
+pub(crate) mod draft;
 pub(crate) mod emit;
 pub(crate) mod error;
 pub(crate) mod finish;
@@ -13,7 +15,6 @@ pub(crate) mod log;
 pub(crate) mod many;
 pub(crate) mod object;
 pub(crate) mod payload;
-
 pub(crate) mod session;
 pub(crate) mod text_rows;
 pub(crate) mod usage;

@@ -6,6 +6,8 @@
 //! inside is found as that of any input is. Beside the model's own fields stand
 //! Bedrock's, whose names begin with `amazon-bedrock-`.
 
+mod turn;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
@@ -32,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["bytes", "p"],
     sniff,
     decoder: || Box::new(Invoke::default()),
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 /// The event that pieces of an answer come in.

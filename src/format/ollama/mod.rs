@@ -6,6 +6,8 @@
 //! with `done` is the last; its reason is `stop` for calls, too. A body is a
 //! stream of one record.
 
+mod turn;
+
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
@@ -27,7 +29,7 @@ pub(super) static CHAT: Format = Format {
     evidence: &["message", "done"],
     sniff: |record| sniff(record, "message", '{'),
     decoder: || Box::new(Ollama::new(&CHAT)),
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 pub(super) static GENERATE: Format = Format {

@@ -1,0 +1,208 @@
+//! The next request of the Messages API: the assistant's blocks as they came, and one message of
+//! the user's with all results.
+
+use crate::event::Output;
+use crate::format::support::answers::{Block, Given, declarations, given, is_typed, user};
+use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
+use crate::format::support::object::Object;
+use crate::format::turn::{
+    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+};
+use crate::frame::Frame;
+use crate::json;
+
+pub(in crate::format) static REQUEST: Request = Request {
+    list: "messages",
+    by_id: None,
+    turn: |_| Box::new(AnthropicTurn::default()),
+    fit: |_, append| append,
+    calls,
+    results,
+    user,
+    tools: |tools| ("tools", array(declarations(tools, "input_schema").iter().map(Draft::json))),
+    choice: Some(&ToolChoice {
+        paths: &["tool_choice"],
+        is_forced: |json| {
+            !matches!(Object::new(json).word("type").as_deref(), Some("auto" | "none"))
+        },
+        auto: Some("{\"type\":\"auto\"}"),
+        none: Some("{\"type\":\"none\"}"),
+    }),
+};
+
+#[derive(Default)]
+struct AnthropicTurn {
+    blocks: Drafts,
+    /// The id of the container that the provider's tools ran in.
+    container: Option<String>,
+}
+
+impl Turn for AnthropicTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        each_record(frame, |record| {
+            let record = Object::new(record);
+            let index = record.get("index").unwrap_or_default();
+            let kind = record.word("type").unwrap_or_else(|| frame.event_type.to_owned());
+            match kind.as_str() {
+                "message_start" => {
+                    self.message(&Object::new(record.get("message").unwrap_or_default()))
+                }
+                "message" => self.message(&record),
+                "message_delta" => self.contain(record.word("delta.container.id")),
+                "content_block_start" => {
+                    let block = Draft::new(record.get("content_block").unwrap_or_default());
+                    self.blocks.start(index, block);
+                }
+                "content_block_delta" => {
+                    if let Some(delta) = record.get("delta") {
+                        self.delta(index, &Draft::new(delta));
+                    }
+                }
+                _ => {}
+            }
+        });
+    }
+
+    fn size(&self) -> usize {
+        self.blocks.size()
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        let mut blocks = self.blocks.take();
+        let is_call = |block: &Draft| block.text("type").as_deref() == Some("tool_use");
+        let ids: Vec<_> = blocks.iter().map(|block| block.word("id")).collect();
+        let mut dropped = ending.dropped(&ids).into_iter();
+        blocks.retain(|block| !(dropped.next().unwrap_or_default() && is_call(block)));
+        let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
+        let texts: Vec<_> = blocks.iter().map(is_text).collect();
+        let mut at = 0..;
+        blocks.retain(|block| {
+            let at = at.next().unwrap_or_default();
+            // White space goes with the texts around it, and is refused by itself.
+            let is_between = at > 0 && texts.get(at - 1..at + 2) == Some(&[true; 3][..]);
+            match block.text("type").as_deref() {
+                Some("text") if is_between => {
+                    block.text("text").is_some_and(|text| !text.is_empty())
+                }
+                Some("text") => block.word("text").is_some(),
+                // What is not signed is refused, and was cut.
+                Some("thinking") => block.word("signature").is_some(),
+                Some("tool_use") => block.word("name").is_some(),
+                kind => kind.is_some(),
+            }
+        });
+        for block in &mut blocks {
+            if block.get("input").is_some() || is_call(block) {
+                block.set_object("input");
+            }
+        }
+        // Text after a call counts as the next turn.
+        blocks.sort_by_key(is_call);
+        let is_thought = |block: &Draft| {
+            matches!(block.text("type").as_deref(), Some("thinking" | "redacted_thinking"))
+        };
+        if blocks.iter().all(is_thought) {
+            return Err(no_content(ending));
+        }
+        let container = self.container.take();
+        let set = container.map(|id| ("container", json::quote(&id))).into_iter().collect();
+        Ok(Appended {
+            append: vec![message("assistant", array(blocks.iter().map(Draft::json)))],
+            set,
+        })
+    }
+}
+
+/// Returns a message of a role with this content.
+fn message(role: &str, content: String) -> String {
+    Draft::of(&[("role", &json::quote(role)), ("content", &content)]).json()
+}
+
+impl AnthropicTurn {
+    /// A message: as it is when its stream begins, or complete.
+    fn message(&mut self, message: &Object<'_>) {
+        for block in message.each("content") {
+            self.blocks.start("", Draft::new(block));
+        }
+        self.contain(message.word("container.id"));
+    }
+
+    fn contain(&mut self, container: Option<String>) {
+        self.container = container.or(self.container.take());
+    }
+
+    fn delta(&mut self, index: &str, delta: &Draft) {
+        let block = self.blocks.at(index);
+        let kind = delta.text("type").unwrap_or_default();
+        if block.is_empty() {
+            let kind = kind.trim_end_matches("_delta").replace("signature", "thinking");
+            block.set("type", json::quote(&kind));
+        }
+        for (key, json) in delta.members() {
+            match key {
+                "type" => {}
+                "partial_json" if is_blank(json) => {}
+                // The block's start holds a placeholder.
+                "partial_json" => block.join("input", json),
+                "citation" => block.join("citations", &format!("[{json}]")),
+                "encrypted_content" => block.set(key, json),
+                _ => block.join(key, json),
+            }
+        }
+    }
+}
+
+/// Returns the calls in the blocks of a turn that are the caller's.
+fn calls(append: &[String]) -> Vec<Call> {
+    let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
+    let blocks = blocks.map(|json| (json, Object::new(json)));
+    blocks
+        .filter(|(_, block)| block.word("type").as_deref() == Some("tool_use"))
+        .map(|(json, block)| Call {
+            id: block.word("id"),
+            name: block.word("name").unwrap_or_default(),
+            kind: None,
+            json: json.to_owned(),
+        })
+        .collect()
+}
+
+fn results(answers: &[Answer<'_>]) -> Vec<String> {
+    vec![message("user", array(answers.iter().map(result)))]
+}
+
+fn result(answer: &Answer<'_>) -> String {
+    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
+    let mut block = Draft::of(&[("type", "\"tool_result\""), ("tool_use_id", &id)]);
+    block.set("content", content(answer.output));
+    if answer.is_error {
+        block.set("is_error", "true");
+    }
+    block.json()
+}
+
+fn content(output: Output<'_>) -> String {
+    match given(output) {
+        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            Block::Media { mime, data } if is_media(mime) => {
+                let kind = if mime.starts_with("image/") { "\"image\"" } else { "\"document\"" };
+                let source = Draft::of(&[
+                    ("type", "\"base64\""),
+                    ("media_type", &json::quote(mime)),
+                    ("data", &json::quote(data)),
+                ]);
+                Draft::of(&[("type", kind), ("source", &source.json())]).json()
+            }
+            block => {
+                Draft::of(&[("type", "\"text\""), ("text", &json::quote(&block.text()))]).json()
+            }
+        })),
+        Given::List(json) if is_typed(json) => json::minify(json),
+        given => json::quote(&given.text()),
+    }
+}
+
+/// True for the types that a result may hold.
+fn is_media(mime: &str) -> bool {
+    mime.starts_with("image/") || mime == "application/pdf"
+}

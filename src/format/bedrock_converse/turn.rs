@@ -1,0 +1,213 @@
+//! The next request of Converse: the assistant's blocks as they came, and one message of the
+//! user's with all results.
+
+use crate::event::Output;
+use crate::format::support::answers::{Block, Given, declarations, given};
+use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
+use crate::format::support::object::{Object, elements};
+use crate::format::turn::{
+    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+};
+use crate::frame::Frame;
+use crate::json;
+
+pub(in crate::format) static REQUEST: Request = Request {
+    list: "messages",
+    by_id: None,
+    turn: |_| Box::new(ConverseTurn::default()),
+    fit: |_, append| append,
+    calls,
+    results,
+    user: |text| message("user", [text_block(text)]),
+    tools: |tools| {
+        let declare = |mut draft: Draft| {
+            let schema = draft.remove("inputSchema").unwrap_or_default();
+            draft.set("inputSchema", Draft::of(&[("json", &schema)]).json());
+            Draft::of(&[("toolSpec", &draft.json())]).json()
+        };
+        let list = array(declarations(tools, "inputSchema").into_iter().map(declare));
+        ("toolConfig", Draft::of(&[("tools", &list)]).json())
+    },
+    choice: Some(&ToolChoice {
+        paths: &["toolConfig.toolChoice"],
+        is_forced: |json| Object::new(json).get("any|tool").is_some(),
+        auto: Some("{\"auto\":{}}"),
+        none: None,
+    }),
+};
+
+#[derive(Default)]
+struct ConverseTurn {
+    blocks: Drafts,
+}
+
+impl Turn for ConverseTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        each_record(frame, |json| {
+            let record = Object::new(json);
+            for block in record.each("output.message.content") {
+                self.blocks.start("", Draft::new(block));
+            }
+            // An event stream has the event's name in a header, NDJSON in the record.
+            for name in ["contentBlockStart", "contentBlockDelta"] {
+                let event = if frame.event_type == name { Some(json) } else { record.get(name) };
+                if let Some(event) = event {
+                    self.event(&Object::new(event));
+                }
+            }
+        });
+    }
+
+    fn size(&self) -> usize {
+        self.blocks.size()
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        let blocks = self.blocks.take();
+        let ids: Vec<_> = blocks.iter().map(|block| tool_use(block).word("toolUseId")).collect();
+        let dropped = ending.dropped(&ids);
+        let blocks = blocks.into_iter().zip(dropped);
+        let kept = blocks.filter(|(block, is_dropped)| {
+            let is_call = block.get("toolUse").is_some();
+            let is_blank = block.get("text").is_some_and(is_blank);
+            let is_named = !is_call || tool_use(block).word("name").is_some();
+            is_named && !is_blank && !(is_call && *is_dropped) && !block.is_empty()
+        });
+        let kept: Vec<_> = kept.map(|(block, _)| finished(block)).collect();
+        if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
+            return Err(no_content(ending));
+        }
+        let message = message("assistant", kept.iter().map(Draft::json));
+        Ok(Appended { append: vec![message], set: Vec::new() })
+    }
+}
+
+/// Returns a message of a role with these blocks.
+fn message(role: &str, blocks: impl IntoIterator<Item = String>) -> String {
+    Draft::of(&[("role", &json::quote(role)), ("content", &array(blocks))]).json()
+}
+
+fn text_block(text: &str) -> String {
+    Draft::of(&[("text", &json::quote(text))]).json()
+}
+
+/// The call that a block is.
+fn tool_use(block: &Draft) -> Draft {
+    Draft::new(block.get("toolUse").unwrap_or_default())
+}
+
+/// Returns a block as a request has it.
+fn finished(mut block: Draft) -> Draft {
+    if block.get("toolUse").is_some() {
+        block.inside("toolUse", |call| call.set_object("input"));
+    }
+    // In a stream, text and its citations come one beside the other.
+    if let Some(citations) = block.remove("citation") {
+        let text = block.remove("text").unwrap_or_else(|| "\"\"".to_owned());
+        let content = array([Draft::of(&[("text", &text)]).json()]);
+        let cited = Draft::of(&[("content", &content), ("citations", &citations)]);
+        block.set("citationsContent", cited.json());
+    }
+    block
+}
+
+impl ConverseTurn {
+    fn event(&mut self, event: &Object<'_>) {
+        let index = event.get("contentBlockIndex").unwrap_or_default();
+        if let Some(start) = event.get("start") {
+            return self.blocks.start(index, Draft::new(start));
+        }
+        let Some(delta) = event.get("delta") else {
+            // A block that begins without saying as what.
+            return self.blocks.start(index, Draft::default());
+        };
+        let block = self.blocks.at(index);
+        for (key, json) in Draft::new(delta).members() {
+            match key {
+                "toolUse" => block.inside(key, |call| {
+                    if let Some(input) =
+                        Object::new(json).get("input").filter(|json| !is_blank(json))
+                    {
+                        call.join("input", input);
+                    }
+                }),
+                "reasoningContent" => block.inside(key, |thought| add_thought(thought, json)),
+                "toolResult" => block.inside(key, |result| result.join("content", json)),
+                "citation" => block.join(key, &array([json.to_owned()])),
+                _ => block.join(key, json),
+            }
+        }
+    }
+}
+
+/// Adds a piece of a thought: its text and its signature stand one level deeper in a request.
+fn add_thought(thought: &mut Draft, json: &str) {
+    for (key, json) in Draft::new(json).members() {
+        match key {
+            "text" | "signature" => thought.inside("reasoningText", |text| text.join(key, json)),
+            _ => thought.join(key, json),
+        }
+    }
+}
+
+/// Returns the calls in the blocks of a turn that are the caller's.
+fn calls(append: &[String]) -> Vec<Call> {
+    let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
+    let calls = blocks.filter_map(|block| Object::new(block).get("toolUse"));
+    let calls = calls.map(|json| (json, Object::new(json)));
+    calls
+        .filter(|(_, call)| call.word("type").as_deref() != Some("server_tool_use"))
+        .map(|(json, call)| Call {
+            id: call.word("toolUseId"),
+            name: call.word("name").unwrap_or_default(),
+            kind: None,
+            json: json.to_owned(),
+        })
+        .collect()
+}
+
+fn results(answers: &[Answer<'_>]) -> Vec<String> {
+    vec![message("user", answers.iter().map(result))]
+}
+
+fn result(answer: &Answer<'_>) -> String {
+    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
+    let mut result = Draft::of(&[("toolUseId", &id), ("content", &content(answer.output))]);
+    // Not every model takes a status.
+    if answer.is_error {
+        result.set("status", "\"error\"");
+    }
+    Draft::of(&[("toolResult", &result.json())]).json()
+}
+
+/// The blocks that a result may hold.
+const BLOCKS: &[&str] =
+    &["cachePoint", "document", "image", "json", "searchResult", "text", "video"];
+
+fn content(output: Output<'_>) -> String {
+    let is_block =
+        |json: &&str| Object::new(json).first().is_some_and(|(key, _)| BLOCKS.contains(&key));
+    match given(output) {
+        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            Block::Media { mime, data } if mime.starts_with("image/") => {
+                let format = json::quote(mime.trim_start_matches("image/"));
+                let source = Draft::of(&[("bytes", &json::quote(data))]).json();
+                let image = Draft::of(&[("format", &format), ("source", &source)]).json();
+                Draft::of(&[("image", &image)]).json()
+            }
+            block => text_block(&words(block.text())),
+        })),
+        Given::List(json) if elements(json).is_some_and(|list| list.iter().all(is_block)) => {
+            json::minify(json)
+        }
+        Given::Json(json) if json.starts_with('{') => {
+            array([Draft::of(&[("json", &json::minify(json))]).json()])
+        }
+        given => array([text_block(&words(given.text()))]),
+    }
+}
+
+/// Blank text is refused.
+fn words(text: String) -> String {
+    if text.trim().is_empty() { "(no output)".to_owned() } else { text }
+}

@@ -1,0 +1,216 @@
+//! The next request of generateContent: the model's parts with their signatures where they stood,
+//! and one content of the user's with all responses.
+
+use crate::event::Output;
+use crate::format::gemini::arguments::Tree;
+use crate::format::gemini::call::FunctionCall;
+use crate::format::support::answers::{Given, declarations, given};
+use crate::format::support::draft::{Draft, array, each_record};
+use crate::format::support::object::Object;
+use crate::format::turn::{
+    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+};
+use crate::frame::Frame;
+use crate::json;
+
+pub(in crate::format) static REQUEST: Request = Request {
+    list: "contents",
+    by_id: None,
+    turn: |choice| Box::new(GeminiTurn { choice, ..GeminiTurn::default() }),
+    fit: |_, append| append,
+    calls,
+    results,
+    user: |text| content("user", [Draft::of(&[("text", &json::quote(text))]).json()]),
+    tools: |tools| {
+        let declared = array(declarations(tools, "parametersJsonSchema").iter().map(Draft::json));
+        ("tools", array([Draft::of(&[("functionDeclarations", &declared)]).json()]))
+    },
+    choice: Some(&ToolChoice {
+        paths: &["toolConfig.functionCallingConfig", "tool_config.function_calling_config"],
+        is_forced: |json| {
+            let mode = Object::new(json).word("mode").unwrap_or_default();
+            mode.eq_ignore_ascii_case("any")
+        },
+        auto: Some("{\"mode\":\"AUTO\"}"),
+        none: Some("{\"mode\":\"NONE\"}"),
+    }),
+};
+
+/// A function's call, in either spelling.
+const CALL: &str = "functionCall|function_call";
+const SIGNATURE: &str = "thoughtSignature|thought_signature";
+
+#[derive(Default)]
+struct GeminiTurn {
+    choice: u64,
+    parts: Vec<Draft>,
+    /// The arguments of the call that comes in pieces, which is the last part.
+    open: Option<Tree>,
+    size: usize,
+}
+
+impl Turn for GeminiTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        each_record(frame, |record| {
+            for candidate in Object::new(record).each("candidates|response.candidates") {
+                let candidate = Object::new(candidate);
+                let number = candidate.get("index").and_then(|index| index.parse().ok());
+                if number.unwrap_or(0) == self.choice {
+                    candidate.each("content.parts").into_iter().for_each(|part| self.part(part));
+                }
+            }
+        });
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        self.close();
+        let parts = std::mem::take(&mut self.parts);
+        let calls: Vec<_> = parts.iter().map(|part| call_of(&part.json())).collect();
+        let ids: Vec<_> = calls.iter().flatten().map(|call| Object::new(call).word("id")).collect();
+        let mut dropped = ending.dropped(&ids).into_iter();
+        let kept = parts.into_iter().zip(calls).filter(|(_, call)| {
+            let is_named =
+                call.as_ref().is_none_or(|call| Object::new(call).word("name").is_some());
+            is_named && !(call.is_some() && dropped.next().unwrap_or_default())
+        });
+        let kept: Vec<_> = kept.map(|(part, _)| part).collect();
+        let is_thought = |part: &Draft| part.get("thought") == Some("true");
+        if kept.iter().all(|part| is_thought(part) || is_only_signature(part)) {
+            return Err(no_content(ending));
+        }
+        let parts = kept.iter().map(Draft::json);
+        Ok(Appended { append: vec![content("model", parts)], set: Vec::new() })
+    }
+}
+
+/// Returns a content of a role with these parts.
+fn content(role: &str, parts: impl IntoIterator<Item = String>) -> String {
+    Draft::of(&[("role", &json::quote(role)), ("parts", &array(parts))]).json()
+}
+
+/// The function's call that a part is.
+fn call_of(part: &str) -> Option<String> {
+    Object::new(part).get(CALL).map(str::to_owned)
+}
+
+fn is_only_signature(part: &Draft) -> bool {
+    let is_flag = |key: &str| key == "thought" || SIGNATURE.split('|').any(|name| name == key);
+    part.members().all(|(key, json)| is_flag(key) || (key == "text" && json == "\"\""))
+}
+
+impl GeminiTurn {
+    fn part(&mut self, json: &str) {
+        self.size += json.len();
+        let part = Draft::new(json);
+        let call = call_of(json);
+        let call =
+            call.as_deref().and_then(|call| serde_json::from_str::<FunctionCall<'_>>(call).ok());
+        let is_piece = call.as_ref().is_some_and(|call| {
+            let ends_open = self.open.is_some() && call.name().is_none();
+            ends_open || call.is_streamed()
+        });
+        if let Some(call) = call.filter(|_| is_piece) {
+            return self.piece(part, &call);
+        }
+        self.close();
+        if part.members().all(|(key, json)| key == "thought" || (key == "text" && json == "\"\"")) {
+            return;
+        }
+        match self.parts.last_mut().filter(|last| is_plain(last) && is_plain(&part)) {
+            Some(last) if last.get("thought") == part.get("thought") => {
+                last.join("text", part.get("text").unwrap_or("null"));
+            }
+            _ => self.parts.push(part),
+        }
+    }
+
+    /// A call whose arguments come in pieces. Only the first one has a name.
+    fn piece(&mut self, mut part: Draft, call: &FunctionCall<'_>) {
+        if call.name().is_some() || self.open.is_none() {
+            self.close();
+            let key =
+                if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
+            part.inside(key, |call| {
+                let names = ["partialArgs", "partial_args", "willContinue", "will_continue"];
+                names.iter().for_each(|name| drop(call.remove(name)));
+            });
+            self.parts.push(part);
+            self.open = Some(Tree::default());
+        } else if let (Some(last), Some(signature)) =
+            (self.parts.last_mut(), part.get("thoughtSignature"))
+        {
+            last.set("thoughtSignature", signature);
+        }
+        if let Some(tree) = &mut self.open {
+            call.partial_args().iter().for_each(|arg| tree.add(arg));
+        }
+        if !call.will_continue() {
+            self.close();
+        }
+    }
+
+    /// Ends the call that came in pieces.
+    fn close(&mut self) {
+        let (Some(tree), Some(part)) = (self.open.take(), self.parts.last_mut()) else { return };
+        let key = if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
+        if !tree.is_empty() {
+            part.inside(key, |call| call.set("args", tree.text(false)));
+        }
+    }
+}
+
+/// True for text alone: such parts may be one.
+fn is_plain(part: &Draft) -> bool {
+    part.get("text").is_some() && part.members().all(|(key, _)| matches!(key, "text" | "thought"))
+}
+
+fn calls(append: &[String]) -> Vec<Call> {
+    let parts = append.iter().flat_map(|content| Object::new(content).each("parts"));
+    let calls = parts.filter_map(call_of);
+    calls
+        .map(|json| {
+            let call = Object::new(&json);
+            let (id, name) = (call.word("id"), call.word("name").unwrap_or_default());
+            Call { id, name, kind: None, json: json.clone() }
+        })
+        .collect()
+}
+
+/// Returns one content with all responses, and after them the media, which a response can't hold.
+fn results(answers: &[Answer<'_>]) -> Vec<String> {
+    let mut parts: Vec<_> = answers.iter().map(result).collect();
+    for answer in answers {
+        parts.extend(given(answer.output).media().map(|(mime, data)| {
+            let (mime, data) = (json::quote(mime), json::quote(data));
+            let data = Draft::of(&[("mimeType", &mime), ("data", &data)]).json();
+            Draft::of(&[("inlineData", &data)]).json()
+        }));
+    }
+    vec![content("user", parts)]
+}
+
+fn result(answer: &Answer<'_>) -> String {
+    let mut response = Draft::default();
+    if let Some(id) = &answer.call.id {
+        response.set("id", json::quote(id));
+    }
+    response.set("name", json::quote(&answer.call.name));
+    let given = given(answer.output);
+    let value = match (&given, answer.output) {
+        // An object is the response itself.
+        (Given::Json(json), _) if json.starts_with('{') => Some(json::minify(json)),
+        (Given::Json(_) | Given::List(_), Output::Json(json)) => {
+            Some(Draft::of(&[("result", &json::minify(json))]).json())
+        }
+        _ => None,
+    };
+    let key = if answer.is_error { "error" } else { "result" };
+    let value = value.filter(|_| !answer.is_error);
+    let value = value.unwrap_or_else(|| Draft::of(&[(key, &json::quote(&given.text()))]).json());
+    response.set("response", value);
+    Draft::of(&[("functionResponse", &response.json())]).json()
+}

@@ -1,0 +1,96 @@
+//! The next request of Ollama's chat: the assistant's message, and a message for each result.
+
+use crate::format::support::answers::{functions, given, plain, user};
+use crate::format::support::draft::{Draft, array, each_record, is_blank};
+use crate::format::support::object::{Object, elements};
+use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
+use crate::frame::Frame;
+use crate::json;
+
+pub(super) static REQUEST: Request = Request {
+    list: "messages",
+    by_id: None,
+    turn: |_| Box::new(OllamaTurn::default()),
+    fit: |_, append| append,
+    calls,
+    results: |answers| answers.iter().map(result).collect(),
+    user,
+    tools: |tools| ("tools", functions(tools)),
+    choice: None,
+};
+
+/// The message, as far as it has come: its texts and its lists grow.
+#[derive(Default)]
+struct OllamaTurn(Draft);
+
+impl Turn for OllamaTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        each_record(frame, |record| {
+            if let Some(message) = Object::new(record).get("message") {
+                self.0.join_all(message);
+            }
+        });
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        let mut message = std::mem::take(&mut self.0);
+        let calls = message.remove("tool_calls").unwrap_or_default();
+        let mut calls: Vec<_> =
+            elements(&calls).unwrap_or_default().into_iter().map(Draft::new).collect();
+        let ids: Vec<_> = calls.iter().map(|call| call.word("id")).collect();
+        let mut dropped = ending.dropped(&ids).into_iter();
+        calls.retain(|_| !dropped.next().unwrap_or_default());
+        let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
+        calls.retain(is_named);
+        for call in &mut calls {
+            call.inside("function", |function| {
+                function.remove("index");
+                // Text is refused here.
+                function.set_object("arguments");
+            });
+        }
+        if !calls.is_empty() {
+            message.set("tool_calls", array(calls.iter().map(Draft::json)));
+        }
+        let has_text = message.get("content").is_some_and(|text| !is_blank(text));
+        if calls.is_empty() && !has_text && message.get("images").is_none() {
+            return Err(no_content(ending));
+        }
+        message.set_first("role", "\"assistant\"");
+        Ok(Appended { append: vec![message.json()], set: Vec::new() })
+    }
+}
+
+fn calls(append: &[String]) -> Vec<Call> {
+    let calls = append.iter().flat_map(|message| Object::new(message).each("tool_calls"));
+    calls
+        .map(|json| {
+            let call = Object::new(json);
+            let name = call.word("function.name").unwrap_or_default();
+            Call { id: call.word("id"), name, kind: None, json: json.to_owned() }
+        })
+        .collect()
+}
+
+/// Results are told apart by the names of their tools, and by their order.
+fn result(answer: &Answer<'_>) -> String {
+    let mut message = Draft::of(&[
+        ("role", "\"tool\""),
+        ("tool_name", &json::quote(&answer.call.name)),
+        ("content", &json::quote(&plain(answer))),
+    ]);
+    let given = given(answer.output);
+    let images: Vec<_> = given
+        .media()
+        .filter(|(mime, _)| mime.starts_with("image/"))
+        .map(|(_, data)| json::quote(data))
+        .collect();
+    if !images.is_empty() {
+        message.set("images", array(images));
+    }
+    message.json()
+}

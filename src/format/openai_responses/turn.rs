@@ -1,0 +1,271 @@
+//! The next request of the Responses API: the items of the output as they came, and an item for
+//! each result.
+
+use std::collections::BTreeMap;
+
+use crate::event::Output;
+use crate::format::support::answers::{Block, Given, declarations, given, is_typed, plain, user};
+use crate::format::support::draft::{Draft, array, each_record, object, string};
+use crate::format::support::object::Object;
+use crate::format::turn::{
+    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+};
+use crate::frame::Frame;
+use crate::json;
+
+pub(in crate::format) static REQUEST: Request = Request {
+    list: "input",
+    by_id: Some("previous_response_id"),
+    turn: |_| Box::new(ResponsesTurn::default()),
+    fit: |request, append| match Object::new(request).flag("store") {
+        Some(false) => without_ids(append),
+        _ => append,
+    },
+    calls,
+    results: |answers| answers.iter().map(result).collect(),
+    user,
+    tools: |tools| {
+        let declare = |mut draft: Draft| {
+            draft.set_first("type", "\"function\"");
+            // By default, a schema must name every property as required.
+            draft.set("strict", "false");
+            draft.json()
+        };
+        ("tools", array(declarations(tools, "parameters").into_iter().map(declare)))
+    },
+    choice: Some(&ToolChoice {
+        paths: &["tool_choice"],
+        is_forced: |json| {
+            let mode = string(json).or_else(|| Object::new(json).word("mode"));
+            !matches!(mode.as_deref(), Some("auto" | "none"))
+        },
+        auto: Some("\"auto\""),
+        none: Some("\"none\""),
+    }),
+};
+
+#[derive(Default)]
+struct ResponsesTurn {
+    /// The items that are whole, by their place in the output.
+    items: BTreeMap<u64, Draft>,
+    size: usize,
+}
+
+impl Turn for ResponsesTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        each_record(frame, |record| {
+            let record = Object::new(record);
+            if let Some(item) = record.get("item")
+                && record.word("type").is_some_and(|kind| kind.ends_with("output_item.done"))
+            {
+                let next = self.next();
+                let index = record.get("output_index").and_then(|index| index.parse().ok());
+                self.item(index.unwrap_or(next), item);
+            }
+            // The whole output is repeated at the end, and may hold what came nowhere else.
+            let output = record.each("response.output|output");
+            let is_repeated = !self.items.is_empty();
+            for (index, item) in (0..).zip(output) {
+                if !is_repeated || (!self.items.contains_key(&index) && !self.has(item)) {
+                    self.item(index, item);
+                }
+            }
+        });
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        let items: Vec<_> = std::mem::take(&mut self.items).into_values().collect();
+        let ids: Vec<_> = items.iter().map(|item| item.word("call_id")).collect();
+        let dropped = ending.dropped(&ids);
+        let (mut append, mut has_more) = (Vec::new(), false);
+        // A thought and the item after it are a pair: it is not accepted without what it led to.
+        let mut is_kept = !ending.finish_reason.is_cut();
+        for (mut item, is_dropped) in items.into_iter().zip(dropped).rev() {
+            let kind = item.text("type").unwrap_or_default();
+            if kind == "message" && !has_content(&item) {
+                continue;
+            }
+            is_kept =
+                if kind == "reasoning" { is_kept } else { !(is_dropped && is_answered(&item)) };
+            has_more |= is_kept && kind != "reasoning";
+            if is_kept {
+                finish_item(&mut item, &kind);
+                append.push(item.json());
+            }
+        }
+        append.reverse();
+        if !has_more {
+            return Err(no_content(ending));
+        }
+        Ok(Appended { append, set: Vec::new() })
+    }
+}
+
+impl ResponsesTurn {
+    fn item(&mut self, index: u64, json: &str) {
+        self.size += json.len();
+        self.items.insert(index, Draft::new(json));
+    }
+
+    fn next(&self) -> u64 {
+        self.items.keys().next_back().map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// True if an item of this type and id has come.
+    fn has(&self, json: &str) -> bool {
+        let item = Draft::new(json);
+        let is_same =
+            |known: &Draft| ["type", "id"].iter().all(|key| known.get(key) == item.get(key));
+        item.get("id").is_some() && self.items.values().any(is_same)
+    }
+}
+
+/// True for a message that says anything. An empty one is refused.
+fn has_content(item: &Draft) -> bool {
+    let json = item.json();
+    let parts = Object::new(&json);
+    parts.each("content").iter().any(|part| {
+        let part = Object::new(part);
+        part.word("type").as_deref() != Some("output_text") || part.word("text").is_some()
+    })
+}
+
+/// Takes off an item what an SDK added, and makes its arguments an object's text.
+fn finish_item(item: &mut Draft, kind: &str) {
+    ["parsed", "parsed_arguments"].iter().for_each(|key| drop(item.remove(key)));
+    if kind == "function_call" {
+        let arguments = item.get("arguments").unwrap_or("null");
+        let object = object(arguments).unwrap_or_else(|| "{}".to_owned());
+        if string(arguments).is_none_or(|text| text.trim_ascii() != object) {
+            item.set("arguments", json::quote(&object));
+        }
+    }
+}
+
+/// Returns the items as a server can read them that stores nothing: it knows no ids but those of
+/// its own tools, and of a thought only what is in it.
+fn without_ids(append: Vec<String>) -> Vec<String> {
+    let fit = |json: String| {
+        let mut item = Draft::new(&json);
+        let kind = item.text("type").unwrap_or_default();
+        let is_empty = |key| item.get(key).is_none_or(|json| matches!(json, "[]" | "\"\""));
+        if kind == "reasoning" && is_empty("encrypted_content") && is_empty("content") {
+            return None;
+        }
+        if NAMED.contains(&kind.as_str()) {
+            item.remove("id");
+        }
+        Some(item.json())
+    };
+    append.into_iter().filter_map(fit).collect()
+}
+
+/// The types of items whose id the server looks up.
+const NAMED: &[&str] = &["custom_tool_call", "function_call", "message", "reasoning"];
+
+/// The types of items that the caller answers, and of their answers.
+static ANSWERED: &[(&str, &str)] = &[
+    ("function_call", "function_call_output"),
+    ("custom_tool_call", "custom_tool_call_output"),
+    ("computer_call", "computer_call_output"),
+    ("local_shell_call", "local_shell_call_output"),
+    ("shell_call", "shell_call_output"),
+    ("apply_patch_call", "apply_patch_call_output"),
+    ("tool_search_call", "tool_search_output"),
+    ("mcp_approval_request", "mcp_approval_response"),
+];
+
+/// The type of the answer to an item, if it is the caller's to answer.
+fn answer_of(item: &Object<'_>) -> Option<&'static str> {
+    let kind = item.word("type")?;
+    let is_remote = match kind.as_str() {
+        "shell_call" => item.word("environment.type").is_some_and(|place| place != "local"),
+        "tool_search_call" => item.word("execution").as_deref() != Some("client"),
+        _ => false,
+    };
+    let row = ANSWERED.iter().find(|(own, _)| *own == kind).filter(|_| !is_remote);
+    row.map(|(_, answer)| *answer)
+}
+
+fn is_answered(item: &Draft) -> bool {
+    answer_of(&Object::new(&item.json())).is_some()
+}
+
+fn calls(append: &[String]) -> Vec<Call> {
+    let items = append.iter().map(|json| (json, Object::new(json)));
+    let call = |(json, item): (&String, Object<'_>)| {
+        answer_of(&item)?;
+        let kind = item.word("type").filter(|kind| kind != "function_call");
+        // A built-in tool goes by the name of its type.
+        let own = || kind.as_deref().map(|kind| kind.trim_end_matches("_call").to_owned());
+        let name = item.word("name").or_else(own).unwrap_or_default();
+        Some(Call { id: item.word("call_id|id"), name, kind, json: json.clone() })
+    };
+    items.filter_map(call).collect()
+}
+
+fn result(answer: &Answer<'_>) -> String {
+    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
+    let kind = answer_of(&Object::new(&answer.call.json)).unwrap_or("function_call_output");
+    let mut item = Draft::of(&[("type", &json::quote(kind)), ("call_id", &id)]);
+    let text = || json::quote(&plain(answer));
+    let own = match answer.output {
+        Output::Json(json) => Some(json::minify(json)),
+        Output::Text(_) => None,
+    };
+    match kind {
+        "mcp_approval_response" => {
+            item.remove("call_id");
+            item.set("approval_request_id", id);
+            let is_approved = !answer.is_error && own.as_deref() != Some("false");
+            item.set("approve", if is_approved { "true" } else { "false" });
+        }
+        "apply_patch_call_output" => {
+            item.set("status", if answer.is_error { "\"failed\"" } else { "\"completed\"" });
+            item.set("output", text());
+        }
+        "shell_call_output" => item.set("output", own.unwrap_or_else(|| shell(answer))),
+        "computer_call_output" => item.set("output", own.unwrap_or_else(text)),
+        "tool_search_output" => {
+            item.set("execution", "\"client\"");
+            item.set("status", "\"completed\"");
+            item.set("tools", own.unwrap_or_else(|| "[]".to_owned()));
+        }
+        _ => item.set("output", output(answer)),
+    }
+    item.json()
+}
+
+/// What a command printed, and how it ended.
+fn shell(answer: &Answer<'_>) -> String {
+    let code = if answer.is_error { "1" } else { "0" };
+    let outcome = Draft::of(&[("type", "\"exit\""), ("exit_code", code)]);
+    let text = json::quote(&given(answer.output).text());
+    let output = Draft::of(&[("stdout", &text), ("stderr", "\"\""), ("outcome", &outcome.json())]);
+    array([output.json()])
+}
+
+fn output(answer: &Answer<'_>) -> String {
+    match given(answer.output) {
+        given @ Given::Blocks(_) if given.media().next().is_none() => json::quote(&plain(answer)),
+        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            Block::Text(text) => {
+                Draft::of(&[("type", "\"input_text\""), ("text", &json::quote(text))]).json()
+            }
+            Block::Media { mime, data } => {
+                let url = json::quote(&format!("data:{mime};base64,{data}"));
+                let (kind, key) = match mime.starts_with("image/") {
+                    true => ("\"input_image\"", "image_url"),
+                    false => ("\"input_file\"", "file_data"),
+                };
+                Draft::of(&[("type", kind), (key, &url)]).json()
+            }
+        })),
+        Given::List(json) if is_typed(json) => json::minify(json),
+        _ => json::quote(&plain(answer)),
+    }
+}

@@ -1,0 +1,144 @@
+//! The answers to calls, as far as providers write them alike.
+
+use std::borrow::Cow;
+
+use crate::event::Output;
+use crate::format::support::draft::{Draft, array, string};
+use crate::format::support::object::{Object, elements};
+use crate::format::turn::{Answer, Declaration};
+use crate::json;
+
+/// What a tool gave.
+pub(crate) enum Given<'a> {
+    Text(Cow<'a, str>),
+    /// MCP's blocks of content.
+    Blocks(Vec<Block>),
+    /// A list of objects that may be the provider's own blocks.
+    List(&'a str),
+    /// Any other JSON.
+    Json(&'a str),
+}
+
+/// A block of MCP's content.
+pub(crate) enum Block {
+    Text(String),
+    /// Bytes as base64.
+    Media {
+        mime: String,
+        data: String,
+    },
+}
+
+/// Returns what a tool gave, told apart by its shape.
+pub(crate) fn given<'a>(output: Output<'a>) -> Given<'a> {
+    let json = match output {
+        Output::Text(text) => return Given::Text(Cow::Borrowed(text)),
+        Output::Json(json) => json.trim_ascii(),
+    };
+    if json == "null" {
+        return Given::Text(Cow::Borrowed(""));
+    }
+    if let Some(text) = string(json) {
+        return Given::Text(Cow::Owned(text));
+    }
+    let Some(list) = elements(json).filter(|list| !list.is_empty()) else {
+        return Given::Json(json);
+    };
+    match list.iter().map(|json| block(&Object::new(json))).collect() {
+        Some(blocks) => Given::Blocks(blocks),
+        None if list.iter().all(|json| json.starts_with('{')) => Given::List(json),
+        None => Given::Json(json),
+    }
+}
+
+/// Reads a block of MCP's content, if it is one.
+fn block(block: &Object<'_>) -> Option<Block> {
+    let text = |places| Some(block.text(places)?.as_str().to_owned());
+    match block.word("type")?.as_str() {
+        "text" => Some(Block::Text(text("text")?)),
+        "image" | "audio" => Some(Block::Media { mime: text("mimeType")?, data: text("data")? }),
+        "resource" => match text("resource.text") {
+            Some(text) => Some(Block::Text(text)),
+            None => Some(Block::Media {
+                mime: text("resource.mimeType")?,
+                data: text("resource.blob")?,
+            }),
+        },
+        "resource_link" => Some(Block::Text(text("uri")?)),
+        _ => None,
+    }
+}
+
+impl Given<'_> {
+    /// Returns all of it as text. Media has none: its type stands in its place.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Given::Text(text) => text.clone().into_owned(),
+            Given::List(json) | Given::Json(json) => json::minify(json),
+            Given::Blocks(blocks) => blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    /// The media among the blocks.
+    pub(crate) fn media(&self) -> impl Iterator<Item = (&str, &str)> {
+        let blocks = match self {
+            Given::Blocks(blocks) => blocks.as_slice(),
+            _ => &[],
+        };
+        blocks.iter().filter_map(|block| match block {
+            Block::Text(_) => None,
+            Block::Media { mime, data } => Some((mime.as_str(), data.as_str())),
+        })
+    }
+}
+
+impl Block {
+    /// Returns the block as text. Of media, its type.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Block::Text(text) => text.clone(),
+            Block::Media { mime, .. } => format!("({mime})"),
+        }
+    }
+}
+
+/// True if each element of a list says its type: these may be the provider's own blocks.
+pub(crate) fn is_typed(list: &str) -> bool {
+    elements(list)
+        .is_some_and(|list| list.iter().all(|json| Object::new(json).word("type").is_some()))
+}
+
+/// Returns the text of an answer in a format that has no field for failures.
+pub(crate) fn plain(answer: &Answer<'_>) -> String {
+    let text = given(answer.output).text();
+    let begins = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if answer.is_error && !begins { format!("Error: {text}") } else { text }
+}
+
+/// Returns an element of a conversation with a role and a text.
+pub(crate) fn user(text: &str) -> String {
+    Draft::of(&[("role", "\"user\""), ("content", &json::quote(text))]).json()
+}
+
+/// Returns the list of tools, each with its name, its description and, under `key`, its schema.
+pub(crate) fn declarations(tools: &[Declaration], key: &str) -> Vec<Draft> {
+    let declare = |tool: &Declaration| {
+        let mut draft = Draft::of(&[("name", &json::quote(&tool.name))]);
+        if let Some(description) = &tool.description {
+            draft.set("description", json::quote(description));
+        }
+        draft.set(key, json::minify(&tool.schema));
+        draft
+    };
+    tools.iter().map(declare).collect()
+}
+
+/// Returns the list of tools as objects whose member `key` is the declaration.
+pub(crate) fn functions(tools: &[Declaration]) -> String {
+    let declared = declarations(tools, "parameters");
+    array(
+        declared.iter().map(|draft| {
+            Draft::of(&[("type", "\"function\""), ("function", &draft.json())]).json()
+        }),
+    )
+}
