@@ -117,6 +117,33 @@ fn every_event_is_shown() {
     assert!(unseen.is_empty(), "no case shows {unseen:?}");
 }
 
+/// README's table of events has the keys of the schema, with `?` after those that may be absent.
+#[test]
+fn the_table_of_events_is_the_schema() {
+    let schema = read(&schema());
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let mut wrong = Vec::new();
+    for row in schema["$defs"]["event"]["oneOf"].as_array().unwrap() {
+        let name = row["$ref"].as_str().unwrap().replace("#/$defs/", "");
+        let event = &schema["$defs"][&name];
+        let required = event["required"].as_array().unwrap();
+        let keys = event["properties"].as_object().unwrap().keys();
+        let keys = keys.filter(|key| !["type", "choice", "file", "t_ms"].contains(&key.as_str()));
+        let is_required = |key: &String| required.contains(&key.as_str().into());
+        let expected: BTreeSet<String> = keys
+            .map(|key| if is_required(key) { key.clone() } else { format!("{key}?") })
+            .collect();
+        let line = readme.lines().find_map(|line| line.strip_prefix(&format!("| `{name}` | ")));
+        let keys = line.and_then(|line| line.split(" | ").next()).unwrap_or_default();
+        let shown: BTreeSet<String> =
+            keys.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        if shown != expected {
+            wrong.push(format!("{name}: {shown:?} instead of {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "README.md: {wrong:#?}");
+}
+
 /// Every wire format is a file of its name, or stands in one with its kin, and
 /// every row in a file is in the table.
 #[test]
