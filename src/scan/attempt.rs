@@ -95,7 +95,8 @@ impl Attempt {
             let is_tag = literal.contains(['<', '[']) || !literal.is_ascii();
             let has_word = literal.contains(|c: char| c.is_alphanumeric());
             if self.tag_end == 0 && is_whole && is_tag && has_word {
-                self.tag_end = self.at;
+                // After an equals sign, a name is missing.
+                self.tag_end = self.at - usize::from(literal.ends_with('='));
             }
         }
     }

@@ -85,6 +85,16 @@ impl Calls {
         Calls { tools, max_raw, ..Calls::default() }
     }
 
+    /// Returns the length of the open call's markup, in bytes.
+    pub(crate) fn raw_length(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// Takes what is after so many bytes off the open call's markup.
+    pub(crate) fn split_raw(&mut self, end: usize) -> String {
+        self.raw.split_off(self.raw.floor_char_boundary(end))
+    }
+
     /// Appends to the open call's text what there is room for.
     pub(crate) fn push_raw(&mut self, text: &str) {
         let room = match self.max_raw {

@@ -185,6 +185,25 @@ impl Machine {
         }
     }
 
+    /// Ends the open call where its section ended inside a value that has no closer, and returns
+    /// the text after that.
+    pub(crate) fn end_at_section(
+        &mut self,
+        held: &str,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<Option<String>> {
+        let Place::Call(OpenCall { part: Part::Value(value), .. }) = &self.place else {
+            return Ok(None);
+        };
+        let Some(end) = value.section_end else { return Ok(None) };
+        self.calls.push_raw(held);
+        let rest = self.calls.split_raw(end);
+        self.calls.fault(Reason::Malformed, emit)?;
+        self.calls.close(emit)?;
+        self.end_place(false);
+        Ok(Some(rest))
+    }
+
     /// Ends the text in a call; returns true if the call was cut. `held` may be a
     /// part of its closer.
     pub(crate) fn finish_call(
@@ -272,10 +291,19 @@ impl Machine {
     ) -> io::Result<()> {
         if let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place {
             match go {
-                Go::InnerCall => value.quotes_call = true,
+                Go::InnerCall => {
+                    value.quotes_call = true;
+                    // What a value may quote must not run.
+                    value.section_end = None;
+                }
                 Go::InnerParameter if !value.quotes_call => value.inner += 1,
                 Go::InnerParameter => {}
                 Go::WeakEnd => value.is_weak = true,
+                Go::WeakEndSection if value.quotes_call => {}
+                Go::WeakEndSection => {
+                    let end = self.calls.raw_length() + marker.len();
+                    value.section_end.get_or_insert(end);
+                }
                 _ => value.inner = value.inner.saturating_sub(1),
             }
         }

@@ -55,6 +55,8 @@ pub(crate) struct Machine {
     has_warned: bool,
     /// True if the text ended inside the opener of a call.
     is_cut: bool,
+    /// True in what is read again after a call that lacks its closers.
+    is_rest: bool,
 }
 
 /// The places that have rules of their own.
@@ -114,6 +116,7 @@ impl Machine {
             strays: Vec::new(),
             has_warned: false,
             is_cut: false,
+            is_rest: false,
         };
         if start_in == StartIn::Reasoning {
             machine.start_in_reasoning();
@@ -181,6 +184,14 @@ impl Machine {
         if !matches!(self.place, Place::Section(_)) {
             self.run(&held, true, emit)?;
             held = std::mem::take(&mut self.held);
+        }
+        // Once: what is text after one call is not looked at again for each.
+        if !self.is_rest
+            && let Some(rest) = self.end_at_section(&held, emit)?
+        {
+            self.is_rest = true;
+            self.run(&rest, false, emit)?;
+            return self.finish(stopped, emit);
         }
         if self.is_cut {
             return Ok(true);
@@ -465,9 +476,11 @@ impl Machine {
             Go::Call(id) => self.open_call(id, text, words, emit),
             Go::Parameter => self.open_value(text, words, emit),
             Go::EndValue => self.end_value(text, emit),
-            Go::InnerCall | Go::InnerParameter | Go::InnerEndValue | Go::WeakEnd => {
-                self.inner_marker(go, text, emit)
-            }
+            Go::InnerCall
+            | Go::InnerParameter
+            | Go::InnerEndValue
+            | Go::WeakEnd
+            | Go::WeakEndSection => self.inner_marker(go, text, emit),
             Go::NextObject => self.next_object(text, emit),
             Go::EndCall => self.end_call(text, emit),
         }

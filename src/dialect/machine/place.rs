@@ -106,6 +106,9 @@ pub(crate) struct OpenValue {
     pub(crate) quotes_call: bool,
     /// True once it may have ended.
     pub(crate) is_weak: bool,
+    /// The length of the call's markup where its section may have ended first, with no other
+    /// call in the value.
+    pub(crate) section_end: Option<usize>,
 }
 
 impl OpenCall {

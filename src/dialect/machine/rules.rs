@@ -51,6 +51,8 @@ pub(crate) enum Go {
     InnerEndValue,
     /// A closer that would end a value, if none that does came later.
     WeakEnd,
+    /// The closer of the section, which would end it and the call, if none came later.
+    WeakEndSection,
     /// Another object of the same call's body.
     NextObject,
     /// A marker without a meaning, which is dropped.
@@ -343,6 +345,8 @@ impl CallRules<'_> {
         if !tokens.is_empty() {
             rules.push(Rule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
         }
+        let sections = section.iter().filter(|rule| rule.pattern.is_token());
+        rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
         let is_call = |call: &&Rc<CallForm>| {
             let is_readable = !matches!(call.body, BodyForm::Unreadable);
             is_readable && !call.known && call.open.place() == scan::Place::Any

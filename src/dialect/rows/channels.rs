@@ -151,11 +151,11 @@ pub(crate) static INKLING: Dialect = Dialect {
     regions: &[
         Region {
             ends: Ends::Anything,
-            ..Region::reasoning("<|content_thinking|>", "<|end_message|>")
+            ..Region::reasoning("{[}<|message_model|>{]}<|content_thinking|>", "<|end_message|>")
         },
         Region::answer("{[}<|message_model|>{]}<|content_text|>", INKLING_END),
         Region {
-            open: "<|content_audio_input|>",
+            open: "{[}<|message_model|>{]}<|content_audio_input|>",
             close: "<|end_message|>",
             role: Role::Block,
             name: "audio",
@@ -167,17 +167,20 @@ pub(crate) static INKLING: Dialect = Dialect {
             body: INKLING_BODY,
             ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", INKLING_END)
         },
-        Call { body: INKLING_BODY, ..Call::json("<|content_invoke_tool_json|>", INKLING_END) },
+        Call {
+            body: INKLING_BODY,
+            ..Call::json("{[}<|message_model|>{]}<|content_invoke_tool_json|>", INKLING_END)
+        },
         // The first header may be in the prompt, but for the tool's name.
         Call {
             body: INKLING_BODY,
             ..Call::json("{start}{_}<|content_invoke_tool_json|>", INKLING_END)
         },
-        Call::unreadable("<|content_invoke_tool_text|>", INKLING_END),
+        Call::unreadable("{[}<|message_model|>{_}{]}<|content_invoke_tool_text|>", INKLING_END),
     ],
     drops: &[
-        "<|message_model|>",
-        "<|content_tool_error|>",
+        "{[}<|message_model|>{]}<|content_tool_error|>",
+        "{start}<|message_model|>",
         "<|end_message|>",
         "<|content_model_end_sampling|>",
     ],
