@@ -1,9 +1,9 @@
 //! Events that outlive the call that they came in.
 
 use crate::event::{
-    Arguments, Block, CallEnd, CallInput, CallPart, Failure, Finish, InvalidToolCall, Kind, Output,
-    ProviderEvent, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
-    ToolResult, Turn, Usage, Warning,
+    Arguments, Block, CallEnd, CallInput, CallPart, Code, Executor, Failure, Finish, FinishReason,
+    InvalidToolCall, Key, Kind, Output, ProviderEvent, Reason, Reasoning, Start, Text, ToolCall,
+    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 
 /// Returns another text in place of each.
@@ -56,303 +56,99 @@ impl<T: Texts> Owned<T> {
     }
 }
 
-impl Texts for Option<&str> {
-    type At<'b> = Option<&'b str>;
+impl Texts for &str {
+    type At<'b> = &'b str;
 
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Option<&'b str> {
-        self.map(map)
+    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> &'b str {
+        map(self)
     }
 }
 
-impl Texts for Output<'_> {
-    type At<'b> = Output<'b>;
+impl<T: Texts> Texts for Option<T> {
+    type At<'b> = Option<T::At<'b>>;
 
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Output<'b> {
-        match self {
-            Output::Text(text) => Output::Text(map(text)),
-            Output::Json(json) => Output::Json(map(json)),
+    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Option<T::At<'b>> {
+        self.map(|value| value.map_texts(map))
+    }
+}
+
+impl<A: Texts, B: Texts> Texts for (A, B) {
+    type At<'b> = (A::At<'b>, B::At<'b>);
+
+    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Self::At<'b> {
+        (self.0.map_texts(map), self.1.map_texts(map))
+    }
+}
+
+/// Implements [`Texts`] for types without texts, for structs by their fields, and
+/// for enums by their variants, those without a value last.
+macro_rules! texts {
+    ($($plain:ident)+) => {$(
+        impl Texts for $plain {
+            type At<'b> = $plain;
+
+            fn map_texts<'b>(self, _: &mut Map<'_, 'b>) -> $plain {
+                self
+            }
         }
-    }
-}
+    )+};
+    ($(struct $type:ident { $($field:ident),+ })+) => {$(
+        impl Texts for $type<'_> {
+            type At<'b> = $type<'b>;
 
-impl Texts for Start<'_> {
-    type At<'b> = Start<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Start<'b> {
-        Start {
-            format: map(self.format),
-            framing: map(self.framing),
-            dialect: self.dialect.map_texts(map),
-            id: self.id.map_texts(map),
-            model: self.model.map_texts(map),
-            created: self.created,
-            input_tokens: self.input_tokens,
-            round: self.round,
+            fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> $type<'b> {
+                $type { $($field: self.$field.map_texts(map)),+ }
+            }
         }
-    }
-}
+    )+};
+    ($(enum $type:ident { $($variant:ident),+ $(; $unit:ident)? })+) => {$(
+        impl Texts for $type<'_> {
+            type At<'b> = $type<'b>;
 
-impl Texts for Text<'_> {
-    type At<'b> = Text<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Text<'b> {
-        Text { text: map(self.text), channel: self.channel.map_texts(map) }
-    }
-}
-
-impl Texts for Reasoning<'_> {
-    type At<'b> = Reasoning<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Reasoning<'b> {
-        Reasoning {
-            text: map(self.text),
-            signature: self.signature.map_texts(map),
-            redacted: self.redacted.map_texts(map),
-            item_id: self.item_id.map_texts(map),
-            part: self.part,
+            fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> $type<'b> {
+                match self {
+                    $($type::$variant(value) => $type::$variant(value.map_texts(map)),)+
+                    $($type::$unit => $type::$unit,)?
+                }
+            }
         }
-    }
+    )+};
 }
 
-impl Texts for Arguments<'_> {
-    type At<'b> = Arguments<'b>;
+texts! { bool u16 u64 Code Executor FinishReason Key Reason WarningCode }
 
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Arguments<'b> {
-        match self {
-            Arguments::None => Arguments::None,
-            Arguments::Fragment(text) => Arguments::Fragment(map(text)),
-            Arguments::Repaired(text) => Arguments::Repaired(map(text)),
-            Arguments::Value(text) => Arguments::Value(map(text)),
-            Arguments::Placeholder(text) => Arguments::Placeholder(map(text)),
-            Arguments::Done(text) => Arguments::Done(map(text)),
-            Arguments::Free(text) => Arguments::Free(map(text)),
-        }
+texts! {
+    struct Start { format, framing, dialect, id, model, created, input_tokens, round }
+    struct Text { text, channel }
+    struct Reasoning { text, signature, redacted, part, item_id }
+    struct CallPart { key, id, name, arguments, executor, signature, source, kind, item_id }
+    struct CallEnd { key, fault }
+    struct ToolCallStart { index, id, name }
+    struct ToolCallDelta { index, arguments, is_free }
+    struct ToolCallValue { index, path, value }
+    struct ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
+    struct InvalidToolCall { index, id, name, arguments_raw, reason, source }
+    struct ToolResult { id, name, output, is_error, kind, executor }
+    struct Block { name, text, attributes }
+    struct Warning { code, message, offset, index }
+    struct ProviderEvent { event, data }
+    struct Turn { append, set }
+    struct Usage {
+        input_tokens, output_tokens, total_tokens, cached_input_tokens, cache_write_tokens,
+        reasoning_tokens, raw
     }
+    struct Finish { finish_reason, raw, stop_sequence, inferred, wants_tools }
+    struct Failure { code, message, offset, provider_code, status, retryable, raw }
 }
 
-impl Texts for CallPart<'_> {
-    type At<'b> = CallPart<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> CallPart<'b> {
-        CallPart {
-            id: self.id.map_texts(map),
-            name: self.name.map_texts(map),
-            signature: self.signature.map_texts(map),
-            source: self.source.map_texts(map),
-            kind: self.kind.map_texts(map),
-            item_id: self.item_id.map_texts(map),
-            arguments: self.arguments.map_texts(map),
-            key: self.key,
-            executor: self.executor,
-        }
-    }
-}
-
-impl Texts for CallEnd<'_> {
-    type At<'b> = CallEnd<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> CallEnd<'b> {
-        let fault = self.fault.map(|(reason, text)| (reason, map(text)));
-        CallEnd { key: self.key, fault }
-    }
-}
-
-impl Texts for ToolCallStart<'_> {
-    type At<'b> = ToolCallStart<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCallStart<'b> {
-        ToolCallStart { id: map(self.id), name: map(self.name), index: self.index }
-    }
-}
-
-impl Texts for ToolCallDelta<'_> {
-    type At<'b> = ToolCallDelta<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCallDelta<'b> {
-        ToolCallDelta { arguments: map(self.arguments), index: self.index, is_free: self.is_free }
-    }
-}
-
-impl Texts for ToolCallValue<'_> {
-    type At<'b> = ToolCallValue<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCallValue<'b> {
-        ToolCallValue { path: map(self.path), value: self.value.map_texts(map), index: self.index }
-    }
-}
-
-impl Texts for CallInput<'_> {
-    type At<'b> = CallInput<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> CallInput<'b> {
-        match self {
-            CallInput::Arguments(json) => CallInput::Arguments(map(json)),
-            CallInput::Text(text) => CallInput::Text(map(text)),
-        }
-    }
-}
-
-impl Texts for ToolCall<'_> {
-    type At<'b> = ToolCall<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolCall<'b> {
-        ToolCall {
-            id: map(self.id),
-            name: map(self.name),
-            source: self.source.map_texts(map),
-            signature: self.signature.map_texts(map),
-            kind: self.kind.map_texts(map),
-            item_id: self.item_id.map_texts(map),
-            input: self.input.map_texts(map),
-            index: self.index,
-            executor: self.executor,
-        }
-    }
-}
-
-impl Texts for InvalidToolCall<'_> {
-    type At<'b> = InvalidToolCall<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> InvalidToolCall<'b> {
-        InvalidToolCall {
-            arguments_raw: map(self.arguments_raw),
-            id: self.id.map_texts(map),
-            name: self.name.map_texts(map),
-            source: self.source.map_texts(map),
-            index: self.index,
-            reason: self.reason,
-        }
-    }
-}
-
-impl Texts for ToolResult<'_> {
-    type At<'b> = ToolResult<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ToolResult<'b> {
-        ToolResult {
-            id: map(self.id),
-            name: self.name.map_texts(map),
-            kind: self.kind.map_texts(map),
-            output: self.output.map_texts(map),
-            is_error: self.is_error,
-            executor: self.executor,
-        }
-    }
-}
-
-impl Texts for Block<'_> {
-    type At<'b> = Block<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Block<'b> {
-        Block {
-            name: map(self.name),
-            text: map(self.text),
-            attributes: self.attributes.map_texts(map),
-        }
-    }
-}
-
-impl Texts for Warning<'_> {
-    type At<'b> = Warning<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Warning<'b> {
-        Warning {
-            message: map(self.message),
-            code: self.code,
-            offset: self.offset,
-            index: self.index,
-        }
-    }
-}
-
-impl Texts for ProviderEvent<'_> {
-    type At<'b> = ProviderEvent<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> ProviderEvent<'b> {
-        ProviderEvent { event: self.event.map_texts(map), data: self.data.map_texts(map) }
-    }
-}
-
-impl Texts for Turn<'_> {
-    type At<'b> = Turn<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Turn<'b> {
-        Turn { append: map(self.append), set: self.set.map_texts(map) }
-    }
-}
-
-impl Texts for Usage<'_> {
-    type At<'b> = Usage<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Usage<'b> {
-        Usage {
-            raw: map(self.raw),
-            input_tokens: self.input_tokens,
-            output_tokens: self.output_tokens,
-            total_tokens: self.total_tokens,
-            cached_input_tokens: self.cached_input_tokens,
-            cache_write_tokens: self.cache_write_tokens,
-            reasoning_tokens: self.reasoning_tokens,
-        }
-    }
-}
-
-impl Texts for Finish<'_> {
-    type At<'b> = Finish<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Finish<'b> {
-        Finish {
-            raw: self.raw.map_texts(map),
-            stop_sequence: self.stop_sequence.map_texts(map),
-            finish_reason: self.finish_reason,
-            inferred: self.inferred,
-            wants_tools: self.wants_tools,
-        }
-    }
-}
-
-impl Texts for Failure<'_> {
-    type At<'b> = Failure<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Failure<'b> {
-        Failure {
-            message: map(self.message),
-            provider_code: self.provider_code.map_texts(map),
-            raw: self.raw.map(|raw| raw.map_texts(map)),
-            code: self.code,
-            offset: self.offset,
-            status: self.status,
-            retryable: self.retryable,
-        }
-    }
-}
-
-impl Texts for Kind<'_> {
-    type At<'b> = Kind<'b>;
-
-    fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Kind<'b> {
-        match self {
-            Kind::Start(it) => Kind::Start(it.map_texts(map)),
-            Kind::Text(it) => Kind::Text(it.map_texts(map)),
-            Kind::Reasoning(it) => Kind::Reasoning(it.map_texts(map)),
-            Kind::Refusal(text) => Kind::Refusal(map(text)),
-            Kind::CallPart(it) => Kind::CallPart(it.map_texts(map)),
-            Kind::CallEnd(it) => Kind::CallEnd(it.map_texts(map)),
-            Kind::ToolCallStart(it) => Kind::ToolCallStart(it.map_texts(map)),
-            Kind::ToolCallDelta(it) => Kind::ToolCallDelta(it.map_texts(map)),
-            Kind::ToolCallValue(it) => Kind::ToolCallValue(it.map_texts(map)),
-            Kind::ToolCall(it) => Kind::ToolCall(it.map_texts(map)),
-            Kind::InvalidToolCall(it) => Kind::InvalidToolCall(it.map_texts(map)),
-            Kind::ToolResult(it) => Kind::ToolResult(it.map_texts(map)),
-            Kind::Block(it) => Kind::Block(it.map_texts(map)),
-            Kind::Warning(it) => Kind::Warning(it.map_texts(map)),
-            Kind::ProviderEvent(it) => Kind::ProviderEvent(it.map_texts(map)),
-            Kind::Turn(it) => Kind::Turn(it.map_texts(map)),
-            Kind::Usage(it) => Kind::Usage(it.map_texts(map)),
-            Kind::Finish(it) => Kind::Finish(it.map_texts(map)),
-            Kind::Error(it) => Kind::Error(it.map_texts(map)),
-            Kind::End => Kind::End,
-        }
+texts! {
+    enum Output { Text, Json }
+    enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free; None }
+    enum CallInput { Arguments, Text }
+    enum Kind {
+        Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
+        ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
+        Turn, Usage, Finish, Error; End
     }
 }
 
