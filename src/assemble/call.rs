@@ -2,8 +2,7 @@
 
 use std::io;
 
-use crate::assemble::config::AssemblerConfig;
-use crate::assemble::context::{Inference, Out};
+use crate::assemble::context::{AssemblerConfig, Inference, Out};
 use crate::assemble::ids::Ids;
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,

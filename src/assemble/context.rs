@@ -1,15 +1,50 @@
-//! Where a message's events go, with what all of its parts need to know.
+//! The options of assembly, and where a message's events go.
 
 use std::io;
 use std::sync::Arc;
 
-use crate::assemble::config::AssemblerConfig;
 use crate::event::owned::Owned;
 use crate::event::{Code, Emit, Event, Failure, Kind, Warning, WarningCode};
 use crate::tools::Tools;
 
 /// A failure that is kept until the message ends.
 pub(super) type OwnedFailure = Owned<Failure<'static>>;
+
+/// The options of an [`Assembler`](crate::assemble::Assembler).
+#[derive(Clone, Debug)]
+pub struct AssemblerConfig {
+    /// Also emit the beginning of each call and the pieces of its arguments.
+    pub deltas: bool,
+    /// The one choice to follow, if not all.
+    pub choice: Option<u64>,
+    /// Also pass on events that have no meaning here.
+    pub raw: bool,
+    /// End a message that has a warning with an error.
+    pub strict: bool,
+    /// Give a call inside text that can't be read back as text.
+    pub malformed_as_text: bool,
+    /// The largest arguments of one call, in bytes; 0 is no limit.
+    pub max_args: usize,
+    /// The most calls in one message; 0 is no limit.
+    pub max_calls: usize,
+    /// The deepest nesting of arguments; 0 is no limit.
+    pub max_depth: usize,
+}
+
+impl Default for AssemblerConfig {
+    fn default() -> Self {
+        AssemblerConfig {
+            deltas: false,
+            choice: None,
+            raw: false,
+            strict: false,
+            malformed_as_text: false,
+            max_args: 64 << 20,
+            max_calls: 1024,
+            max_depth: crate::json::MAX_DEPTH,
+        }
+    }
+}
 
 /// All that the parts of a message need to know.
 pub(super) struct Context {

@@ -8,7 +8,6 @@
 
 mod call;
 mod calls;
-mod config;
 mod context;
 mod failures;
 mod ids;
@@ -24,7 +23,7 @@ use crate::event::{
     CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Warning, WarningCode,
 };
 use crate::tools::Tools;
-pub use config::AssemblerConfig;
+pub use context::AssemblerConfig;
 use context::{Context, Out};
 use message::Message;
 

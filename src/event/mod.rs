@@ -6,16 +6,15 @@
 //! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
 //! calls and passes everything else on.
 
-mod choices;
 mod codes;
 pub(crate) mod owned;
 mod pieces;
 pub(crate) mod redact;
 pub(crate) mod words;
 
+use std::collections::BTreeMap;
 use std::io;
 
-pub(crate) use choices::{TOO_MANY_CHOICES, is_too_many};
 pub use codes::WarningCode;
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
@@ -584,4 +583,24 @@ impl<'a> Failure<'a> {
             raw: None,
         }
     }
+}
+
+/// The most choices of one message; OpenAI's `n` is at most 128. An index costs nothing,
+/// but what is known of each choice does.
+const MAX_CHOICES: usize = 1024;
+
+/// The error that ends a message with more of them.
+pub(crate) const TOO_MANY_CHOICES: Failure<'_> = Failure {
+    code: Code::Limit,
+    message: "more than 1024 choices in one message",
+    offset: None,
+    provider_code: None,
+    status: None,
+    retryable: None,
+    raw: None,
+};
+
+/// True if this choice would be one more than there may be.
+pub(crate) fn is_too_many<T>(known: &BTreeMap<u64, T>, choice: u64) -> bool {
+    known.len() >= MAX_CHOICES && !known.contains_key(&choice)
 }

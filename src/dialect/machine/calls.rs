@@ -71,7 +71,8 @@ impl Machine {
     }
 
     /// Ends the text between the calls of a section; returns true if it was cut.
-    /// True if the text that is held back is a part of the closer, or of another call's opener.
+    /// `held` is the text that was held back: a part of the closer, or of another
+    /// call's opener.
     pub(crate) fn finish_section(&mut self, held: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
         let Place::Section(open) = &self.place else { return Ok(false) };
         let has_calls = self.calls.count() > open.before;
