@@ -135,7 +135,9 @@ fn is_text(out: &str) -> bool {
 /// the heads of HTTP, no line has come that nobody would write.
 fn may_be_text(prefix: &[u8]) -> bool {
     let mut body = prefix.trim_ascii_start();
-    while let Some(end) = body.windows(2).position(|ends| ends == b"\n\n" || ends == b"\n\r")
+    let ends: [&[u8]; 2] = [b"\n\n", b"\n\r\n"];
+    let end = |body: &[u8], end: &[u8]| body.windows(end.len()).position(|bytes| bytes == end);
+    while let Some(end) = ends.iter().filter_map(|ends| end(body, ends)).min()
         && body.starts_with(b"HTTP/")
     {
         body = body[end..].trim_ascii_start();

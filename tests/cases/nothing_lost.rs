@@ -106,18 +106,34 @@ fn check_loosely(rows: &[&'static Dialect], input: &str, out: &str) {
         said.push_str(&line.said);
     }
     let said = bare(&said);
+    let has = |wanted: &str| out.lines().any(|line| kind(line) == wanted);
     // What can't be read, or stands in the place of something else, is not all printed.
-    if out.lines().any(|line| kind(line) == "invalid_tool_call" || line.contains("duplicate_key")) {
+    if has("invalid_tool_call") || out.contains("duplicate_key") {
         return;
     }
+    let text = without_headers(input).to_lowercase();
+    // Nor is what an object of a call holds beside its name and arguments.
+    let text = if has("tool_call") { outside_braces(&text) } else { text };
     // A word may be the end of a marker and the beginning of a text.
     let is_said = |word: &str| {
         let mut splits = word.char_indices().map(|(at, _)| word.split_at(at));
         splits.any(|(head, tail)| said.contains(head) && said.contains(tail))
     };
-    let input_words = without_headers(input).to_lowercase();
-    let lost = words(&input_words).find(|word| !is_said(word));
-    assert_eq!(lost, None, "{input}\n{out}");
+    assert_eq!(words(&text).find(|word| !is_said(word)), None, "{input}\n{out}");
+}
+
+/// Returns what stands in no braces.
+fn outside_braces(text: &str) -> String {
+    let mut depth = 0_usize;
+    let is_outside = |c: &char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    };
+    text.chars().filter(is_outside).collect()
 }
 
 /// A word of a gap that is no marker's and was not printed.
