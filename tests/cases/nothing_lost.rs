@@ -223,7 +223,8 @@ pub(crate) fn calls_are_not_invented(case: &Case) -> bool {
     let (out, _) = joined(&config, [case.input.as_slice()]);
     let messages = Message::all(&out);
     let mut calls = messages.iter().flat_map(|message| message.of("tool_call")).peekable();
-    if calls.peek().is_none() || messages.iter().any(|message| message.format() != "text") {
+    let is_text = messages.iter().all(|message| message.format() == "text");
+    if calls.peek().is_none() || !is_text || case.input.starts_with(b"HTTP/") {
         return false;
     }
     let known = bare(&patterns(&rows(config.dialect)));
