@@ -21,6 +21,9 @@ const NEW_WITHOUT_INDEX: Inference =
 const ADDED_WITHOUT_INDEX: Inference =
     (WarningCode::MissingIndex, "a fragment without id and index was added to the latest call");
 
+/// The number of keys that are remembered beside those of open calls.
+const MAX_KEYS: usize = 4096;
+
 #[derive(Default)]
 pub(super) struct Calls {
     /// Calls that are open, by their index: their place in the order of
@@ -112,7 +115,8 @@ impl Calls {
     /// Remembers how a fragment names its call.
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
         self.latest = Some(index);
-        if part.key != Key::None {
+        let is_room = self.by_key.len() < MAX_KEYS + self.open.len();
+        if part.key != Key::None && (is_room || self.by_key.contains_key(&part.key)) {
             self.by_key.insert(part.key, index);
             if let Some(call) = self.open.get_mut(&index).filter(|call| call.key == Key::None) {
                 call.key = part.key;

@@ -56,6 +56,9 @@ struct Acp {
     request: Option<String>,
 }
 
+/// The most calls that may wait to be run. One more begins the first of them.
+const MAX_HELD: usize = 1024;
+
 /// The known members of a call. Each value is JSON text.
 #[derive(Default)]
 struct Held {
@@ -167,6 +170,10 @@ impl Acp {
             Some(place) => self.held.remove(place),
             None => Held { id: id.clone(), ..Held::default() },
         };
+        if self.held.len() >= MAX_HELD {
+            let first = self.held.remove(0);
+            self.emit(&first, out)?;
+        }
         let name = update.word("_meta.claudeCode.toolName|title|kind");
         held.name = held.name.or(name);
         let input = update.get("rawInput").filter(|json| *json != "{}");
@@ -174,7 +181,8 @@ impl Acp {
         let status = update.word("status").unwrap_or_default();
         let is_over = matches!(status.as_str(), "completed" | "failed");
         if !is_over && status != "in_progress" {
-            self.held.insert(place.unwrap_or(self.held.len()), held);
+            let last = self.held.len();
+            self.held.insert(place.unwrap_or(last).min(last), held);
             return Ok(());
         }
         self.emit(&held, out)?;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::event::owned::Texts;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
 use crate::sink::Sink;
 
@@ -36,7 +37,10 @@ impl<S: Sink> Capped<S> {
                 Kind::Text(Text { text: kept, ..text })
             }
             Kind::Reasoning(thought) if thought.signature.is_none() => {
-                let kept = thought.text.get(..end(thought.text)).unwrap_or_default();
+                // It counts twice.
+                let end = thought.text.len().saturating_sub(over.div_ceil(2));
+                let end = thought.text.floor_char_boundary(end);
+                let kept = thought.text.get(..end).unwrap_or_default();
                 Kind::Reasoning(Reasoning { text: kept, ..thought })
             }
             _ => return Ok(()),
@@ -85,22 +89,29 @@ impl<S: Sink> Sink for Capped<S> {
     }
 }
 
-/// Returns the number of bytes that a summary keeps of an event. The lines that end a message
-/// are small or have been counted before.
+/// Returns the number of bytes that a summary keeps of an event.
 fn size(kind: &Kind<'_>) -> usize {
+    let mut texts = 0;
+    kind.map_texts(&mut |text| {
+        texts += text.len();
+        ""
+    });
     match kind {
-        Kind::Text(text) => text.text.len(),
-        Kind::Reasoning(thought) => thought.text.len(),
-        Kind::Refusal(text) => text.len(),
-        Kind::ToolCall(call) => {
-            let signature = call.signature.map_or(0, str::len);
-            OBJECT + call.id.len() + call.name.len() + call.input.as_str().len() + signature
+        Kind::Text(_) | Kind::Refusal(_) => texts,
+        // Once with the others, and once as the part that it is.
+        Kind::Reasoning(thought) if thought.signature.is_none() && thought.redacted.is_none() => {
+            2 * texts
         }
-        Kind::InvalidToolCall(call) => {
-            OBJECT + call.arguments_raw.len() + call.name.map_or(0, str::len)
-        }
-        Kind::Warning(warning) => OBJECT + warning.code.name().len() + warning.message.len(),
+        Kind::Reasoning(thought) => OBJECT + thought.text.len() + texts,
+        Kind::Start(start) => start.id.map_or(0, str::len) + start.model.map_or(0, str::len),
         Kind::Error(Failure { raw: Some(Output::Text(raw) | Output::Json(raw)), .. }) => raw.len(),
+        Kind::ToolCall(_)
+        | Kind::InvalidToolCall(_)
+        | Kind::ToolResult(_)
+        | Kind::Warning(_)
+        | Kind::Turn(_)
+        | Kind::Usage(_) => OBJECT + texts,
+        // What is not kept, and the last line.
         _ => 0,
     }
 }

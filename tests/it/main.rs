@@ -5,6 +5,8 @@
 // the files are the fuzz targets' as well.
 #![allow(clippy::unwrap_used, clippy::string_slice, unreachable_pub)]
 
+/// Memory on streams without end.
+mod bounds;
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 #[path = "../cases/case.rs"]
 #[allow(dead_code)]

@@ -15,6 +15,7 @@ mod line;
 mod stream;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::value::RawValue;
@@ -51,7 +52,7 @@ struct ClaudeCode {
     is_transcript: bool,
     /// The model's message that the last line was of, and its texts so far.
     current: Option<String>,
-    seen: Vec<u64>,
+    seen: HashSet<u64>,
     /// The model's message that streams, or was the last to do so.
     streamed: Option<String>,
     /// True if the lines that come first are a subagent's, as all are then.
@@ -72,7 +73,7 @@ impl Default for ClaudeCode {
             is_open: false,
             is_transcript: false,
             current: None,
-            seen: Vec::new(),
+            seen: HashSet::new(),
             streamed: None,
             is_subagent: None,
             has_aside: false,
@@ -189,14 +190,13 @@ impl ClaudeCode {
         for json in message.content.iter().flatten() {
             let mut hasher = DefaultHasher::new();
             json.get().hash(&mut hasher);
-            if self.seen.contains(&hasher.finish()) {
+            if !self.seen.insert(hasher.finish()) {
                 out.warn(
                     WarningCode::RepeatedBlock,
                     "a block that its message had said before was passed over",
                 )?;
                 continue;
             }
-            self.seen.push(hasher.finish());
             self.block(frame, json, out)?;
         }
         Ok(())

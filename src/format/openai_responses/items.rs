@@ -25,7 +25,7 @@ pub(super) struct Items {
     items: BTreeMap<u64, State>,
     /// The types and ids of those that have come. A call and its result may
     /// have one id.
-    known: BTreeSet<String>,
+    known: BTreeSet<u64>,
     /// The place that an event named last.
     latest: u64,
     /// The key that was given out last.
@@ -150,6 +150,8 @@ impl Items {
     /// Returns the state of the item that an event belongs to.
     pub(super) fn at(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut State> {
         let place = self.place(index, false, out)?;
+        self.items.entry(place).or_default();
+        self.check_size(out)?;
         Ok(self.items.entry(place).or_default())
     }
 

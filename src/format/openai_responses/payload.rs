@@ -1,6 +1,8 @@
 //! The fields of stream events, of responses, of their items and of the parts
 //! of these.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::value::RawValue;
 
 use crate::format::support::payload::{OptionalStr, payload};
@@ -167,10 +169,13 @@ impl<'a> Item<'a> {
         call_id.or_else(|| self.id.text().filter(is_told))
     }
 
-    /// Returns what distinguishes it from other items, if anything does.
-    pub(super) fn tag(&self) -> Option<String> {
-        let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty);
-        own.map(|id| format!("{} {id}", self.kind()))
+    /// Returns a hash of what distinguishes it from other items, if anything does: its type and
+    /// its id.
+    pub(super) fn tag(&self) -> Option<u64> {
+        let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty)?;
+        let mut hasher = DefaultHasher::new();
+        (self.kind(), own).hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     /// The object that stands for the arguments of a built-in tool.

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Key, WarningCode};
+use crate::event::{Code, Failure, Key, Kind, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::emitted::Emitted;
@@ -16,6 +16,9 @@ use crate::format::support::payload::{OptionalStr, read};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
+
+/// The most texts of one item: parts of a message, a thought or its summary.
+const MAX_TEXTS: usize = 256;
 
 /// The state of one item.
 #[derive(Debug, Default)]
@@ -76,8 +79,18 @@ impl State {
 
     /// A piece of a text.
     pub(super) fn piece(&mut self, at: (Slot, u64), piece: &Str, out: &mut EventOut) -> Done {
+        self.check_size(out)?;
         self.note(at, piece);
         emit(at, self.channel, piece, out)
+    }
+
+    /// Ends a response with an item of more than [`MAX_TEXTS`] texts.
+    fn check_size(&self, out: &mut EventOut) -> Done {
+        if self.texts.len() <= MAX_TEXTS {
+            return Ok(());
+        }
+        let message = format!("more than {MAX_TEXTS} texts in one item");
+        out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
     }
 
     /// A piece of a text has been emitted.
@@ -140,6 +153,7 @@ impl State {
         if *whole == Str::default() {
             return Ok(());
         }
+        self.check_size(out)?;
         let text = self.texts.entry(at).or_default();
         if std::mem::replace(&mut text.is_whole, true) {
             return Ok(());

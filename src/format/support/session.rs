@@ -8,7 +8,8 @@
 //! shape mean nothing else in another: one reader serves them all.
 
 use crate::event::{
-    Arguments, CallPart, Executor, FinishReason, Key, Output, ToolResult, WarningCode,
+    Arguments, CallPart, Code, Executor, Failure, FinishReason, Key, Kind, Output, ToolResult,
+    WarningCode,
 };
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -19,6 +20,9 @@ use crate::json::Str;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+
+/// The most texts of one message that are remembered, where a log repeats them.
+const MAX_TEXTS: usize = 1 << 16;
 
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -279,6 +283,10 @@ impl Session {
             return Ok(());
         }
         self.begin(out)?;
+        if self.turn.emitted.len() + self.turn.echoes.len() > MAX_TEXTS {
+            let message = format!("more than {MAX_TEXTS} texts in one message");
+            out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))?;
+        }
         if !voice.is_thought() {
             self.turn.has_text = true;
             self.turn.thoughts = 0;
