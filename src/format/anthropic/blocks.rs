@@ -6,7 +6,8 @@ use std::io;
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult, WarningCode};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
-use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
+use crate::format::support::blocks;
+use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
@@ -18,19 +19,11 @@ use crate::json::Str;
 pub(in crate::format) struct Blocks {
     /// The executor of calls that are the caller's to run by their type.
     executor: Option<Executor>,
-    blocks: IndexedBlocks<Open>,
+    blocks: IndexedBlocks<Compaction>,
 }
 
 /// A block that has started and not stopped.
-#[derive(Debug)]
-enum Open {
-    /// Text, thinking, or what was whole at its start.
-    Plain,
-    /// A call that fragments of its arguments may follow.
-    Call(Key),
-    /// A compaction, which is emitted when it is whole.
-    Compaction(Compaction),
-}
+type Open = blocks::Open<Compaction>;
 
 /// The extent of a message or a block in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +81,7 @@ impl Blocks {
         let is_started = match (self.blocks.get(index), kind) {
             (None, _) => false,
             (Some(open), "input_json_delta") => matches!(open, Open::Call(_)),
-            (Some(open), "compaction_delta") => matches!(open, Open::Compaction(_)),
+            (Some(open), "compaction_delta") => matches!(open, Open::Gathered(_)),
             (Some(_), _) => true,
         };
         if !is_started {
@@ -111,15 +104,15 @@ impl Blocks {
                 delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get()))
             }
             "input_json_delta" => {
-                self.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
+                self.blocks.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
             }
             "compaction_delta" => {
                 let mut compaction = match self.blocks.remove(index) {
-                    Some(Open::Compaction(compaction)) => compaction,
+                    Some(Open::Gathered(compaction)) => compaction,
                     _ => Compaction::default(),
                 };
                 compaction.add(delta);
-                self.blocks.insert(index, Open::Compaction(compaction), out)
+                self.blocks.insert(index, Open::Gathered(compaction), out)
             }
             kind => out.unknown(frame, kind),
         }
@@ -158,7 +151,7 @@ impl Blocks {
             "compaction" => {
                 let mut compaction = Compaction::default();
                 compaction.start(block);
-                return Ok(Open::Compaction(compaction));
+                return Ok(Open::Gathered(compaction));
             }
             "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,
             "fallback" => {
@@ -186,20 +179,6 @@ impl Blocks {
         }
         Ok(Open::Plain)
     }
-
-    /// Arguments go on. Where no call has started, they become one that can't
-    /// be run, for it has no name.
-    fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
-        let key = match self.blocks.get(index) {
-            Some(Open::Call(key)) => *key,
-            _ => self.blocks.next_key(),
-        };
-        self.blocks.insert(index, Open::Call(key), out)?;
-        if *piece == Str::default() {
-            return Ok(());
-        }
-        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
-    }
 }
 
 /// A call begins, or is there. What stands in the block at its start is
@@ -219,32 +198,6 @@ fn call(
     let (id, name) = (block.id(), block.name());
     out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
     Ok(Open::Call(key))
-}
-
-impl Open {
-    /// The block has stopped.
-    fn close(self, out: &mut EventOut) -> Done {
-        match self {
-            Open::Plain => out.flush(),
-            Open::Call(key) => out.call_end(0, key),
-            Open::Compaction(compaction) => compaction.emit(out),
-        }
-    }
-}
-
-impl OpenBlock for Open {
-    const NOUN: &'static str = "block";
-
-    /// A call that was never closed is the assembler's to judge.
-    fn cut(self, out: &mut EventOut) -> Done {
-        match self {
-            Open::Plain | Open::Call(_) => Ok(()),
-            Open::Compaction(compaction) => {
-                out.warn(WarningCode::CutBlock, "a compaction was cut")?;
-                compaction.emit(out)
-            }
-        }
-    }
 }
 
 /// Emits text with its citations, and thinking with its signature.

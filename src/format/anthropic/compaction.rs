@@ -3,6 +3,7 @@
 use crate::event;
 use crate::event::Kind;
 use crate::format::anthropic::payload::{Block, Delta};
+use crate::format::support::blocks::Gathered;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::json;
@@ -32,9 +33,14 @@ impl Compaction {
             self.encrypted = Some(owned(encrypted));
         }
     }
+}
+
+impl Gathered for Compaction {
+    const NOUN: &'static str = "block";
+    const CUT: Option<&'static str> = Some("a compaction was cut");
 
     /// Emits it as a block: its text, and in the attributes what is opaque.
-    pub(super) fn emit(&self, out: &mut EventOut) -> Done {
+    fn emit(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
         let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
         let members: Vec<_> =

@@ -10,7 +10,7 @@ use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, WarningCode
 use crate::format::bedrock_converse::payload::{
     Block, Delta, Event, Reasoning, ToolResult, ToolUse,
 };
-use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
+use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::read;
 
@@ -22,21 +22,12 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     /// Those that are more than text.
-    blocks: IndexedBlocks<Open>,
+    blocks: IndexedBlocks<Collected>,
 }
 
-/// A block that is more than text, and hasn't stopped.
-#[derive(Debug)]
-enum Open {
-    /// A call that fragments of its arguments may follow.
-    Call(Key),
-    /// The result of a tool of the provider's.
-    Result(Gathered),
-}
-
-/// A result that comes in pieces and is emitted whole.
+/// The result of a tool of the provider's, which comes in pieces and is emitted whole.
 #[derive(Debug, Default)]
-struct Gathered {
+struct Collected {
     id: String,
     is_error: Option<bool>,
     /// The elements of its content: JSON with commas between.
@@ -65,7 +56,7 @@ impl Blocks {
             let key = self.call(call, Arguments::None, out)?;
             self.blocks.insert(index, Open::Call(key), out)?;
         } else if let Some(result) = &start.tool_result {
-            self.blocks.insert(index, Open::Result(Gathered::new(result)), out)?;
+            self.blocks.insert(index, Open::Gathered(Collected::new(result)), out)?;
         } else if let Some(json) = start.image {
             out.block(0, "image", json.get())?;
         } else {
@@ -80,7 +71,7 @@ impl Blocks {
         match &event.delta {
             Some(Delta { text: Some(text), .. }) => out.text(0, text),
             Some(Delta { tool_use: Some(call), .. }) => {
-                self.fragment(index, call.input.as_ref().unwrap_or(&Str::default()), out)
+                self.blocks.fragment(index, call.input.as_ref().unwrap_or(&Str::default()), out)
             }
             Some(Delta { reasoning_content: Some(reasoning), .. }) => {
                 emit_reasoning(reasoning, out)
@@ -95,11 +86,7 @@ impl Blocks {
     /// `contentBlockStop`.
     pub(super) fn stop(&mut self, event: &Event, out: &mut EventOut) -> Done {
         let index = self.blocks.place(event.content_block_index, out)?;
-        match self.blocks.remove(index) {
-            Some(Open::Call(key)) => out.call_end(0, key),
-            Some(Open::Result(result)) => result.emit(out),
-            None => out.flush(),
-        }
+        self.blocks.remove(index).unwrap_or(Open::Plain).close(out)
     }
 
     /// A block of a complete answer.
@@ -117,7 +104,7 @@ impl Blocks {
                 return out.call_end(0, key);
             }
             if let Some(result) = &block.tool_result {
-                return Gathered::new(result).emit(out);
+                return Collected::new(result).emit(out);
             }
             if let Some(reasoning) = &block.reasoning_content {
                 return emit_reasoning(reasoning, out).and_then(|()| out.flush());
@@ -154,31 +141,17 @@ impl Blocks {
         Ok(key)
     }
 
-    /// Arguments go on. Where no call has started, they become one that can't
-    /// be run, for it has no name.
-    fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
-        let key = match self.blocks.get(index) {
-            Some(Open::Call(key)) => *key,
-            _ => self.blocks.next_key(),
-        };
-        self.blocks.insert(index, Open::Call(key), out)?;
-        if *piece == Str::default() {
-            return Ok(());
-        }
-        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
-    }
-
     /// A result goes on.
     fn gather(&mut self, index: u64, content: &[&RawValue], out: &mut EventOut) -> Done {
         match self.blocks.get_mut(index) {
-            Some(Open::Result(result)) => {
+            Some(Open::Gathered(result)) => {
                 result.add(content);
                 Ok(())
             }
             _ => {
-                let mut result = Gathered::default();
+                let mut result = Collected::default();
                 result.add(content);
-                self.blocks.insert(index, Open::Result(result), out)?;
+                self.blocks.insert(index, Open::Gathered(result), out)?;
                 out.warn(
                     WarningCode::MissingBlockStart,
                     "a part of a result came without its `contentBlockStart`",
@@ -188,29 +161,15 @@ impl Blocks {
     }
 }
 
-impl OpenBlock for Open {
-    const NOUN: &'static str = "block";
-
-    fn cut(self, out: &mut EventOut) -> Done {
-        match self {
-            Open::Call(_) => Ok(()),
-            Open::Result(result) => {
-                out.warn(WarningCode::CutBlock, "a result was cut")?;
-                result.emit(out)
-            }
-        }
-    }
-}
-
-impl Gathered {
+impl Collected {
     fn new(result: &ToolResult) -> Self {
-        let mut gathered = Gathered {
+        let mut collected = Collected {
             id: result.id().to_owned(),
             is_error: result.is_error(),
             content: String::new(),
         };
-        gathered.add(result.content.as_deref().unwrap_or_default());
-        gathered
+        collected.add(result.content.as_deref().unwrap_or_default());
+        collected
     }
 
     fn add(&mut self, content: &[&RawValue]) {
@@ -220,6 +179,11 @@ impl Gathered {
             self.content.push_str(json.get());
         }
     }
+}
+
+impl Gathered for Collected {
+    const NOUN: &'static str = "block";
+    const CUT: Option<&'static str> = Some("a result was cut");
 
     fn emit(&self, out: &mut EventOut) -> Done {
         let output = format!("[{}]", self.content);

@@ -20,7 +20,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, Kind, Output, ProviderEvent, WarningCode};
+use crate::event::{Kind, Output, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
@@ -96,7 +96,7 @@ impl Decoder for ClaudeCode {
         }
         if self.is_transcript {
             self.meter.finish(out)?;
-            return self.infer_finish(out);
+            return out.infer_finish_of_log(self.reason.as_deref());
         }
         self.blocks.cut(out)?;
         self.meter.finish(out)
@@ -218,7 +218,7 @@ impl ClaudeCode {
             blocks.into_iter().partition(|block| block.get().contains("tool_use_id"));
         let is_prompt = (content.starts_with('"') || !others.is_empty()) && !line.is_meta();
         if is_prompt && self.is_open && self.is_transcript {
-            self.infer_finish(out)?;
+            out.infer_finish_of_log(self.reason.as_deref())?;
             self.end(out)?;
         }
         if !results.is_empty() {
@@ -282,17 +282,6 @@ impl ClaudeCode {
             out.finish(0, raw, None)?;
         }
         self.end(out)
-    }
-
-    /// A transcript keeps reasons, but not always: only one that is worse than
-    /// what would be inferred without it is emitted.
-    fn infer_finish(&mut self, out: &mut EventOut) -> Done {
-        let raw = self.reason.as_deref();
-        let is_usual =
-            |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
-        let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
-        let raw = raw.filter(|_| reason.is_some());
-        out.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

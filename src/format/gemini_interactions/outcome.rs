@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
+use crate::format::support::blocks::Gathered;
 use crate::format::support::emit::{Done, EventOut};
 
 /// The state of a call's result.
@@ -25,17 +26,12 @@ impl Outcome {
         let result = step.result.map(RawValue::get);
         if let Some(result) = result.filter(|json| !matches!(*json, "[]" | "{}" | "\"\"")) {
             self.is_emitted = true;
-            self.emit(result, step.is_error, out)?;
+            self.result(result, step.is_error, out)?;
         }
         step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
     }
 
-    /// Emits null for a result that never came: its step has stopped.
-    pub(super) fn finish(&self, out: &mut EventOut) -> Done {
-        if self.is_emitted { Ok(()) } else { self.emit("null", None, out) }
-    }
-
-    fn emit(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
+    fn result(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {
         let (name, output) = (self.name.as_deref(), Output::Json(json));
         out.emit(
             0,
@@ -47,5 +43,15 @@ impl Outcome {
                 ..ToolResult::default()
             }),
         )
+    }
+}
+
+impl Gathered for Outcome {
+    const NOUN: &'static str = "step";
+    const CUT: Option<&'static str> = None;
+
+    /// Emits null for a result that never came.
+    fn emit(&self, out: &mut EventOut) -> Done {
+        if self.is_emitted { Ok(()) } else { self.result("null", None, out) }
     }
 }

@@ -9,7 +9,8 @@ use crate::event::{Arguments, CallPart, Executor, Key, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
-use crate::format::support::blocks::{IndexedBlocks, OpenBlock};
+use crate::format::support::blocks;
+use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::payload::read;
@@ -20,19 +21,11 @@ use crate::json::Str;
 /// The steps of one interaction.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    steps: IndexedBlocks<Open>,
+    steps: IndexedBlocks<Outcome>,
 }
 
-/// A step that has started and not stopped.
-#[derive(Debug)]
-enum Open {
-    /// Text, thinking, or what was whole at its start.
-    Plain,
-    /// A call that its arguments may follow.
-    Call(Key),
-    /// The result of a call, which may come later than the step.
-    Result(Outcome),
-}
+/// A step that has started and not stopped. A result may come later than its step.
+type Open = blocks::Open<Outcome>;
 
 /// The extent of a step in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +87,7 @@ impl Steps {
         };
         match (&mut open, kind) {
             (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, Extent::Piece, out)?,
-            (Open::Result(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
+            (Open::Gathered(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
             (Open::Plain, _) => open = self.emit(delta, json, Extent::Piece, out)?,
             _ => drop(self.emit(delta, json, Extent::Piece, out)?),
         }
@@ -130,7 +123,7 @@ impl Steps {
             kind if kind.ends_with("_result") => {
                 let mut outcome = Outcome::default();
                 outcome.add(step, out)?;
-                return Ok(Open::Result(outcome));
+                return Ok(Open::Gathered(outcome));
             }
             kind => {
                 out.block(0, kind, json)?;
@@ -139,25 +132,6 @@ impl Steps {
             }
         }
         Ok(Open::Plain)
-    }
-}
-
-impl OpenBlock for Open {
-    const NOUN: &'static str = "step";
-
-    fn cut(self, _: &mut EventOut) -> Done {
-        Ok(())
-    }
-}
-
-impl Open {
-    /// The step has stopped.
-    fn close(self, out: &mut EventOut) -> Done {
-        match self {
-            Open::Plain => out.flush(),
-            Open::Call(key) => out.call_end(0, key),
-            Open::Result(outcome) => outcome.finish(out),
-        }
     }
 }
 

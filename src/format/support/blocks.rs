@@ -5,37 +5,75 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{Code, Failure, Key, Kind, WarningCode};
+use crate::event::{CallPart, Code, Failure, Key, Kind, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
+use crate::json::Str;
 
 /// The most blocks of one message that are open at once.
 const MAX_OPEN: usize = 1024;
 
-/// The state of a block that has started and not stopped.
-pub(crate) trait OpenBlock {
+/// A block that has started and not stopped.
+#[derive(Debug)]
+pub(crate) enum Open<W> {
+    /// Text, thinking, or a block that was whole at its start.
+    Plain,
+    /// A call that fragments of its arguments may follow.
+    Call(Key),
+    /// A block that is emitted when it is whole.
+    Gathered(W),
+}
+
+/// A block of a format that is emitted when it is whole: a summary, a result.
+pub(crate) trait Gathered {
     /// The format's word for a block.
     const NOUN: &'static str;
+    /// The warning if it is cut, and emitted as far as it came; if there is none, it
+    /// is dropped.
+    const CUT: Option<&'static str>;
 
-    /// Emits what is left of a block that will not come to its stop.
-    fn cut(self, out: &mut EventOut) -> Done;
+    /// Emits it.
+    fn emit(&self, out: &mut EventOut) -> Done;
+}
+
+impl<W: Gathered> Open<W> {
+    /// Emits the end of a block that has stopped.
+    pub(crate) fn close(self, out: &mut EventOut) -> Done {
+        match self {
+            Open::Plain => out.flush(),
+            Open::Call(key) => out.call_end(0, key),
+            Open::Gathered(block) => block.emit(out),
+        }
+    }
+
+    /// Emits what is left of a block that will not come to its stop. A call that was
+    /// never closed is the assembler's to judge.
+    fn cut(self, out: &mut EventOut) -> Done {
+        match (self, W::CUT) {
+            (Open::Gathered(block), Some(warning)) => {
+                out.warn(WarningCode::CutBlock, warning)?;
+                block.emit(out)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The blocks of one message.
 #[derive(Debug)]
-pub(crate) struct IndexedBlocks<Open> {
+pub(crate) struct IndexedBlocks<W> {
     /// Those that have started and not stopped, by the provider's index.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, Open<W>>,
     count: u64,
     latest: u64,
 }
 
-impl<Open> Default for IndexedBlocks<Open> {
+impl<W> Default for IndexedBlocks<W> {
     fn default() -> Self {
         IndexedBlocks { open: BTreeMap::new(), count: 0, latest: 0 }
     }
 }
 
-impl<Open: OpenBlock> IndexedBlocks<Open> {
+impl<W: Gathered> IndexedBlocks<W> {
     /// Returns the number of blocks that have been counted.
     pub(crate) fn count(&self) -> u64 {
         self.count
@@ -63,7 +101,7 @@ impl<Open: OpenBlock> IndexedBlocks<Open> {
         out: &mut EventOut,
     ) -> io::Result<u64> {
         if index.is_none() {
-            let noun = Open::NOUN;
+            let noun = W::NOUN;
             let message = format!("an event without index was taken to be of the latest {noun}");
             out.warn(WarningCode::MissingIndex, &message)?;
         }
@@ -74,16 +112,16 @@ impl<Open: OpenBlock> IndexedBlocks<Open> {
     /// Makes room for a block under an index: one that is open there is cut.
     pub(crate) fn clear(&mut self, index: u64, out: &mut EventOut) -> Done {
         let Some(earlier) = self.open.remove(&index) else { return Ok(()) };
-        let noun = Open::NOUN;
+        let noun = W::NOUN;
         let message = format!("a {noun} began under the index of one that hadn't stopped");
         out.warn(WarningCode::ReusedIndex, &message)?;
         earlier.cut(out)
     }
 
     /// Puts a block under an index. One more than [`MAX_OPEN`] ends the message.
-    pub(crate) fn insert(&mut self, index: u64, block: Open, out: &mut EventOut) -> Done {
+    pub(crate) fn insert(&mut self, index: u64, block: Open<W>, out: &mut EventOut) -> Done {
         if self.open.len() >= MAX_OPEN && !self.open.contains_key(&index) {
-            let message = format!("more than {MAX_OPEN} open {}s in one message", Open::NOUN);
+            let message = format!("more than {MAX_OPEN} open {}s in one message", W::NOUN);
             return out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)));
         }
         self.open.insert(index, block);
@@ -91,18 +129,32 @@ impl<Open: OpenBlock> IndexedBlocks<Open> {
     }
 
     /// Returns the open block of an index.
-    pub(crate) fn get(&self, index: u64) -> Option<&Open> {
+    pub(crate) fn get(&self, index: u64) -> Option<&Open<W>> {
         self.open.get(&index)
     }
 
     /// Returns the open block of an index, to be changed.
-    pub(crate) fn get_mut(&mut self, index: u64) -> Option<&mut Open> {
+    pub(crate) fn get_mut(&mut self, index: u64) -> Option<&mut Open<W>> {
         self.open.get_mut(&index)
     }
 
     /// Takes the block of an index out.
-    pub(crate) fn remove(&mut self, index: u64) -> Option<Open> {
+    pub(crate) fn remove(&mut self, index: u64) -> Option<Open<W>> {
         self.open.remove(&index)
+    }
+
+    /// Emits a fragment of the arguments of the call at an index. Where none has
+    /// started, one begins that can't be run, for it has no name.
+    pub(crate) fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
+        let key = match self.get(index) {
+            Some(Open::Call(key)) => *key,
+            _ => self.next_key(),
+        };
+        self.insert(index, Open::Call(key), out)?;
+        if *piece == Str::default() {
+            return Ok(());
+        }
+        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
     }
 
     /// Cuts all blocks: the message has ended, or the input has.
@@ -117,12 +169,13 @@ mod tests {
     use crate::event::Event;
     use crate::format::support::halves::Halves;
 
-    struct Plain;
+    struct Nothing;
 
-    impl OpenBlock for Plain {
+    impl Gathered for Nothing {
         const NOUN: &'static str = "block";
+        const CUT: Option<&'static str> = None;
 
-        fn cut(self, _: &mut EventOut) -> Done {
+        fn emit(&self, _: &mut EventOut) -> Done {
             Ok(())
         }
     }
@@ -136,9 +189,9 @@ mod tests {
             Ok(())
         };
         let mut out = EventOut::new(&mut emit, &mut halves, 0);
-        let mut blocks = IndexedBlocks::default();
+        let mut blocks = IndexedBlocks::<Nothing>::default();
         for index in 0..=MAX_OPEN as u64 {
-            blocks.insert(index, Plain, &mut out).unwrap();
+            blocks.insert(index, Open::Plain, &mut out).unwrap();
         }
         assert_eq!((blocks.open.len(), limits), (MAX_OPEN, 1));
     }

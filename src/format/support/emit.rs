@@ -272,6 +272,16 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Finish(finish))
     }
 
+    /// Emits why the model stopped, where a log keeps reasons, but not always: `raw`
+    /// counts only if it is worse than the reason that would be inferred without it.
+    pub(crate) fn infer_finish_of_log(&mut self, raw: Option<&str>) -> io::Result<()> {
+        let is_usual =
+            |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
+        let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
+        let raw = raw.filter(|_| reason.is_some());
+        self.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
+    }
+
     /// Emits a member of a record that no event of ours has, for `--raw` to print:
     /// the probabilities of tokens. One that is empty is passed over.
     pub(crate) fn raw_member(&mut self, choice: u64, name: &str, json: &str) -> io::Result<bool> {

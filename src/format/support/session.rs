@@ -250,7 +250,7 @@ impl Session {
         if !self.is_open {
             return Ok(());
         }
-        self.infer_finish(out)?;
+        out.infer_finish_of_log(self.turn.reason.as_deref())?;
         self.end(out)
     }
 
@@ -644,18 +644,7 @@ impl Session {
             return Ok(());
         }
         self.turn.meter.finish(out)?;
-        if is_end { self.infer_finish(out) } else { Ok(()) }
-    }
-
-    /// Logs keep reasons, but not always: only one that is worse than what would
-    /// be inferred without it is emitted.
-    fn infer_finish(&mut self, out: &mut EventOut) -> Done {
-        let raw = self.turn.reason.as_deref();
-        let is_usual =
-            |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
-        let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
-        let raw = raw.filter(|_| reason.is_some());
-        out.infer_finish(0, reason.unwrap_or(FinishReason::Stop), raw)
+        if is_end { out.infer_finish_of_log(self.turn.reason.as_deref()) } else { Ok(()) }
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
