@@ -201,6 +201,7 @@ mod tests {
         created: None,
         input_tokens: None,
         round: None,
+        file: None,
     });
     const FINISH: Kind<'_> = finish(false);
 

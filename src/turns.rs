@@ -34,6 +34,8 @@ struct State {
     message: Option<Message>,
     /// True if the frame that is being decoded has been given to a builder.
     is_taken: bool,
+    /// True if the frames are a log of our own events: it has its turns in it.
+    is_log: bool,
 }
 
 struct Message {
@@ -47,7 +49,7 @@ impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
     /// limit.
     pub(crate) fn new(choice: u64, max: usize) -> Self {
-        let state = State { choice, max, message: None, is_taken: true };
+        let state = State { choice, max, message: None, is_taken: true, is_log: false };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
@@ -60,7 +62,8 @@ impl Turns {
     /// it says something new; a frame that only ends a message may begin the next one.
     pub(crate) fn hear(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
         match kind {
-            Kind::Start(_) | Kind::CallEnd(_) | Kind::Usage(_) | Kind::End => {}
+            Kind::Start(start) => self.state.borrow_mut().is_log = !start.framing.is_empty(),
+            Kind::CallEnd(_) | Kind::Usage(_) | Kind::End => {}
             Kind::Warning(_) | Kind::Error(_) => {}
             _ => self.state.borrow_mut().take(frame),
         }
@@ -134,7 +137,10 @@ impl Tap<'_> {
         let choice = state.choice;
         let message = state.message.as_mut();
         match event.kind {
-            Kind::Start(start) => state.message = Some(Message::new(start.format, choice)),
+            Kind::Start(start) => {
+                let is_log = state.is_log;
+                state.message = (!is_log).then(|| Message::new(start.format, choice));
+            }
             Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
                 let id = call.id.map(str::to_owned);
                 let invalid = Invalid { index: call.index, id, reason: call.reason };

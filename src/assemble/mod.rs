@@ -11,6 +11,7 @@ mod calls;
 mod context;
 mod failures;
 mod ids;
+mod log;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use crate::event::{
 use crate::tools::Tools;
 pub use context::AssemblerConfig;
 use context::{Context, Out};
+use log::Logged;
 use message::Message;
 
 /// The name of a framing or a format that is not known yet.
@@ -39,6 +41,8 @@ pub struct Assembler {
     format: &'static str,
     framing: &'static str,
     message: Option<Message>,
+    /// The open message, if it is one of our own log.
+    logged: Option<Logged>,
     /// Warnings, errors and provider events that came before the message that
     /// they belong to.
     pending: Vec<Owned<Kind<'static>>>,
@@ -63,6 +67,7 @@ impl Assembler {
             format: format.unwrap_or(UNKNOWN),
             framing: UNKNOWN,
             message: None,
+            logged: None,
             pending: Vec::new(),
             has_begun: false,
             is_lost: false,
@@ -101,6 +106,7 @@ impl Assembler {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::End => self.end(emit),
+            _ if self.logged.is_some() => self.log(event, emit),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
             _ if event.kind.is_of_choice() && self.is_other_choice(event.choice) => Ok(()),
             kind => {
@@ -140,6 +146,7 @@ impl Assembler {
     /// Ends the input after `length` bytes: ends the open message, and emits what
     /// never became part of one.
     pub fn finish(&mut self, length: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.end_log(Some(length), emit)?;
         let mut message = "the input ended before the message did";
         let is_left = !self.has_begun || self.needs_message();
         if self.message.is_none() && is_left && !self.stopped {
@@ -159,6 +166,34 @@ impl Assembler {
             return self.close(Some(failure).filter(|_| !is_known), emit);
         }
         self.emit_pending(emit)
+    }
+
+    /// Passes on an event of a log.
+    fn log(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        if event.kind.is_of_choice() && self.is_other_choice(event.choice) {
+            return Ok(());
+        }
+        match &mut self.logged {
+            // It is no part of a message that is over.
+            Some(logged) if logged.is_over() && matches!(event.kind, Kind::Error(_)) => {
+                self.logged = None;
+                self.feed(event, emit)
+            }
+            Some(logged) => logged.feed(event, emit),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the message of a log: it is cut if its end is not in the log.
+    fn end_log(&mut self, offset: Option<u64>, emit: &mut Emit<'_>) -> io::Result<()> {
+        match self.logged.take().filter(|logged| !logged.is_over()) {
+            Some(mut logged) => {
+                let message = "the log of the message ended before the message did";
+                let failure = Failure::new(Code::Truncated, message, offset);
+                logged.feed(Kind::Error(failure).into(), emit)
+            }
+            None => Ok(()),
+        }
     }
 
     /// So much can't wait: begins the message that it may belong to, or emits it
@@ -204,10 +239,14 @@ impl Assembler {
     }
 
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        if self.message.is_some() {
+        if self.message.is_some() || self.logged.is_some() {
             return Ok(());
         }
         self.has_begun = true;
+        if !start.framing.is_empty() {
+            self.logged = Some(Logged::default());
+            return emit(Kind::Start(start).into());
+        }
         let mut message = Message::default();
         emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
@@ -228,6 +267,7 @@ impl Assembler {
     }
 
     fn end(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.end_log(None, emit)?;
         if self.message.is_some() { self.close(None, emit) } else { Ok(()) }
     }
 

@@ -172,7 +172,7 @@ impl<'a> Inputs<'a> {
     /// Returns the members that are added to every line of an input.
     fn label(&self, name: &str, timing: bool) -> Label {
         let file = Some(name.to_owned()).filter(|_| self.names.len() > 1);
-        Label { file, clock: timing.then(Clock::default) }
+        Label::new(file, timing.then(Clock::default))
     }
 }
 

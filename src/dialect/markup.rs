@@ -136,9 +136,10 @@ impl Markup {
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| BTreeMap::new());
-        let is_probed = matches!(self.choice, Selection::Default) && !is_text;
+        let is_log = !start.framing.is_empty();
+        let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
         self.probes = is_probed.then(BTreeMap::new);
-        emit(Kind::Start(Start { dialect, ..start }).into())
+        emit(Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
     }
 
     fn is_probed(&self, choice: u64) -> bool {

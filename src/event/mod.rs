@@ -152,7 +152,8 @@ impl<'a> Kind<'a> {
 pub struct Start<'a> {
     /// The wire format's name.
     pub format: &'a str,
-    /// The framing's name; the pipeline knows it, decoders leave it empty.
+    /// The framing's name; the pipeline knows it. A decoder names one if its events have been
+    /// assembled before.
     pub framing: &'a str,
     /// The dialect that was asked for.
     pub dialect: Option<&'a str>,
@@ -166,6 +167,8 @@ pub struct Start<'a> {
     pub input_tokens: Option<u64>,
     /// Which round of an agent this is, from 1.
     pub round: Option<u64>,
+    /// The name of the input, in a log of several.
+    pub file: Option<&'a str>,
 }
 
 /// A piece of the answer.

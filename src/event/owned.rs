@@ -118,7 +118,7 @@ macro_rules! texts {
 texts! { bool u16 u64 Code Executor FinishReason Key Reason WarningCode }
 
 texts! {
-    struct Start { format, framing, dialect, id, model, created, input_tokens, round }
+    struct Start { format, framing, dialect, id, model, created, input_tokens, round, file }
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart { key, id, name, arguments, executor, signature, source, kind, item_id }

@@ -39,6 +39,10 @@ macro_rules! words {
             fn word(self) -> &'static str {
                 self.name()
             }
+
+            fn from_word(word: &str) -> Option<Self> {
+                $type::ALL.iter().copied().find(|variant| variant.name() == word)
+            }
         }
     };
 }
@@ -51,4 +55,6 @@ pub(crate) trait Word: Copy {
     fn all() -> impl Iterator<Item = &'static str>;
     /// The word that is printed.
     fn word(self) -> &'static str;
+    /// The variant of a word.
+    fn from_word(word: &str) -> Option<Self>;
 }

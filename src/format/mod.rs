@@ -32,6 +32,7 @@ mod cursor;
 mod dashscope;
 mod droid;
 pub(crate) mod error;
+mod events;
 // The file of the central type has the name of the room.
 #[allow(clippy::module_inception)]
 pub(crate) mod format;

@@ -5,7 +5,7 @@ use crate::format::{
     acp, ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, antigravity,
     bedrock_agent, bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan,
     claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli, cursor,
-    dashscope, droid, error, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
+    dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
     gemini_live, goose, grok, hermes, kimi, llama_completion, mistral_conversations, ollama,
     openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
     openai_responses, opencode, opencode_session, pi, qwen_code, replicate, text, tgi, watsonx,
@@ -15,6 +15,7 @@ use crate::format::{
 /// Every format. Detection takes the first row whose `sniff` returns yes.
 pub static FORMATS: &[&Format] = &[
     &text::FORMAT,
+    &events::FORMAT,
     &qwen_code::FORMAT,
     &codex_rollout::FORMAT,
     &copilot_cli::FORMAT,

@@ -127,6 +127,7 @@ impl<W: Write> Sink for Summaries<W> {
             Kind::Finish(finish) => self.print(&Ending::Good(finish)),
             Kind::Error(failure) => self.print(&Ending::Bad(failure)),
             kind => {
+                self.label.see(&kind);
                 self.message.gather(&kind);
                 Ok(())
             }

@@ -49,7 +49,7 @@ impl Line {
         if choice != 0 {
             self.number("choice", choice);
         }
-        self.maybe_text("file", label.file.as_deref());
+        self.maybe_text("file", label.file.as_deref().or(label.logged.as_deref()));
         self.maybe_number("t_ms", label.clock.as_ref().map(|clock| clock.milliseconds()));
         self.close();
         self.text.push('\n');

@@ -29,7 +29,7 @@ pub use ndjson::Ndjson;
 pub use schema::schema;
 pub use values::Values;
 
-use crate::event::{Event, Pieces};
+use crate::event::{Event, Kind, Pieces};
 
 /// The version of the schema, in the first line of each message.
 const VERSION: u64 = 1;
@@ -106,6 +106,22 @@ pub struct Label {
     pub file: Option<String>,
     /// The clock of `--timing`.
     pub clock: Option<Clock>,
+    /// The name of the input that a log says that the message is of.
+    pub(crate) logged: Option<String>,
+}
+
+impl Label {
+    /// Returns a label with the input's name, if it is one of several, and a clock.
+    pub fn new(file: Option<String>, clock: Option<Clock>) -> Self {
+        Label { file, clock, logged: None }
+    }
+
+    /// Takes the name that the start of a message of a log has.
+    fn see(&mut self, kind: &Kind<'_>) {
+        if let Kind::Start(start) = kind {
+            self.logged = start.file.map(str::to_owned);
+        }
+    }
 }
 
 /// Counts milliseconds from the first byte. Clones count from the same one.

@@ -26,6 +26,7 @@ impl<W: Write> Ndjson<W> {
 impl<W: Write> Ndjson<W> {
     fn line(&mut self, event: Event<'_>) {
         let Some(name) = members::name(&event.kind) else { return };
+        self.label.see(&event.kind);
         let line = &mut self.line;
         line.begin(name);
         members::of(&event.kind, line);

@@ -24,6 +24,7 @@ const START: Start<'_> = Start {
     created: None,
     input_tokens: None,
     round: None,
+    file: None,
 };
 const FINISH: Finish<'_> = Finish {
     wants_tools: false,
@@ -51,7 +52,7 @@ fn text(text: &str) -> Kind<'_> {
 }
 
 fn label(file: Option<&str>) -> Label {
-    Label { file: file.map(str::to_owned), clock: None }
+    Label::new(file.map(str::to_owned), None)
 }
 
 /// Returns what a sink prints for these events; each line must fit the schema.
@@ -234,7 +235,7 @@ fn lines_of_the_unknown() {
 fn lines_name_their_file_and_time() {
     let clock = Clock::default();
     clock.start();
-    let label = Label { file: Some("a\n".into()), clock: Some(clock) };
+    let label = Label::new(Some("a\n".into()), Some(clock));
     let printed = printed(
         |out| Box::new(Ndjson::new(out, label)),
         &[Kind::Start(START).into(), text("t").into()],

@@ -19,6 +19,8 @@ pub(crate) struct Exceptions {
     ends_early: Option<String>,
     /// Why a prefix may look like a whole message that holds less.
     looks_whole: Option<String>,
+    /// Why calls come without the deltas of their arguments.
+    no_deltas: Option<String>,
     /// Words in markers that are not printed: those that may be any, as a
     /// namespace, and those that mean nothing, as a wrapper.
     marker_words: Vec<String>,
@@ -70,6 +72,12 @@ impl Exceptions {
         self.looks_whole.is_some()
     }
 
+    /// True if calls come without the deltas of their arguments.
+    pub(crate) fn has_no_deltas(&self) -> bool {
+        self.no_deltas.iter().for_each(|_| self.need("no_deltas"));
+        self.no_deltas.is_some()
+    }
+
     /// True if this word may stand in a marker without being printed.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         let is_known = self.marker_words.iter().any(|known| known == word);
@@ -84,7 +92,8 @@ impl Exceptions {
     fn keys(&self) -> impl Iterator<Item = &str> {
         let words = self.marker_words.iter().map(String::as_str);
         let early = self.ends_early.iter().map(|_| "ends_early");
-        early.chain(self.looks_whole.iter().map(|_| "looks_whole")).chain(words)
+        let bare = self.no_deltas.iter().map(|_| "no_deltas");
+        early.chain(bare).chain(self.looks_whole.iter().map(|_| "looks_whole")).chain(words)
     }
 }
 

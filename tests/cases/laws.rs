@@ -6,15 +6,16 @@
 //!    holds the end of its message.
 //! 4. In plain text nothing is lost.
 //! 5. A message begins with `start`, and has one end, with its usage before it.
+//! 9. Events, read as an input, give the same events.
 
 use std::collections::BTreeMap;
 use std::env;
 
-use toolstream::Config;
 use toolstream::dialect::AtEnd;
 use toolstream::format;
 use toolstream::frame::FrameConfig;
 use toolstream::internals::explain;
+use toolstream::{AssemblerConfig, Config};
 
 use crate::case::{Case, Print, run};
 use crate::exceptions::Exceptions;
@@ -177,6 +178,9 @@ pub(crate) fn every_message_has_one_end(case: &Case) -> bool {
 }
 
 pub(crate) fn arguments_are_the_joined_deltas(case: &Case) -> bool {
+    if Exceptions::of(case).has_no_deltas() {
+        return false;
+    }
     let (out, _) = joined(&case.full_config(), [case.input.as_slice()]);
     Message::all(&out).iter().for_each(|message| message.check_deltas("whole"));
     true
@@ -243,6 +247,31 @@ pub(crate) fn the_output_is_not_much_more_than_the_input(case: &Case) -> bool {
     let (out, _) = joined(&case.full_config(), [case.input.as_slice()]);
     let (length, most) = (out.len(), 4096 + 200 * case.input.len());
     assert!(length <= most, "{length} bytes of {}", case.input.len());
+    true
+}
+
+/// Law 9: events, read as an input, give the same events.
+pub(crate) fn events_are_read_back(case: &Case) -> bool {
+    let (own, _) = case.config();
+    for config in [&own, &case.full_config()] {
+        let written = run(config, Print::Events, [case.input.as_slice()]);
+        let bytes = written.out.as_bytes();
+        let strict = config.assembly.strict;
+        let reader = |choice| Config {
+            turn: config.turn,
+            assembly: AssemblerConfig { choice, strict, ..AssemblerConfig::default() },
+            ..Config::default()
+        };
+        assert_eq!(run(&reader(None), Print::Events, [bytes]), written, "read at once");
+        assert_eq!(run(&reader(None), Print::Events, bytes.chunks(7)), written, "in pieces");
+        let mut first = config.clone();
+        first.assembly.choice.get_or_insert(0);
+        let written = run(&first, Print::Events, [case.input.as_slice()]);
+        let summary = run(&first, Print::Summaries, [case.input.as_slice()]);
+        let reader = reader(first.assembly.choice);
+        let read = run(&reader, Print::Summaries, [written.out.as_bytes()]);
+        assert_eq!(read, summary, "the summary");
+    }
     true
 }
 

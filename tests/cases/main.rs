@@ -67,6 +67,7 @@ const LAWS: &[Law] = &[
     ("detection is the reading", laws::detection_is_the_reading),
     ("the output is not much more", laws::the_output_is_not_much_more_than_the_input),
     ("calls are not invented", nothing_lost::calls_are_not_invented),
+    ("events are read back", laws::events_are_read_back),
     ("events fit the schema", schema::events_fit),
     ("summaries fit the schema", schema::summaries_fit),
     ("the fast layer changes nothing", repeat::changes_nothing),

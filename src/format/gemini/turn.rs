@@ -157,7 +157,9 @@ impl GeminiTurn {
     fn close(&mut self) {
         let (Some(tree), Some(part)) = (self.open.take(), self.parts.last_mut()) else { return };
         let key = if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
-        if !tree.is_empty() {
+        if tree.fault(true).is_some() {
+            part.inside(key, |call| call.set("args", "{}"));
+        } else if !tree.is_empty() {
             part.inside(key, |call| call.set("args", tree.text(false)));
         }
     }

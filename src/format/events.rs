@@ -1,0 +1,283 @@
+//! Our own events: what `parse`, `next` and `agent` print.
+//!
+//! Each line is the event that it was: nothing is assembled a second time. So `parse` of `parse`'s
+//! output prints the same lines again.
+
+use serde_json::value::RawValue;
+
+use crate::event::words::Word;
+use crate::event::{
+    Block, CallInput, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
+    ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
+    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::{OptionalStr, payload, read};
+use crate::frame::{Frame, Sniff};
+use crate::json;
+use crate::json::Str;
+
+pub(super) static FORMAT: Format = Format {
+    name: "events",
+    aliases: &["toolstream"],
+    about: "toolstream's own events, as parse prints them",
+    link: "https://github.com/toolstream/toolstream#events",
+    evidence: &["v", "format", "framing"],
+    sniff,
+    decoder: || Box::new(Events { is_open: false }),
+    request: None,
+};
+
+fn sniff(record: &Record) -> Sniff {
+    let is_start = record.text("type").as_deref() == Some("start");
+    (is_start && record.has("v") && record.has("format") && record.has("framing")).into()
+}
+
+struct Events {
+    /// True if a message has begun.
+    is_open: bool,
+}
+
+/// A line: all members that any has.
+#[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    kind: Option<Str<'a>>,
+    choice: Option<u64>,
+    file: Option<Str<'a>>,
+    format: Option<Str<'a>>,
+    framing: Option<Str<'a>>,
+    dialect: Option<Str<'a>>,
+    id: Option<Str<'a>>,
+    model: Option<Str<'a>>,
+    created: Option<u64>,
+    round: Option<u64>,
+    text: Option<Str<'a>>,
+    channel: Option<Str<'a>>,
+    signature: Option<Str<'a>>,
+    redacted: Option<Str<'a>>,
+    part: Option<u64>,
+    item_id: Option<Str<'a>>,
+    index: Option<u64>,
+    name: Option<Str<'a>>,
+    arguments: Option<&'a RawValue>,
+    input: Option<Str<'a>>,
+    path: Option<Str<'a>>,
+    value: Option<&'a RawValue>,
+    source: Option<Str<'a>>,
+    executor: Option<Str<'a>>,
+    #[serde(rename = "kind")]
+    own_kind: Option<Str<'a>>,
+    arguments_raw: Option<Str<'a>>,
+    reason: Option<Str<'a>>,
+    output: Option<&'a RawValue>,
+    is_error: Option<bool>,
+    attributes: Option<&'a RawValue>,
+    code: Option<Str<'a>>,
+    message: Option<Str<'a>>,
+    offset: Option<u64>,
+    event: Option<Str<'a>>,
+    data: Option<&'a RawValue>,
+    append: Option<&'a RawValue>,
+    set: Option<&'a RawValue>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    total_tokens: Option<u64>,
+    cached_input_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+    raw: Option<&'a RawValue>,
+    finish_reason: Option<Str<'a>>,
+    raw_finish_reason: Option<Str<'a>>,
+    stop_sequence: Option<Str<'a>>,
+    inferred: Option<bool>,
+    provider_code: Option<Str<'a>>,
+    status: Option<u16>,
+    retryable: Option<bool>,
+}
+
+payload!(Line);
+
+impl Decoder for Events {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        read!(&frame, out, |line: Line| {
+            let kind = line.kind.or_empty();
+            if kind == "start" && std::mem::replace(&mut self.is_open, true) {
+                out.end()?;
+            }
+            if !self.is_open {
+                self.is_open = true;
+                let (format, framing) = (FORMAT.name, frame.framing.name);
+                out.emit(0, Kind::Start(Start { format, framing, ..Start::default() }))?;
+                let message = "a part of a message came without its `start`";
+                out.warn(WarningCode::MissingMessageStart, message)?;
+            }
+            // The arguments of a call are an object, a piece of them is text.
+            let fragment = line.arguments.and_then(|json| serde_json::from_str(json.get()).ok());
+            match line.event(kind, &fragment.unwrap_or_default()) {
+                Some(event) => out.emit(line.choice.unwrap_or(0), event),
+                None => {
+                    let message =
+                        format!("lines of type {} are passed over", json::quote_start(kind));
+                    out.warn(WarningCode::UnknownEvent, &message)
+                }
+            }
+        })
+    }
+
+    fn finish(&mut self, _: &mut EventOut) -> Done {
+        Ok(())
+    }
+}
+
+/// The variant of a list of words that has this word.
+fn variant<W: Word>(word: &Option<Str<'_>>) -> Option<W> {
+    W::from_word(word.text()?)
+}
+
+/// A value that is text or JSON, as its JSON.
+fn output(value: Option<&RawValue>) -> Output<'_> {
+    Output::Json(value.map_or("null", RawValue::get))
+}
+
+impl Line<'_> {
+    /// Returns the event that the line is; none if it is of no known type, or lacks what its type
+    /// needs.
+    fn event<'t>(&'t self, kind: &str, fragment: &'t Str<'_>) -> Option<Kind<'t>> {
+        Some(match kind {
+            "start" => Kind::Start(self.start()),
+            "text" => Kind::Text(Text { text: self.text.or_empty(), channel: self.channel.text() }),
+            "reasoning" => Kind::Reasoning(Reasoning {
+                text: self.text.or_empty(),
+                signature: self.signature.text(),
+                redacted: self.redacted.text(),
+                part: self.part,
+                item_id: self.item_id.text(),
+            }),
+            "refusal" => Kind::Refusal(self.text.or_empty()),
+            "tool_call_start" => Kind::ToolCallStart(self.call_start()?),
+            "tool_call_delta" => Kind::ToolCallDelta(ToolCallDelta {
+                index: self.index?,
+                arguments: fragment.as_str(),
+                is_free: false,
+            }),
+            "tool_call_value" => Kind::ToolCallValue(ToolCallValue {
+                index: self.index?,
+                path: self.path.or_empty(),
+                value: match self.text.text() {
+                    Some(text) => Output::Text(text),
+                    None => output(self.value),
+                },
+            }),
+            "tool_call" => Kind::ToolCall(self.call()?),
+            "invalid_tool_call" => Kind::InvalidToolCall(InvalidToolCall {
+                index: self.index?,
+                id: self.id.text(),
+                name: self.name.text(),
+                arguments_raw: self.arguments_raw.or_empty(),
+                reason: variant::<Reason>(&self.reason)?,
+                source: self.source.text(),
+            }),
+            "tool_result" => Kind::ToolResult(ToolResult {
+                id: self.id.or_empty(),
+                name: self.name.text(),
+                output: output(self.output),
+                is_error: self.is_error,
+                kind: self.own_kind.text(),
+                executor: variant::<Executor>(&self.executor),
+            }),
+            "block" => Kind::Block(Block {
+                name: self.name.or_empty(),
+                text: self.text.or_empty(),
+                attributes: self.attributes.map(RawValue::get),
+            }),
+            "warning" => Kind::Warning(Warning {
+                code: variant::<WarningCode>(&self.code)?,
+                message: self.message.or_empty(),
+                offset: self.offset,
+                index: self.index,
+            }),
+            "provider_event" => Kind::ProviderEvent(ProviderEvent {
+                event: self.event.text(),
+                data: output(self.data),
+            }),
+            "turn" => {
+                Kind::Turn(Turn { append: self.append?.get(), set: self.set.map(RawValue::get) })
+            }
+            "usage" => Kind::Usage(self.usage()),
+            "finish_reason" => Kind::Finish(Finish {
+                finish_reason: variant::<FinishReason>(&self.finish_reason)?,
+                raw: self.raw_finish_reason.text(),
+                stop_sequence: self.stop_sequence.text(),
+                inferred: self.inferred == Some(true),
+                wants_tools: false,
+            }),
+            "error" => Kind::Error(self.failure()?),
+            _ => return None,
+        })
+    }
+
+    fn start(&self) -> Start<'_> {
+        Start {
+            format: self.format.or_empty(),
+            framing: self.framing.non_empty().unwrap_or("unknown"),
+            dialect: self.dialect.text(),
+            id: self.id.text(),
+            model: self.model.text(),
+            created: self.created,
+            input_tokens: self.input_tokens,
+            round: self.round,
+            file: self.file.text(),
+        }
+    }
+
+    fn call_start(&self) -> Option<ToolCallStart<'_>> {
+        Some(ToolCallStart {
+            index: self.index?,
+            id: self.id.or_empty(),
+            name: self.name.or_empty(),
+        })
+    }
+
+    fn call(&self) -> Option<ToolCall<'_>> {
+        let input = self.input.text().map(CallInput::Text);
+        let arguments = self.arguments.map(|json| CallInput::Arguments(json.get()));
+        Some(ToolCall {
+            index: self.index?,
+            id: self.id.text()?,
+            name: self.name.text()?,
+            input: input.or(arguments)?,
+            source: self.source.text(),
+            executor: variant::<Executor>(&self.executor),
+            signature: self.signature.text(),
+            kind: self.own_kind.text(),
+            item_id: self.item_id.text(),
+        })
+    }
+
+    fn usage(&self) -> Usage<'_> {
+        Usage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            total_tokens: self.total_tokens,
+            cached_input_tokens: self.cached_input_tokens,
+            cache_write_tokens: self.cache_write_tokens,
+            reasoning_tokens: self.reasoning_tokens,
+            raw: self.raw.map_or("", RawValue::get),
+        }
+    }
+
+    fn failure(&self) -> Option<Failure<'_>> {
+        Some(Failure {
+            code: variant::<Code>(&self.code)?,
+            message: self.message.or_empty(),
+            offset: self.offset,
+            provider_code: self.provider_code.text(),
+            status: self.status,
+            retryable: self.retryable,
+            raw: self.raw.map(|raw| Output::Json(raw.get())),
+        })
+    }
+}
