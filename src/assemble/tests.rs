@@ -3,12 +3,14 @@
 //!
 //! ```text
 //! --max-args=4 --deltas         options, before the first event
-//! start m1                      a message, with its id
+//! start m1                      a message, with its id; `log m1` is one that had been assembled
 //! part #0 @a f | {"x":1}        index 0 (`~0` in text), id `a`, name `f`, and arguments: `|` a
 //!                               fragment, `=` a value, `:=` the whole repeated, `?` a placeholder,
 //!                               `!` repaired, `"` free text
 //! close #0                      the end of a call, of all calls without an index
 //! close ~0 malformed <f>        the end of a call that can't be read
+//! call a f                      a whole call, in a log
+//! result @a                     a result of the id `a`; `result f` is one of the tool `f`
 //! 1: text Hi                    choice 1
 //! error provider status=500 Oh
 //! ```
@@ -17,10 +19,11 @@ use crate::assemble::*;
 use crate::event::words::Word;
 use crate::event::{
     Arguments, CallEnd, CallInput, Executor, Finish, FinishReason, Key, Output, ProviderEvent,
-    Reason, Text, ToolResult, Usage,
+    Reason, Text, ToolCall, ToolResult, Usage,
 };
 
 const CUT: &str = "error truncated the input ended before the message did";
+const LOG_CUT: &str = "error truncated the log of the message ended before the message did";
 
 /// Feeds the events of `input`, ends it, and compares what came out.
 #[track_caller]
@@ -83,13 +86,29 @@ fn event(line: &str) -> Event<'_> {
     let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
     let kind = match kind {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
+        "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
         "text" => Kind::Text(Text { text: rest, channel: None }),
         "part" => Kind::CallPart(part(rest)),
         "close" => {
             let fault = after.split_once(' ').map(|(why, raw)| (named(Reason::ALL, why), raw));
             Kind::CallEnd(CallEnd { key: key(word), fault })
         }
-        "result" => Kind::ToolResult(ToolResult { id: rest, ..ToolResult::default() }),
+        "call" => Kind::ToolCall(ToolCall {
+            index: 0,
+            id: word,
+            name: after,
+            input: CallInput::Arguments("{}"),
+            source: None,
+            executor: None,
+            signature: None,
+            kind: None,
+            item_id: None,
+        }),
+        "result" => {
+            let id = word.strip_prefix('@').unwrap_or_default();
+            let name = Some(word).filter(|word| !word.is_empty() && !word.starts_with('@'));
+            Kind::ToolResult(ToolResult { id, name, ..ToolResult::default() })
+        }
         "finish" => Kind::Finish(Finish {
             finish_reason: named(FinishReason::ALL, word),
             raw: None,
@@ -194,7 +213,7 @@ fn line_of(event: Event<'_>) -> String {
             let (id, name, reason) = (at("@", call.id), at("", call.name), call.reason.name());
             format!("invalid {}{id}{name} {reason} | {}", call.index, call.arguments_raw)
         }
-        Kind::ToolResult(result) => format!("result {}", result.id),
+        Kind::ToolResult(result) => format!("result @{}", result.id),
         Kind::Warning(warning) => {
             let index = warning.index.map(|index| index.to_string());
             format!("warning {}{}", warning.code.name(), at("", index.as_deref()))
@@ -975,13 +994,13 @@ fn calls_that_the_caller_need_not_run_upgrade_nothing() {
         "part #0 @a f by=provider | {}
         part #1 @b g | {}
         close
-        result b
+        result @b
         finish stop
         end",
         "start
         call 0 @a f by=provider = {}
         call 1 @b g = {}
-        result b
+        result @b
         finish stop",
     );
 }
@@ -993,15 +1012,41 @@ fn a_result_answers_the_first_call_of_its_id() {
         close #0
         part #1 @a f | {}
         close #1
-        result a
+        result @a
         finish stop
         end",
         "start
         call 0 @a f = {}
         warning repeated_id 1
         call 1 @a f = {}
-        result a
+        result @a
         finish tool_calls wants",
+    );
+}
+
+#[test]
+fn a_result_without_an_id_is_of_the_oldest_call_of_its_tool_or_of_any() {
+    check(
+        "part #0 @a f | {}
+        part #1 @b g | {}
+        part #2 @c g | {}
+        close
+        result g
+        result h
+        result
+        result g
+        finish stop
+        end",
+        "start
+        call 0 @a f = {}
+        call 1 @b g = {}
+        call 2 @c g = {}
+        result @b
+        result @a
+        result @c
+        warning orphan_tool_result
+        result @
+        finish stop",
     );
 }
 
@@ -1236,5 +1281,54 @@ fn markup_that_cannot_be_read_is_a_call_or_with_an_option_text() {
         text <f>{
         call 0 @call_0 g in=hermes = {}
         finish tool_calls inferred wants",
+    );
+}
+
+// Messages of our own log.
+
+#[test]
+fn a_log_passes_as_it_is_up_to_its_end() {
+    check(
+        "log m1
+        text Hi
+        call a f
+        warning unknown_event one
+        usage 3
+        finish stop
+        text never
+        warning after_done two
+        end
+        log m2
+        call a f
+        result @a
+        finish tool_calls",
+        "start m1
+        text Hi
+        call 0 @a f = {}
+        warning unknown_event
+        usage 3
+        finish stop wants
+        warning after_done
+        start m2
+        call 0 @a f = {}
+        result @a
+        finish tool_calls",
+    );
+}
+
+#[test]
+fn a_log_that_is_cut_ends_with_an_error() {
+    check("log m1\ntext Hi", &format!("start m1\ntext Hi\n{LOG_CUT}"));
+    check(
+        "log m1
+        text Hi
+        1: text Ho
+        usage 3
+        finish stop",
+        &format!("start m1\ntext Hi\n1: text Ho\nusage 3\n{LOG_CUT}"),
+    );
+    check(
+        "log m1\ntext Hi\nusage 3\nerror provider Oh\ntext never",
+        "start m1\ntext Hi\nusage 3\nerror provider Oh",
     );
 }
