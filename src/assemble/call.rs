@@ -165,7 +165,8 @@ impl Call {
             self.name.push_str(name);
             return Ok(());
         }
-        if self.has_arguments() {
+        // In text, a name is whole at once.
+        if self.has_arguments() || self.source.is_some() {
             self.fault.get_or_insert(Reason::Conflict);
             return Ok(());
         }

@@ -55,7 +55,12 @@ impl Calls {
         let by_key = self.by_key.get(&part.key).copied();
         if let Key::Text(_) = part.key {
             let is_repeated = by_id.is_some() && by_id != by_key;
-            let (found, inference) = self.find_by_key(part, by_key);
+            // A name that comes twice in one call contradicts it, and begins no other one.
+            let is_open = by_key.is_some_and(|index| self.open.contains_key(&index));
+            let (found, inference) = match is_open {
+                true => (by_key, None),
+                false => self.find_by_key(part, by_key),
+            };
             return (found, inference.or(is_repeated.then_some(REPEATED_ID)));
         }
         if let Some(index) = by_id {

@@ -1,5 +1,6 @@
 //! The JSON inside of a call: an object with its parts, or an array of them.
 
+use std::collections::HashSet;
 use std::io;
 
 use crate::dialect::body::calls::{Calls, Emit, warn_control};
@@ -32,6 +33,10 @@ struct Parts {
     has_others: bool,
     /// Members that may hold the call's parts, with their keys.
     inner: Vec<(String, String)>,
+    /// The keys of the call's parts.
+    keys: HashSet<String>,
+    /// True if one of them came twice: readers disagree about which counts.
+    is_ambiguous: bool,
 }
 
 /// The part of a call that a member is.
@@ -55,6 +60,8 @@ impl Element {
             has_arguments: false,
             has_others: false,
             inner: Vec::new(),
+            keys: HashSet::new(),
+            is_ambiguous: false,
         };
         Element { reader: ObjectReader::new(MAX_DEPTH), parts }
     }
@@ -108,6 +115,7 @@ impl Parts {
                 Part::Other
             }
         };
+        self.is_ambiguous |= self.part != Part::Other && !self.keys.insert(key.to_owned());
     }
 
     fn piece(&mut self, piece: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -153,6 +161,9 @@ impl Parts {
     }
 
     fn finish(mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.is_ambiguous {
+            return calls.fault(Reason::Conflict, emit);
+        }
         if calls.name().is_some() {
             let has_others = self.has_others || !self.inner.is_empty();
             return match self.arguments.take() {
@@ -184,12 +195,15 @@ struct Found {
     arguments: Option<String>,
     /// True if there are members that are no part of a call.
     has_others: bool,
+    /// True if a key of its parts came twice.
+    is_ambiguous: bool,
 }
 
 impl Found {
     fn emit(&self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         calls.report(Some(&self.name), self.id.as_deref(), emit)?;
         match &self.arguments {
+            _ if self.is_ambiguous => calls.fault(Reason::Conflict, emit),
             Some(arguments) => emit_value(arguments, calls, emit),
             None if self.has_others => calls.fault(Reason::Malformed, emit),
             None => Ok(()),
@@ -209,7 +223,8 @@ impl Envelope {
     fn collect(&self, key: &str, value: &str, found: &mut Vec<Found>) {
         if self.keyed {
             let (name, arguments) = (key.to_owned(), Some(value.to_owned()));
-            found.push(Found { name, id: None, arguments, has_others: false });
+            let (has_others, is_ambiguous) = (false, false);
+            found.push(Found { name, id: None, arguments, has_others, is_ambiguous });
             return;
         }
         let elements: Vec<&serde_json::value::RawValue> =
@@ -233,13 +248,17 @@ impl Envelope {
         let text =
             |keys: &[&str]| get(keys).and_then(|value| serde_json::from_str::<String>(value).ok());
         let id = text(self.id);
+        let parts = [self.name, self.id, self.arguments].concat();
+        let is_twice =
+            |key: &&str| members.iter().filter(|(known, _)| known.as_ref() == *key).count() > 1;
+        let is_ambiguous = parts.iter().any(is_twice);
         if let Some(name) = text(self.name) {
             // OpenAI's own parallel wrapper writes its tools with a namespace.
             let name = name.strip_prefix("functions.").unwrap_or(&name).to_owned();
             let arguments = get(self.arguments).map(str::to_owned);
             let is_part = |key: &str| self.name.contains(&key) || self.id.contains(&key);
             let has_others = members.iter().any(|(key, _)| !is_part(key));
-            found.push(Found { name, id, arguments, has_others });
+            found.push(Found { name, id, arguments, has_others, is_ambiguous });
         } else if let Some(inner) = get(self.inner).filter(|inner| inner.starts_with('{')) {
             let first = found.len();
             self.collect_flat(inner, found);

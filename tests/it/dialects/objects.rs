@@ -62,3 +62,34 @@ proptest! {
         prop_assert!(count >= 20, "only {} rows write JSON", count);
     }
 }
+
+/// The end of a JSON string's value, if one of this content stands in a text after a colon.
+fn after_member(text: &str, value: &str) -> Option<usize> {
+    let quoted = format!("\"{value}\"");
+    let places = text.match_indices(&quoted).map(|(at, _)| at);
+    let mut values = places.filter(|at| text[..*at].trim_end().ends_with(':'));
+    values.next().map(|at| at + quoted.len())
+}
+
+/// A name that comes twice is no name: a call of neither may run.
+#[test]
+fn a_name_that_comes_twice_gives_no_call() {
+    let mut count = 0;
+    for example in Example::all() {
+        let dialect = Selection::Row(example.row);
+        let calls = example.calls(dialect, &example.input);
+        let name = calls[0]["name"].as_str().unwrap();
+        let Some(end) = after_member(&example.input, name) else { continue };
+        let key = example.input[..end].rsplit('"').nth(3).unwrap();
+        let object_end = example.input[end..].rfind('}').map(|at| end + at).unwrap();
+        for at in [end, object_end] {
+            let mut input = example.input.clone();
+            input.insert_str(at, &format!(",\"{key}\":\"other\""));
+            let mut got = example.calls(dialect, &input);
+            got.retain(|call| call["type"] == "tool_call");
+            assert!(got.is_empty(), "{}: {input} gave {got:?}", example.row.name);
+        }
+        count += 1;
+    }
+    assert!(count >= 8, "only {count} rows have the name in JSON");
+}
