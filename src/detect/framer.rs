@@ -13,6 +13,9 @@ use crate::frame::{
     Framing, NDJSON, Sniff, is_begun_mark, skip_blank,
 };
 
+/// How often each byte of the head may be looked at.
+const LOOKS: usize = 256;
+
 /// A framer of any framing.
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
@@ -25,6 +28,8 @@ pub struct AutoFramer {
     /// True if the body may be chunked: the last head announces that.
     maybe_chunked: bool,
     dechunker: Option<Dechunker>,
+    /// The number of bytes that were looked at in order to decide, each as often as it was.
+    looked: usize,
 }
 
 enum State {
@@ -51,6 +56,7 @@ impl AutoFramer {
             base: 0,
             maybe_chunked: false,
             dechunker: None,
+            looked: 0,
         }
     }
 
@@ -162,8 +168,20 @@ impl AutoFramer {
             State::Rejected => return Ok(Cow::Borrowed(&[])),
             State::Head | State::Body => self.head.extend_from_slice(&body),
         }
-        self.decide(false, out)?;
+        if self.may_look() {
+            self.decide(false, out)?;
+        }
         Ok(Cow::Owned(self.decided()))
+    }
+
+    /// True if the head is to be looked at again. All of it is, so that many
+    /// small reads would take the square of its length: it's looked at only as
+    /// often as that stays linear.
+    fn may_look(&mut self) -> bool {
+        let length = self.head.len();
+        let may_look = length >= WINDOW || self.looked <= LOOKS * length;
+        self.looked += if may_look { length } else { 0 };
+        may_look
     }
 
     /// Returns the beginning of the body, once its framing is known.
@@ -265,4 +283,19 @@ fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_is_looked_at_in_linear_time() {
+        let mut framer = AutoFramer::new(None, FrameConfig::default());
+        for length in 1..WINDOW {
+            framer.feed(b" ", &mut |_| Ok(())).unwrap();
+            assert!(matches!(framer.state, State::Head | State::Body), "{length} spaces decide");
+            assert!(framer.looked <= (LOOKS + 1) * length, "{} of {length}", framer.looked);
+        }
+    }
 }
