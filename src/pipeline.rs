@@ -9,7 +9,7 @@ use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect;
 use crate::dialect::Markup;
 use crate::dialect::spec::StartIn;
-use crate::event::{Code, Event, Failure, Kind, Output, Warning};
+use crate::event::{Code, Event, Failure, Kind, Output, Warning, WarningCode};
 use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::EventOut;
@@ -290,7 +290,7 @@ impl Layers {
         let Layers { repeats, decoder, halves, markup, assembler, is_torn } = self;
         repeats.catch_up(decoder, length)?;
         let mut emit = |event: Event<'_>| {
-            if *is_torn && matches!(event.kind, Kind::CallEnd(_) | Kind::End) {
+            if *is_torn && is_of_the_end(&event.kind) {
                 return Ok(());
             }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
@@ -311,6 +311,13 @@ impl Layers {
         let Layers { markup, assembler, .. } = self;
         markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
     }
+}
+
+/// True for what a decoder emits only where nothing is missing before the end of the input.
+fn is_of_the_end(kind: &Kind<'_>) -> bool {
+    let is_done = |code| code == WarningCode::MissingDone;
+    matches!(kind, Kind::CallEnd(_) | Kind::End)
+        || matches!(kind, Kind::Warning(warning) if is_done(warning.code))
 }
 
 /// Reports what is wrong with the bytes themselves: an error, or a warning.
