@@ -31,19 +31,54 @@ fn check(input: &str, expected: &str) {
     let lines: Vec<&str> = input.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let (options, events): (Vec<&str>, Vec<&str>) =
         lines.into_iter().partition(|line| line.starts_with("--"));
-    let mut out = Vec::new();
-    let mut assembler = assembler(&options.join(" "));
+    let mut run = Run::new(&options.join(" "));
     for line in events {
-        if line == "lost" {
-            assembler.lose_the_rest();
-            continue;
+        match line {
+            "lost" => run.assembler.lose_the_rest(),
+            line => run.feed(event(line)),
         }
-        assembler.feed(event(line), &mut |event| Ok(out.push(line_of(event)))).unwrap();
     }
-    assembler.finish(9, &mut |event| Ok(out.push(line_of(event)))).unwrap();
     let expected: Vec<&str> =
         expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    assert_eq!(out, expected, "of {input}");
+    assert_eq!(run.finish(), expected, "of {input}");
+}
+
+/// An assembler, and what came out of it.
+struct Run {
+    assembler: Assembler,
+    out: Vec<String>,
+}
+
+impl Run {
+    fn new(options: &str) -> Self {
+        Run { assembler: assembler(options), out: Vec::new() }
+    }
+
+    fn feed(&mut self, event: Event<'_>) {
+        self.feed_pieces(event.into());
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) {
+        let Run { assembler, out } = self;
+        let mut emit = |pieces: Pieces<'_>| {
+            out.extend(pieces.events().map(line_of));
+            Ok(())
+        };
+        match pieces.only() {
+            Some(event) => assembler.feed(event, &mut |event| emit(event.into())).unwrap(),
+            None => assembler.feed_pieces(pieces, &mut emit).unwrap(),
+        }
+    }
+
+    fn finish(self) -> Vec<String> {
+        let Run { mut assembler, mut out } = self;
+        let mut emit = |event: Event<'_>| {
+            out.push(line_of(event));
+            Ok(())
+        };
+        assembler.finish(9, &mut emit).unwrap();
+        out
+    }
 }
 
 fn assembler(options: &str) -> Assembler {
@@ -955,24 +990,17 @@ fn deltas_of_arguments_that_are_known_at_the_end_come_at_once() {
 #[test]
 fn fragments_that_come_together_are_taken_as_each_of_them() {
     for options in ["", "--deltas"] {
-        let mut parts = assembler(options);
-        let mut whole = assembler(options);
-        let (mut by_one, mut together) = (Vec::new(), Vec::new());
-        for line in ["part #0 @a f | {", "part #1 @b f | {"] {
-            parts.feed(event(line), &mut |event| Ok(by_one.push(line_of(event)))).unwrap();
-            whole.feed(event(line), &mut |event| Ok(together.push(line_of(event)))).unwrap();
+        let [mut one_by_one, mut together] = [Run::new(options), Run::new(options)];
+        for run in [&mut one_by_one, &mut together] {
+            run.feed(event("part #0 @a f | {"));
+            run.feed(event("part #1 @b f | {"));
         }
         for line in [r#"part #0 | "x" :"#, "part #0 | 1", "part #0 | }"] {
-            parts.feed(event(line), &mut |event| Ok(by_one.push(line_of(event)))).unwrap();
+            one_by_one.feed(event(line));
         }
         let pieces = Pieces { event: event(r#"part #0 | "x" :1}"#), cuts: &[5, 6] };
-        let mut take = |pieces: Pieces<'_>| {
-            Ok(pieces.events().for_each(|event| together.push(line_of(event))))
-        };
-        whole.feed_pieces(pieces, &mut take).unwrap();
-        parts.finish(9, &mut |event| Ok(by_one.push(line_of(event)))).unwrap();
-        whole.finish(9, &mut |event| Ok(together.push(line_of(event)))).unwrap();
-        assert_eq!(by_one, together);
+        together.feed_pieces(pieces);
+        assert_eq!(one_by_one.finish(), together.finish());
     }
 }
 
