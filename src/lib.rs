@@ -87,7 +87,7 @@
 //! | where | what |
 //! | --- | --- |
 //! | `pipeline.rs` | the layers joined; [`Config`] |
-//! | `detect` | the framer and the decoder that choose their own row: they keep the head of the input until a row says yes, replay it to that row's framer or decoder, and pass on everything from then on |
+//! | `detect` | the framer and the decoder that choose their own row: they keep the head of the input until a row recognises it, replay it to that row's framer or decoder, and pass on everything from then on |
 //! | `repeat` | the record that looks like the last one: compared instead of parsed. It can be taken out; its first page says why it is sound |
 //! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
 //! | [`tools`] | what `--tools` declares: names, and the types of arguments |
@@ -143,8 +143,8 @@
 //!    borrowed ([`Str`]), and a [`format::Decoder`]. Where records are text and little else, a
 //!    `Shape` of `src/format/support/text_rows.rs` does: `watsonx.rs` is one.
 //! 2. Name the file in `src/format/mod.rs` and its row in `src/format/table.rs`. Detection takes
-//!    the first row that says yes: a row whose records are a special case of another one's stands
-//!    above it.
+//!    the first row that recognises a record: a row whose records are a special case of another
+//!    one's stands above it.
 //! 3. Add cases: one `CASE.in` for each rule, in `fixtures/format/NAME`.
 //! 4. `UPDATE_FIXTURES=NAME cargo test --test cases` writes the answers of the cases that have NAME
 //!    in their names; read the difference.

@@ -25,7 +25,7 @@ const MAX_LISTED: usize = 12;
 /// The most names that a message suggests.
 const MAX_NEAR: usize = 3;
 
-/// How near a name must be to be suggested, from 0 to 1.
+/// The similarity from which on a name is suggested, from 0 to 1.
 const MIN_LIKENESS: f64 = 0.75;
 
 /// Returns the parser of `--framing`.

@@ -13,7 +13,7 @@ use crate::frame::{
     Framing, NDJSON, Sniff, is_begun_mark, skip_blank,
 };
 
-/// How often each byte of the head may be looked at.
+/// The most times that a byte of the head is read.
 const LOOKS: usize = 256;
 
 /// A framer of any framing.

@@ -81,7 +81,7 @@ pub enum Kind<'a> {
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
     ToolCallDelta(ToolCallDelta<'a>),
-    /// What is known of one place in a call's arguments; printed with `--values`.
+    /// A value, or a piece of one, in a call's arguments; printed with `--values`.
     ToolCallValue(ToolCallValue<'a>),
     /// A whole call, strictly parsed, from a call that the provider closed.
     ToolCall(ToolCall<'a>),
@@ -237,7 +237,7 @@ pub enum Arguments<'a> {
 }
 
 words! {
-    /// Who runs a call, if it is not the caller.
+    /// The executor of a call, if it is not the caller.
     pub enum Executor {
         /// A tool on the provider's side.
         Provider = "provider",
@@ -257,7 +257,7 @@ pub struct CallPart<'a> {
     pub name: Option<&'a str>,
     /// The arguments that the fragment adds.
     pub arguments: Arguments<'a>,
-    /// Who runs it, if not the caller.
+    /// The executor, if not the caller.
     pub executor: Option<Executor>,
     /// A text that the next request must return with the call.
     pub signature: Option<&'a str>,
@@ -300,7 +300,7 @@ pub struct ToolCallDelta<'a> {
     pub is_free: bool,
 }
 
-/// What is known of one place in a call's arguments, while they stream. A preview: only a
+/// A value, or a piece of one, in a call's arguments while they stream. A preview: only a
 /// [`ToolCall`] may run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ToolCallValue<'a> {
@@ -325,7 +325,7 @@ pub struct ToolCall<'a> {
     pub input: CallInput<'a>,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
-    /// Who ran it or will run it, if not the caller.
+    /// The executor, if not the caller.
     pub executor: Option<Executor>,
     /// A text that the next request must return with the call.
     pub signature: Option<&'a str>,
@@ -405,7 +405,7 @@ pub struct ToolResult<'a> {
     pub is_error: Option<bool>,
     /// The provider's type of the result, if it is no plain one.
     pub kind: Option<&'a str>,
-    /// Who ran the tool, if not the caller.
+    /// The executor of the tool, if not the caller.
     pub executor: Option<Executor>,
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::event::{FinishReason, Output, Reason};
 use crate::frame::Frame;
 
-/// How the conversation of a request goes on: the row of a provider.
+/// The row of a provider for the requests that go on with a conversation.
 #[derive(Debug)]
 pub struct Request {
     /// The member that holds the conversation: `messages`, `input`, `contents`.
@@ -30,7 +30,7 @@ pub struct Request {
     pub user: fn(text: &str) -> String,
     /// The member that declares tools, and its value.
     pub tools: fn(tools: &[Declaration]) -> (&'static str, String),
-    /// Where the request says which tools may be called.
+    /// The member of the request that restricts which tools may be called.
     pub choice: Option<&'static ToolChoice>,
 }
 
@@ -45,7 +45,7 @@ pub trait Turn {
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete>;
 }
 
-/// How a message ended.
+/// The end of a message.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// Why the model stopped.
@@ -96,7 +96,7 @@ impl Invalid {
     }
 }
 
-/// What a request grows by.
+/// The messages and members that a request grows by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Appended {
     /// Elements of the conversation, each a JSON object as text.
@@ -127,7 +127,7 @@ pub struct Call {
 pub struct Answer<'a> {
     /// The call.
     pub call: &'a Call,
-    /// What the tool gave: text, or JSON. A list of MCP's blocks of content is translated into the
+    /// The tool's output: text, or JSON. A list of MCP's blocks of content is translated into the
     /// provider's; one of the provider's own passes as it is.
     pub output: Output<'a>,
     /// True if the tool failed.
@@ -139,13 +139,13 @@ pub struct Answer<'a> {
 pub struct Declaration {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The description of the tool.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub schema: String,
 }
 
-/// Where and how a request says which tools may be called.
+/// The member of a request that restricts which tools may be called, and its form.
 #[derive(Debug)]
 pub struct ToolChoice {
     /// The paths that it may stand at, keys joined by dots.

@@ -41,7 +41,7 @@ impl ObjectReader {
         text: &str,
         then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
     ) -> Result<usize, E> {
-        // What is before `from` has been passed on.
+        // The text before `from` has been passed on.
         let (mut from, mut at) = (0, 0);
         while let Some(&byte) = text.as_bytes().get(at) {
             let part = self.scanner.part(byte);

@@ -8,7 +8,7 @@ use crate::json::{Scanner, Str};
 /// The longest path that is reported, in bytes: it is repeated with every piece of a string.
 const MAX_PATH: usize = 1024;
 
-/// What was found at a path.
+/// The value, or the piece of one, at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found<'a> {
     /// The JSON of a complete number or literal, or of an empty container.
@@ -17,7 +17,7 @@ pub(crate) enum Found<'a> {
     Text(&'a str),
 }
 
-/// Where the found is reported to: its path as a JSON pointer (RFC 6901), and what it is.
+/// Takes what is found: its path as a JSON pointer (RFC 6901), and the value.
 pub(crate) type Report<'r> = dyn FnMut(&str, Found<'_>) -> io::Result<()> + 'r;
 
 /// Reads a JSON value in pieces and reports each scalar once: strings piece by piece as they come,

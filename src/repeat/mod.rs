@@ -54,10 +54,10 @@ use crate::frame::{Envelope, Frame, FrameConfig, Framing};
 use crate::json::{Str, plain_length};
 use inside::Inside;
 
-/// How many templates in a row may be of no use before most records are not
+/// The number of templates in a row that may be of no use before most records are not
 /// made one: a stream whose records differ in more than their text.
 const MAX_UNUSED: u32 = 3;
-/// How often a record is made one then.
+/// The number of records of which one is made a template then.
 const SELDOM: u32 = 32;
 
 /// Takes the records that repeat the last one, so that they need not be decoded.
@@ -65,7 +65,7 @@ pub(crate) struct Repeats {
     is_on: bool,
     frame: FrameConfig,
     template: Option<Template>,
-    /// How many records in a row made a template that no record fitted, or could
+    /// The number of records in a row that made a template that no record fitted, or could
     /// have made one.
     unused: u32,
     /// The last record that was taken, if it has counts and has not been decoded.
@@ -198,7 +198,7 @@ impl Repeats {
 /// The events of one record, as far as they matter.
 #[derive(Default)]
 struct Emitted {
-    /// How many events.
+    /// The number of events.
     count: usize,
     /// The first one, if it is a piece of text, and that text.
     delta: Option<Delta>,

@@ -111,7 +111,7 @@ fn size(kind: &Kind<'_>) -> usize {
         | Kind::Warning(_)
         | Kind::Turn(_)
         | Kind::Usage(_) => OBJECT + texts,
-        // What is not kept, and the last line.
+        // Events that are not kept, and the last line.
         _ => 0,
     }
 }

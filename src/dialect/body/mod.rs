@@ -174,7 +174,7 @@ impl BodyReader {
                 if calls.is_over() {
                     return calls.begin(emit).map(|()| (taken, Progress::Whole));
                 }
-                // What follows is read as the JSON that it means, while the call's
+                // The rest is read as the JSON that it means, while the call's
                 // raw text stays what the model wrote.
                 let json = python::literal(&expression.text);
                 let mut reader = BodyReader::new(&BodyForm::Json(*envelope));

@@ -294,7 +294,7 @@ impl Machine {
             match go {
                 Go::InnerCall => {
                     value.quotes_call = true;
-                    // What a value may quote must not run.
+                    // A call that a value may quote must not run.
                     value.section_end = None;
                 }
                 Go::InnerParameter if !value.quotes_call => value.inner += 1,
@@ -351,7 +351,7 @@ impl Machine {
                 space.push_str(text);
                 return Ok(());
             }
-            // What is no further object of the call is the answer's.
+            // Text that is no further object of the call is the answer's.
             let space = std::mem::take(space);
             self.end_call("", emit)?;
             self.text(&space, emit)?;

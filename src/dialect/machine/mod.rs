@@ -235,7 +235,7 @@ impl Machine {
                 seen = start;
                 self.begin_search(rest);
             }
-            // What a section's markers may still become is looked at when it's over.
+            // Text that may still become a section's marker is read when the section is over.
             let ended = ended && !matches!(self.place, Place::Section(_));
             let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
             let found = match found {

@@ -15,7 +15,7 @@ pub(crate) struct Search {
     attempts: Vec<(usize, Lookahead)>,
 }
 
-/// What came of all attempts at one place.
+/// The result of all attempts at one place.
 pub(crate) enum Found {
     /// No marker begins here.
     No,

@@ -85,7 +85,7 @@ impl Turn for AnthropicTurn {
                     block.text("text").is_some_and(|text| !text.is_empty())
                 }
                 Some("text") => block.word("text").is_some(),
-                // What is not signed is refused, and was cut.
+                // A thought without a signature was cut, and would be refused.
                 Some("thinking") => block.word("signature").is_some(),
                 Some("tool_use") => block.word("name").is_some(),
                 kind => kind.is_some(),

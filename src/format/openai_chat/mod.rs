@@ -60,7 +60,7 @@ fn sniff(record: &Record) -> Sniff {
     }
 }
 
-/// Who counts the cache where: OpenAI and most servers in the details;
+/// The cache is counted in many places: OpenAI and most servers in the details;
 /// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
 /// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
 /// `reasoning_tokens` at the top.

@@ -34,7 +34,7 @@ fn mode(json: &str) -> Option<String> {
     string(json).or_else(|| Object::new(json).word("allowed_tools.mode|mode"))
 }
 
-/// What the next request must not hold: what is for reading only, or of the stream.
+/// Members that the next request must not hold: those for reading only, or of the stream.
 const READ_ONLY: &[&str] = &[
     "annotations",
     "content_list",

@@ -57,7 +57,7 @@ impl Emitted {
         self.hash = self.hash.wrapping_mul(FACTOR).wrapping_add(unit.into());
     }
 
-    /// What the whole text has after the pieces. Nothing, if it doesn't begin
+    /// Returns the rest of the whole text after the pieces. Nothing, if it doesn't begin
     /// with them.
     pub(in crate::format) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
         let mut walked = Emitted::default();

@@ -24,7 +24,7 @@ pub(in crate::format) struct Event<'a> {
     pub(super) delta: Option<Str<'a>>,
     /// Of the tokens of a piece of text.
     pub(super) logprobs: Option<&'a RawValue>,
-    /// What the pieces make, said at their end, as are the next four. In a
+    /// The whole of the pieces, which comes at their end, as do the next four. In a
     /// complete response, `text` and `input` are what was asked for.
     text: Option<&'a RawValue>,
     transcript: Option<Str<'a>>,

@@ -33,7 +33,7 @@ pub(super) struct State {
     pub(super) is_done: bool,
 }
 
-/// What has been emitted of one text, and whether it has been repeated whole.
+/// The progress of one text: the part that has been emitted, and its repetition.
 #[derive(Debug, Default)]
 struct Text {
     emitted: Emitted,

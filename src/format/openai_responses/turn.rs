@@ -240,7 +240,7 @@ fn result(answer: &Answer<'_>) -> String {
     item.json()
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and its exit.
 fn shell(answer: &Answer<'_>) -> String {
     let code = if answer.is_error { "1" } else { "0" };
     let outcome = Draft::of(&[("type", "\"exit\""), ("exit_code", code)]);

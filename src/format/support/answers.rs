@@ -8,7 +8,7 @@ use crate::format::support::object::{Object, elements};
 use crate::format::turn::{Answer, Declaration};
 use crate::json;
 
-/// What a tool gave.
+/// The output of a tool.
 pub(crate) enum Given<'a> {
     Text(Cow<'a, str>),
     /// MCP's blocks of content.
