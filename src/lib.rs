@@ -166,6 +166,8 @@ pub mod frame;
 pub mod sink;
 pub mod tools;
 
+#[cfg(feature = "cli")]
+mod agent;
 mod assemble;
 #[cfg(feature = "cli")]
 mod cli;
@@ -177,6 +179,8 @@ mod io;
 mod json;
 mod pipeline;
 mod repeat;
+#[cfg(feature = "cli")]
+mod request;
 mod scan;
 #[cfg(feature = "cli")]
 mod status;

@@ -19,12 +19,14 @@ pub enum Outcome {
     Provider = 5,
     /// A limit of ours was hit.
     Limit = 6,
+    /// A tool failed, or the command that asks the model.
+    Tool = 7,
     /// Reading or writing failed.
     Io = 8,
 }
 
-/// The status of `--exit-code` for tool calls.
-const TOOL_CALLS: u8 = 10;
+/// The status of `--exit-code` for tool calls, and of `next` for a request that is to be sent.
+pub(crate) const TOOL_CALLS: u8 = 10;
 
 /// Outcomes from the worst on: of several, the first one counts.
 const ORDER: &[Outcome] = &[
@@ -33,6 +35,7 @@ const ORDER: &[Outcome] = &[
     Outcome::Provider,
     Outcome::Truncated,
     Outcome::Malformed,
+    Outcome::Tool,
     Outcome::Usage,
 ];
 

@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default)]
 pub struct Tools(HashMap<String, Value>);
 
+/// The members of a definition that may hold the schema of its arguments.
+pub(crate) const SCHEMAS: &[&str] =
+    &["parameters", "input_schema", "inputSchema", "parametersJsonSchema"];
+
 /// Why tool definitions can't be used.
 #[derive(Debug)]
 pub enum ToolsError {
@@ -121,8 +125,7 @@ impl Tools {
             }
         }
         if let Some(Value::String(name)) = object.get("name") {
-            let schemas = ["parameters", "input_schema", "inputSchema", "parametersJsonSchema"];
-            let schema = schemas.iter().find_map(|key| object.get(*key));
+            let schema = SCHEMAS.iter().find_map(|key| object.get(*key));
             self.0.insert(name.clone(), schema.cloned().unwrap_or_default());
             return;
         }

@@ -31,11 +31,13 @@ impl Logged {
         self.has_failed || (!self.choices.is_empty() && is_good())
     }
 
-    /// Passes an event on. After the end only remarks are.
+    /// Passes an event on. After the end only remarks are, and what an agent says between messages.
     pub(super) fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         let is_remark = matches!(event.kind, Kind::Warning(_) | Kind::ProviderEvent(_));
+        let is_agents =
+            matches!(event.kind, Kind::ToolStart(_) | Kind::ToolResult(_) | Kind::RunEnd(_));
         if self.is_over() && !is_remark {
-            return Ok(());
+            return if is_agents { emit(event) } else { Ok(()) };
         }
         match event.kind {
             Kind::Error(_) => {

@@ -6,24 +6,40 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Reading, StartIn};
+use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Reading, StartIn, Wire};
 use crate::dialect;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
 use crate::tools::Tools;
+
+impl Wire {
+    /// Returns the configuration of a pipeline that reads so, and has the defaults in all else.
+    pub fn config(&self) -> Config {
+        Config {
+            max_memory: self.max_memory.0,
+            framing: self.framing,
+            format: self.format,
+            dialect: self.dialect.unwrap_or_default(),
+            frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
+            assembly: AssemblerConfig {
+                strict: self.strict,
+                max_args: self.max_args.0,
+                max_depth: self.max_depth,
+                ..AssemblerConfig::default()
+            },
+            ..Config::default()
+        }
+    }
+}
 
 impl Reading {
     /// Returns the configuration of the pipeline, with the dialect and the tools read from their
     /// files. Follows all choices, unless one is asked for.
     pub fn config(&self) -> anyhow::Result<Config> {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
+        let wire = self.wire.config();
         Ok(Config {
-            repeat: true,
             turn: self.turn,
-            max_memory: self.max_memory.0,
-            framing: self.framing,
-            format: self.format,
-            dialect: self.dialect.unwrap_or_default(),
             start_in: self.start_in.map(|start| match start {
                 StartIn::Text => dialect::StartIn::Text,
                 StartIn::Reasoning => dialect::StartIn::Reasoning,
@@ -34,7 +50,6 @@ impl Reading {
                 AtEnd::Stop => dialect::AtEnd::Stop,
             },
             tools,
-            frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
             assembly: AssemblerConfig {
                 deltas: self.deltas || self.values,
                 choice: match self.choice {
@@ -42,12 +57,11 @@ impl Reading {
                     Some(ChoiceFilter::All) | None => None,
                 },
                 raw: self.raw,
-                strict: self.strict,
                 malformed_as_text: self.on_malformed == OnMalformed::Text,
-                max_args: self.max_args.0,
                 max_calls: self.max_calls,
-                max_depth: self.max_depth,
+                ..wire.assembly
             },
+            ..wire
         })
     }
 }

@@ -4,11 +4,16 @@
 mod config;
 mod value;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
+use crate::agent::Rules;
 use crate::dialect::Selection;
 use crate::format::Format;
 use crate::frame::Framing;
@@ -54,6 +59,12 @@ pub enum Command {
     Frames(Frames),
     /// What format this is, and why
     Detect(Detect),
+    /// The request that comes after an answer
+    Next(Next),
+    /// The loop: ask, run the tools, ask again
+    Agent(Agent),
+    /// What tools there are, as a request declares them
+    Tools(Tools),
     /// Every framing, wire format and dialect, or all of one
     Formats(Formats),
     /// JSON Schema of the event lines and of the summary
@@ -108,10 +119,6 @@ pub struct Classify {
 
 const CLASSIFY_EXAMPLES: &str = "\
 Examples:
-  The loop of an agent:
-    curl -sN URL -d @request.json | toolstream classify --exit-code > turn.json
-    case $? in 10) run_tools < turn.json ;; 0) jq -r .text turn.json ;; esac
-
   Many captures, eight at a time:
     toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'";
 
@@ -167,6 +174,192 @@ pub struct Formats {
     pub name: Option<String>,
 }
 
+/// `toolstream next`
+#[derive(Args, Debug)]
+#[command(after_long_help = NEXT_EXAMPLES)]
+pub struct Next {
+    /// How the answer is read.
+    #[command(flatten)]
+    pub wire: Wire,
+
+    /// Which choice to append when there are several
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub choice: u64,
+
+    /// The results of the calls: NDJSON or an array of id or index, output, is_error
+    ///
+    /// `-` is standard input; the answer is then FILE. By default the results are those of the
+    /// events that FILE holds.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "tools")]
+    pub results: Option<String>,
+
+    /// Where the request is written, and how tools are run.
+    #[command(flatten)]
+    pub running: Running,
+
+    /// Send the id of the answer in place of the conversation
+    ///
+    /// OpenAI's Responses and Gemini's Interactions keep it; the list then holds only what is new.
+    #[arg(long)]
+    pub by_id: bool,
+
+    /// Leave a forced tool_choice as it is
+    ///
+    /// By default it becomes auto, with a line on standard error: forced, a loop would never end.
+    #[arg(long)]
+    pub keep_choice: bool,
+
+    /// The request that was answered
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub request: String,
+
+    /// The answer, or its events; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<String>,
+}
+
+const NEXT_EXAMPLES: &str = "\
+Examples:
+  The loop of an agent, with tools that are executables in ./tools:
+    while
+        curl -sSN \"$URL\" -H @headers --json @request.json |
+            toolstream next --tools ./tools --approve auto -i request.json >> events.ndjson
+        [ $? = 10 ]
+    do :; done
+
+  With results of your own:
+    toolstream next --results results.ndjson request.json response.sse > next.json
+
+Exit status 10 says: send it. 0: the answer was final, and is appended.";
+
+/// `toolstream agent`
+#[derive(Args, Debug)]
+#[command(after_long_help = AGENT_EXAMPLES)]
+pub struct Agent {
+    /// How answers are read.
+    #[command(flatten)]
+    pub wire: Wire,
+
+    /// Where the request is written, and how tools are run.
+    #[command(flatten)]
+    pub running: Running,
+
+    /// The most rounds in which tools run
+    ///
+    /// One more answer may follow, for which calls are forbidden where the provider has a way to.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub max_rounds: u64,
+
+    /// The most tools to run in all; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub max_calls: u64,
+
+    /// How often a call may have the same result before the model is told; 0 is no limit
+    ///
+    /// Twice more, and the loop ends.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub max_repeats: u32,
+
+    /// The time of the whole run
+    #[arg(long, value_name = "SECONDS", value_parser = value::seconds)]
+    pub deadline: Option<Duration>,
+
+    /// How often COMMAND is run again, if it failed or its answer broke
+    ///
+    /// After 1 and 2 seconds and so on, or as long as the provider asks for in retry-after; never
+    /// once a tool of the round has run.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub retries: u32,
+
+    /// Begin a call when it is complete, before its message has ended
+    ///
+    /// For tools without side effects: the message may still fail. Those that have to be asked
+    /// about wait.
+    #[arg(long)]
+    pub eager: bool,
+
+    /// Keep each round's request and raw answer in this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub log: Option<PathBuf>,
+
+    /// The first request
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub request: String,
+
+    /// What asks the model: the request on its standard input, the answer on its standard output
+    #[arg(value_name = "COMMAND", last = true, required = true, num_args = 1.., value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+const AGENT_EXAMPLES: &str = "\
+Examples:
+  An agent; keys and addresses are curl's alone:
+    toolstream agent --tools ./tools ask.json -- curl -sSN \"$URL\" -H @headers --json @-
+
+Exit status: 0 final answer; 3 length, refusal, filter; 4, 5 the answer failed; 6 a limit;
+7 COMMAND failed.";
+
+/// `toolstream tools`
+#[derive(Args, Debug)]
+#[command(after_long_help = TOOLS_EXAMPLES)]
+pub struct Tools {
+    /// The provider whose form it is: `toolstream formats` lists them [default: MCP's]
+    #[arg(long = "for", value_name = "FORMAT", default_value = "auto", value_parser = value::format(), hide_possible_values = true, hide_default_value = true)]
+    pub form: Auto<Format>,
+
+    /// The directory of the tools
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
+const TOOLS_EXAMPLES: &str = "\
+Examples:
+  Put them into a request:
+    toolstream tools --for anthropic ./tools > tools.json
+    jq '.tools = input' ask.json tools.json";
+
+/// How tools are run, and where the request is written.
+#[derive(Args, Debug)]
+pub struct Running {
+    /// Run the calls: each tool is an executable in this directory
+    ///
+    /// A tool is named like its file, without an extension; NAME.json beside it declares it. The
+    /// arguments come on standard input as JSON; the result is what is written to standard output.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub tools: Option<PathBuf>,
+
+    /// Which calls may run: auto, ask, deny, or NAME=auto,NAME=ask,… [default: ask on a terminal,
+    /// else deny]
+    #[arg(long, value_name = "RULE")]
+    pub approve: Option<Rules>,
+
+    /// The time of one tool; 0 is no limit
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = value::seconds)]
+    pub timeout: Duration,
+
+    /// How many tools run at once
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: u16,
+
+    /// The most bytes of one result; 0 is no limit
+    ///
+    /// Head and tail are kept, with a note of what was left out between them.
+    #[arg(long, value_name = "SIZE", default_value = "64K", help_heading = LIMITS)]
+    pub max_output: Size,
+
+    /// A variable that tools see, beside PATH HOME LANG LC_* TZ TMPDIR TERM USER
+    #[arg(long, value_name = "NAME")]
+    pub env: Vec<String>,
+
+    /// Write the request into REQUEST, whole or not at all
+    #[arg(short, long, conflicts_with = "output")]
+    pub in_place: bool,
+
+    /// Write the request into this file, whole or not at all
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
 /// Where the text of a model begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StartIn {
@@ -198,9 +391,9 @@ pub enum OnMalformed {
 
 const LIMITS: &str = "Limits";
 
-/// The options of `parse` and `classify`.
+/// How a stream is read.
 #[derive(Args, Debug)]
-pub struct Reading {
+pub struct Wire {
     /// The wire format: `toolstream formats` lists them
     ///
     /// `text` is plain text. By default the format is found out; `toolstream detect` says which it
@@ -219,6 +412,36 @@ pub struct Reading {
     /// provider formats]
     #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
     pub dialect: Option<Selection>,
+
+    /// Make errors of warnings
+    #[arg(long)]
+    pub strict: bool,
+
+    /// The largest line, event or frame, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
+    pub max_event: Size,
+
+    /// The largest arguments of one call, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "64M", help_heading = LIMITS)]
+    pub max_args: Size,
+
+    /// How deeply JSON may be nested; 0 is no limit
+    ///
+    /// Calls inside text go no deeper than 128.
+    #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
+    pub max_depth: usize,
+
+    /// The most bytes that one message's summary, or its turn, may gather; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = LIMITS)]
+    pub max_memory: Size,
+}
+
+/// The options of `parse` and `classify`.
+#[derive(Args, Debug)]
+pub struct Reading {
+    /// How bytes are read.
+    #[command(flatten)]
+    pub wire: Wire,
 
     /// Tool definitions: types for untyped arguments, and names to trust
     ///
@@ -281,31 +504,9 @@ pub struct Reading {
     #[arg(long)]
     pub timing: bool,
 
-    /// Make errors of warnings
-    #[arg(long)]
-    pub strict: bool,
-
-    /// The largest line, event or frame, in bytes; 0 is no limit
-    #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
-    pub max_event: Size,
-
-    /// The largest arguments of one call, in bytes; 0 is no limit
-    #[arg(long, value_name = "SIZE", default_value = "64M", help_heading = LIMITS)]
-    pub max_args: Size,
-
     /// The most calls in one message; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
     pub max_calls: usize,
-
-    /// How deeply JSON may be nested; 0 is no limit
-    ///
-    /// Calls inside text go no deeper than 128.
-    #[arg(long, value_name = "N", default_value_t = crate::json::MAX_DEPTH, help_heading = LIMITS)]
-    pub max_depth: usize,
-
-    /// The most bytes that one message's summary, or its turn, may gather; 0 is no limit
-    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = LIMITS)]
-    pub max_memory: Size,
 
     /// What to read; `-`, or nothing, is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, action = ArgAction::Append)]

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, StyledStr, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -209,6 +210,12 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
     }
+}
+
+/// Parses a time in seconds, which may have a fraction.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::cli::Detect;
 use crate::commands::explain::describe;
-use crate::commands::{Inputs, Lost, conclude, shown};
+use crate::commands::{Inputs, conclude, lost, shown};
 use crate::detect;
 use crate::detect::Verdict;
 use crate::event::Code;
@@ -46,7 +46,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
         let text = describe(&look.verdict, file, args.json);
         out.write_all(format!("{separator}{text}").as_bytes())
             .and_then(|()| out.flush())
-            .map_err(Lost)?;
+            .map_err(lost)?;
         separator = if args.json { "" } else { "\n" };
     }
     Ok(status.code(false))

@@ -11,7 +11,7 @@ use crate::sink;
 use crate::sink::error_code;
 use crate::status::Status;
 
-use crate::commands::{Inputs, Lost, conclude, shown};
+use crate::commands::{Inputs, conclude, lost, shown};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
@@ -33,7 +33,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
             },
             offset: 0,
         };
-        let ended = pump(&mut input, &mut task, &progress).map_err(Lost)?;
+        let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
         if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
             die(signal);
         }

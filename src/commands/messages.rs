@@ -12,7 +12,7 @@ use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink, Values};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
-use crate::commands::{Inputs, Lost, conclude, shown};
+use crate::commands::{Inputs, conclude, lost, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let job = Job::new(&args.reading, Print::Events { join: args.reading.join })?;
@@ -25,8 +25,10 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         Some(ChoiceFilter::One(choice)) => choice,
         None => 0,
     };
-    let job =
-        Job::new(&args.reading, Print::Summary { choice, max_memory: args.reading.max_memory.0 })?;
+    let job = Job::new(
+        &args.reading,
+        Print::Summary { choice, max_memory: args.reading.wire.max_memory.0 },
+    )?;
     let status = match args.jobs {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
@@ -75,7 +77,7 @@ impl<'a> Job<'a> {
             let progress = Progress::new(shown(name), input.size());
             let report = self
                 .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
-                .map_err(Lost)?;
+                .map_err(lost)?;
             if let Some(signal) = report.signal {
                 die(signal);
             }
@@ -93,7 +95,7 @@ impl<'a> Job<'a> {
         stderr: &mut dyn Write,
         progress: &Progress,
     ) -> io::Result<Report> {
-        let mut status = Status::new(self.reading.strict);
+        let mut status = Status::new(self.reading.wire.strict);
         let label = self.inputs.label(name, self.reading.timing);
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);

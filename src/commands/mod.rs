@@ -1,25 +1,31 @@
 //! The commands, one a file, and what they share: naming, opening and ending inputs, and the error
 //! of output that cannot be written.
 
+mod agent;
 mod detect;
 mod explain;
 mod formats;
 mod frames;
 mod messages;
+mod next;
 mod parallel;
+mod tools;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fmt};
 
 use anyhow::bail;
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
+use signal_hook::consts::SIGPIPE;
 
 use crate::cli::{Cli, Command};
-use crate::io::{Ended, Input, Output, STANDARD_INPUT, Signals, report, report_lines, report_on};
+use crate::io::{
+    Ended, Input, Output, STANDARD_INPUT, Signals, die, report, report_lines, report_on,
+};
 use crate::sink::{Clock, Label, schema};
 use crate::status::{Outcome, Status};
 
@@ -47,6 +53,9 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Classify(args) => messages::classify(args),
         Command::Frames(args) => frames::frames(args),
         Command::Detect(args) => detect::detect(args),
+        Command::Next(args) => next::next(args),
+        Command::Agent(args) => agent::agent(args),
+        Command::Tools(args) => tools::tools(args),
         Command::Formats(args) => formats::formats(args),
         Command::Schema => print(&schema()),
         Command::Man => print(MAN),
@@ -60,7 +69,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
 
 /// Prints what `--help` or `--version` asked for, or reports what is wrong with the arguments.
 fn answer(error: clap::Error) -> anyhow::Result<u8> {
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         && env::args_os().len() < 2
         && !io::stdin().is_terminal()
     {
@@ -92,10 +101,10 @@ fn with_way_out(mut error: clap::Error) -> clap::Error {
     let word = context(ContextKind::InvalidSubcommand);
     let option = context(ContextKind::InvalidArg);
     let tip = match error.kind() {
-        ErrorKind::InvalidSubcommand if word == "-" || Path::new(&word).exists() => {
+        clap::error::ErrorKind::InvalidSubcommand if word == "-" || Path::new(&word).exists() => {
             format!("to read it: `toolstream parse {word}`")
         }
-        ErrorKind::UnknownArgument => match owners(&option).as_slice() {
+        clap::error::ErrorKind::UnknownArgument => match owners(&option).as_slice() {
             [] => return error,
             owners => format!(
                 "'{option}' is an option of `toolstream {}`",
@@ -123,7 +132,7 @@ fn owners(option: &str) -> Vec<String> {
 /// Prints a text that is known as a whole.
 fn print(text: &str) -> anyhow::Result<u8> {
     let mut out = Output::standard();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Lost)?;
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(lost)?;
     Ok(0)
 }
 
@@ -138,6 +147,15 @@ impl fmt::Display for Lost {
 }
 
 impl std::error::Error for Lost {}
+
+/// Returns the error of output that cannot be written. Does not return if its reader has left: the
+/// program dies by SIGPIPE, in silence.
+fn lost(error: io::Error) -> Lost {
+    match error.kind() {
+        ErrorKind::BrokenPipe => die(SIGPIPE),
+        _ => Lost(error),
+    }
+}
 
 /// The inputs of a command, in the order given.
 struct Inputs<'a> {

@@ -9,7 +9,7 @@ use std::thread;
 use crate::io::{Output, die};
 use crate::status::Status;
 
-use crate::commands::{Inputs, Lost};
+use crate::commands::{Inputs, lost};
 
 /// The result of one input, with its output.
 #[derive(Default)]
@@ -61,7 +61,7 @@ fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Re
         waiting.insert(at, result);
         while let Some(result) = waiting.remove(&due) {
             due += 1;
-            out.write_all(&result.out).and_then(|()| out.flush()).map_err(Lost)?;
+            out.write_all(&result.out).and_then(|()| out.flush()).map_err(lost)?;
             let _ = io::stderr().write_all(&result.stderr);
             status.add(result.status);
         }

@@ -104,6 +104,10 @@ pub enum Kind<'a> {
     Finish(Finish<'a>),
     /// A failure. The last line of a bad message.
     Error(Failure<'a>),
+    /// Agents only: a tool begins to run.
+    ToolStart(ToolCallStart<'a>),
+    /// Agents only: the loop has ended. The last line of its output.
+    RunEnd(RunEnd<'a>),
     /// Decoders only: the format's own end of the message was seen.
     End,
 }
@@ -124,7 +128,14 @@ impl<'a> Kind<'a> {
 
     /// True for an event of one choice, and not of the whole message.
     pub(crate) fn is_of_choice(&self) -> bool {
-        !matches!(self, Kind::Usage(_) | Kind::Error(_) | Kind::Warning(_) | Kind::ProviderEvent(_))
+        !matches!(
+            self,
+            Kind::Usage(_)
+                | Kind::Error(_)
+                | Kind::Warning(_)
+                | Kind::ProviderEvent(_)
+                | Kind::RunEnd(_)
+        )
     }
 
     /// Returns this delta with another text.
@@ -407,6 +418,19 @@ pub struct ToolResult<'a> {
     pub kind: Option<&'a str>,
     /// The executor of the tool, if not the caller.
     pub executor: Option<Executor>,
+    /// How the tool ran, if it was `agent` or `next` that ran it.
+    pub ran: Option<Ran>,
+}
+
+/// How a tool ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit status, unless a signal ended it.
+    pub exit: Option<i32>,
+    /// How long it ran, in milliseconds.
+    pub ms: u64,
+    /// How many bytes of its output were left out.
+    pub left_out: Option<u64>,
 }
 
 /// The output of a tool.
@@ -552,6 +576,47 @@ words! {
         /// A signal stopped the program.
         Interrupted = "interrupted",
     }
+}
+
+words! {
+    /// Why the loop of an agent ended.
+    pub enum EndReason {
+        /// The model gave its final answer.
+        FinalAnswer = "final_answer",
+        /// The model wanted more rounds of tools than `--max-rounds`.
+        MaxRounds = "max_rounds",
+        /// The model wanted more tools to be run than `--max-calls`.
+        MaxCalls = "max_calls",
+        /// The model made one call with one result again and again.
+        Repeats = "repeats",
+        /// The time of `--deadline` was over.
+        Deadline = "deadline",
+        /// The model ran out of tokens.
+        Length = "length",
+        /// The model refused.
+        Refusal = "refusal",
+        /// A filter stopped the model.
+        ContentFilter = "content_filter",
+        /// The answer ended in an error.
+        Error = "error",
+        /// The command that asks the model failed.
+        CommandFailed = "command_failed",
+        /// A signal stopped the program.
+        Interrupted = "interrupted",
+    }
+}
+
+/// The end of an agent's loop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunEnd<'a> {
+    /// Why.
+    pub reason: EndReason,
+    /// How many rounds there were: answers of the model.
+    pub rounds: u64,
+    /// How many tools were run.
+    pub calls: u64,
+    /// What all answers cost together.
+    pub usage: Option<Usage<'a>>,
 }
 
 /// A failure of a message or of the input.

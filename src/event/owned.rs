@@ -1,9 +1,10 @@
 //! Events that outlive the call that they came in.
 
 use crate::event::{
-    Arguments, Block, CallEnd, CallInput, CallPart, Code, Executor, Failure, Finish, FinishReason,
-    InvalidToolCall, Key, Kind, Output, ProviderEvent, Reason, Reasoning, Start, Text, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
+    FinishReason, InvalidToolCall, Key, Kind, Output, ProviderEvent, Ran, Reason, Reasoning,
+    RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
+    Usage, Warning, WarningCode,
 };
 
 /// Returns another text in place of each.
@@ -115,7 +116,7 @@ macro_rules! texts {
     )+};
 }
 
-texts! { bool u16 u64 Code Executor FinishReason Key Reason WarningCode }
+texts! { bool u16 u64 Code EndReason Executor FinishReason Key Ran Reason WarningCode }
 
 texts! {
     struct Start { format, framing, dialect, id, model, created, input_tokens, round, file }
@@ -128,7 +129,7 @@ texts! {
     struct ToolCallValue { index, path, value }
     struct ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
     struct InvalidToolCall { index, id, name, arguments_raw, reason, source }
-    struct ToolResult { id, name, output, is_error, kind, executor }
+    struct ToolResult { id, name, output, is_error, kind, executor, ran }
     struct Block { name, text, attributes }
     struct Warning { code, message, offset, index }
     struct ProviderEvent { event, data }
@@ -137,6 +138,7 @@ texts! {
         input_tokens, output_tokens, total_tokens, cached_input_tokens, cache_write_tokens,
         reasoning_tokens, raw
     }
+    struct RunEnd { reason, rounds, calls, usage }
     struct Finish { finish_reason, raw, stop_sequence, inferred, wants_tools }
     struct Failure { code, message, offset, provider_code, status, retryable, raw }
 }
@@ -148,7 +150,7 @@ texts! {
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error; End
+        Turn, Usage, Finish, Error, ToolStart, RunEnd; End
     }
 }
 

@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use crate::event::words::Word;
 use crate::event::{
-    Block, CallInput, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
-    ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
+    Kind, Output, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
+    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
@@ -74,6 +74,12 @@ struct Line<'a> {
     reason: Option<Str<'a>>,
     output: Option<&'a RawValue>,
     is_error: Option<bool>,
+    exit: Option<i32>,
+    ms: Option<u64>,
+    left_out: Option<u64>,
+    rounds: Option<u64>,
+    calls: Option<u64>,
+    usage: Option<Counts>,
     attributes: Option<&'a RawValue>,
     code: Option<Str<'a>>,
     message: Option<Str<'a>>,
@@ -96,6 +102,31 @@ struct Line<'a> {
     provider_code: Option<Str<'a>>,
     status: Option<u16>,
     retryable: Option<bool>,
+}
+
+/// The sum of what the messages of a run cost.
+#[derive(Clone, Copy, serde::Deserialize)]
+struct Counts {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    total_tokens: Option<u64>,
+    cached_input_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+impl From<Counts> for Usage<'_> {
+    fn from(counts: Counts) -> Self {
+        Usage {
+            input_tokens: counts.input_tokens,
+            output_tokens: counts.output_tokens,
+            total_tokens: counts.total_tokens,
+            cached_input_tokens: counts.cached_input_tokens,
+            cache_write_tokens: counts.cache_write_tokens,
+            reasoning_tokens: counts.reasoning_tokens,
+            raw: "",
+        }
+    }
 }
 
 payload!(Line);
@@ -187,6 +218,14 @@ impl Line<'_> {
                 is_error: self.is_error,
                 kind: self.own_kind.text(),
                 executor: variant::<Executor>(&self.executor),
+                ran: self.ms.map(|ms| Ran { exit: self.exit, ms, left_out: self.left_out }),
+            }),
+            "tool_start" => Kind::ToolStart(self.call_start()?),
+            "end" => Kind::RunEnd(RunEnd {
+                reason: variant::<EndReason>(&self.reason)?,
+                rounds: self.rounds?,
+                calls: self.calls?,
+                usage: self.usage.map(Usage::from),
             }),
             "block" => Kind::Block(Block {
                 name: self.name.or_empty(),

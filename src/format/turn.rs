@@ -14,6 +14,11 @@ use crate::frame::Frame;
 pub struct Request {
     /// The member that holds the conversation: `messages`, `input`, `contents`.
     pub list: &'static str,
+    /// What stands in the address that its requests are sent to, and in no other's.
+    pub endpoint: &'static str,
+    /// Members that tell its requests from those of others with the same list; none for the one
+    /// that most speak.
+    pub marks: &'static [&'static str],
     /// The member that takes the place of the conversation before, where a provider keeps it: the
     /// id of the last answer. The list then holds only what is new.
     pub by_id: Option<&'static str>,

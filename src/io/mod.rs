@@ -3,16 +3,20 @@
 //!
 //! What a filter must get right and `std` does not: reads that end at once when a signal comes
 //! ([`Signals`], [`Input`]); descriptors that do not block; output that a full disk or a reader that
-//! left would lose ([`Output`]); text on standard error that could harm a terminal or reveal a
+//! left would lose ([`Output`]); programs that are run, and what they leave behind
+//! (`children.rs`); text on standard error that could harm a terminal or reveal a
 //! credential ([`report()`]).
 
+mod children;
 mod input;
 mod output;
 mod progress;
 mod pump;
 mod report;
 mod signals;
+mod whole;
 
+pub(crate) use children::{Children, Exit, Happened, Pipe};
 pub(crate) use input::STANDARD_INPUT;
 pub use input::{Input, Read};
 pub use output::Output;
@@ -21,7 +25,8 @@ pub use pump::{Ended, Task, pump};
 pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
-pub(crate) use signals::die;
+pub(crate) use signals::{Woken, die, wait_for};
+pub(crate) use whole::write_whole;
 
 /// The size of one read or write, in bytes: the capacity of a pipe.
 const BLOCK: usize = 64 << 10;

@@ -5,9 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::stdio::stdout;
-use signal_hook::consts::SIGPIPE;
 
-use crate::io::{BLOCK, die};
+use crate::io::BLOCK;
 
 /// Buffers up to 64 KiB, and writes all of it or fails.
 pub struct Output<W = Standard> {
@@ -15,13 +14,13 @@ pub struct Output<W = Standard> {
     buffer: Vec<u8>,
 }
 
-/// Standard output without a buffer. Ends the process by SIGPIPE if the reader has left.
+/// Standard output without a buffer. That the reader has left is the error `BrokenPipe`, of which
+/// the program dies by SIGPIPE.
 pub struct Standard;
 
 impl Write for Standard {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::write(stdout(), bytes) {
-            Err(Errno::PIPE) => die(SIGPIPE),
             // The caller tries again once there is room.
             Err(Errno::AGAIN) => wait().and(Err(ErrorKind::WouldBlock.into())),
             written => Ok(written?),

@@ -7,7 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
@@ -54,6 +57,45 @@ impl Signals {
 
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.wakeup.get_read().as_fd()
+    }
+}
+
+/// What ended a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// There are bytes to be read, or the end.
+    Ready,
+    /// This signal came.
+    Signal(i32),
+    /// It is time.
+    Time,
+}
+
+/// Blocks until a descriptor can be read, a signal comes, or it is `time`.
+pub(crate) fn wait_for(
+    descriptor: impl AsFd,
+    signals: &Signals,
+    time: Option<Instant>,
+) -> io::Result<Woken> {
+    loop {
+        if let Some(signal) = signals.caught() {
+            return Ok(Woken::Signal(signal));
+        }
+        let now = Instant::now();
+        if time.is_some_and(|time| time <= now) {
+            return Ok(Woken::Time);
+        }
+        let left = time.map(|time| time - now + Duration::from_millis(1));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        let mut ready = [
+            PollFd::new(&descriptor, PollFlags::IN),
+            PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN),
+        ];
+        match poll(&mut ready, left.as_ref()) {
+            Ok(_) if !ready[0].revents().is_empty() => return Ok(Woken::Ready),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

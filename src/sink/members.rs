@@ -6,8 +6,8 @@
 use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
-    Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage,
-    Warning,
+    RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
+    Usage, Warning,
 };
 use crate::sink::VERSION;
 use crate::sink::line::Line;
@@ -209,6 +209,8 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Usage(_) => "usage",
         Kind::Finish(_) => "finish_reason",
         Kind::Error(_) => "error",
+        Kind::ToolStart(_) => "tool_start",
+        Kind::RunEnd(_) => "end",
         Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => return None,
     })
 }
@@ -233,6 +235,8 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Usage(it) => usage(it, to),
         Kind::Finish(it) => finish(it, to),
         Kind::Error(it) => failure(it, to),
+        Kind::ToolStart(it) => tool_call_start(it, to),
+        Kind::RunEnd(it) => run_end(it, to),
         Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => {}
     }
 }
@@ -378,6 +382,56 @@ pub(super) fn tool_result(result: &ToolResult<'_>, to: &mut impl Members) {
     );
     to.optional("kind", result.kind, "The provider's type of the result, if it is no plain one.");
     to.optional("executor", result.executor, EXECUTOR);
+    let ran = result.ran;
+    let exit = ran.and_then(|ran| ran.exit.and_then(|exit| u64::try_from(exit).ok()));
+    to.optional("exit", exit, "The exit status of the tool, if it was run and no signal ended it.");
+    to.optional("ms", ran.map(|ran| ran.ms), "How long the tool ran, in milliseconds.");
+    to.optional(
+        "left_out",
+        ran.and_then(|ran| ran.left_out),
+        "How many bytes of the tool's output were left out, where the result says so.",
+    );
+}
+
+fn run_end(end: &RunEnd<'_>, to: &mut impl Members) {
+    to.required("reason", end.reason, "Why the loop ended.");
+    to.required("rounds", end.rounds, "How many answers the model gave.");
+    to.required("calls", end.calls, "How many tools were run.");
+    to.optional("usage", end.usage.map(Counts), "What all answers cost together, in tokens.");
+}
+
+/// The counts of a usage, as an object.
+struct Counts<'a>(Usage<'a>);
+
+impl Counts<'_> {
+    fn members(&self) -> [(&'static str, Option<u64>); 6] {
+        let Counts(usage) = self;
+        [
+            ("input_tokens", usage.input_tokens),
+            ("output_tokens", usage.output_tokens),
+            ("total_tokens", usage.total_tokens),
+            ("cached_input_tokens", usage.cached_input_tokens),
+            ("cache_write_tokens", usage.cache_write_tokens),
+            ("reasoning_tokens", usage.reasoning_tokens),
+        ]
+    }
+}
+
+impl Value for Counts<'_> {
+    fn schema() -> String {
+        let count = <u64 as Value>::schema();
+        let names = Counts(Usage::default()).members();
+        let members = names.map(|(name, _)| format!("\"{name}\": {{{count}}}")).join(", ");
+        format!(
+            "\"type\": \"object\", \"properties\": {{{members}}}, \"additionalProperties\": false"
+        )
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.open_member(name);
+        self.members().into_iter().for_each(|(name, count)| line.maybe_number(name, count));
+        line.close();
+    }
 }
 
 fn block(block: &Block<'_>, to: &mut impl Members) {

@@ -1,9 +1,9 @@
 //! The JSON Schema of all lines, made of the members that the lines are made of.
 
 use crate::event::{
-    Block, CallInput, Code, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
-    ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    Block, CallInput, Code, EndReason, Failure, Finish, FinishReason, InvalidToolCall, Kind,
+    Output, ProviderEvent, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta,
+    ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
 use crate::sink::classify::{Ending, Gathered, Type};
@@ -57,6 +57,7 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
     };
     let warning = Warning { code: WarningCode::Malformed, message: "", offset: None, index: None };
     let delta = ToolCallDelta { index: 0, arguments: "", is_free: false };
+    let end = RunEnd { reason: EndReason::Interrupted, rounds: 0, calls: 0, usage: None };
     let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),
@@ -114,6 +115,12 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         (Kind::Usage(Usage::default()), "What the message cost, in tokens. Absent is not 0.", ""),
         (Kind::Finish(FINISH), "The last line of a good message.", ""),
         (Kind::Error(failure), "The last line of a bad message.", ""),
+        (
+            Kind::ToolStart(ToolCallStart { index: 0, id: "", name: "" }),
+            "A tool begins to run; only from `agent` and `next`.",
+            "",
+        ),
+        (Kind::RunEnd(end), "The last line of `agent`.", ""),
     ]
 }
 

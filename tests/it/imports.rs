@@ -30,12 +30,14 @@ const ROOMS: &[(&str, &[&str])] = &[
             "turns",
         ],
     ),
-    ("cli", &["assemble", "dialect", "format", "frame", "json", "pipeline", "tools"]),
+    ("request", &["event", "format", "json", "sink", "status"]),
+    ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
+    ("cli", &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "tools"]),
     (
         "commands",
         &[
-            "cli", "detect", "dialect", "event", "format", "frame", "io", "json", "pipeline",
-            "sink", "status",
+            "agent", "cli", "detect", "dialect", "event", "format", "frame", "io", "json",
+            "pipeline", "request", "sink", "status",
         ],
     ),
     ("main", &[]),

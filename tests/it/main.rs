@@ -5,6 +5,8 @@
 // the files are the fuzz targets' as well.
 #![allow(clippy::unwrap_used, clippy::string_slice, unreachable_pub)]
 
+/// The loop of an agent.
+mod agent;
 /// Memory on streams without end.
 mod bounds;
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
@@ -40,6 +42,8 @@ mod imports;
 /// A reader of JSON for what the program writes.
 #[path = "../cases/json.rs"]
 mod json;
+/// The request after an answer.
+mod next;
 /// Pipes, signals, and output that can't be written.
 mod pipes;
 /// The laws of the output, over random input.
@@ -52,6 +56,10 @@ mod repeat;
 #[path = "../cases/run.rs"]
 #[allow(dead_code)]
 mod run;
+/// Folders with a request, answers and tools.
+mod scene;
+/// README's agents, with curl.
+mod served;
 /// The shape of a message.
 #[path = "../cases/shape.rs"]
 #[allow(dead_code)]

@@ -108,6 +108,8 @@ fn every_event_is_shown() {
     let mut unseen: BTreeSet<_> =
         types.map(|row| row["$ref"].as_str().unwrap().replace("#/$defs/", "")).collect();
     assert!(unseen.contains("tool_call"), "{unseen:?}");
+    // What only an agent says is shown by its own tests.
+    unseen.retain(|kind| !["tool_start", "end"].contains(&kind.as_str()));
     for case in Case::all() {
         let answer = fs::read_to_string(case.path.with_extension("out")).unwrap();
         for line in answer.lines() {

@@ -13,6 +13,8 @@ use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    endpoint: "/messages",
+    marks: &["system", "anthropic_version"],
     by_id: None,
     turn: |_| Box::new(AnthropicTurn::default()),
     fit: |_, append| append,

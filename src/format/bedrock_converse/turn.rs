@@ -13,6 +13,8 @@ use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    endpoint: "/converse",
+    marks: &["inferenceConfig", "toolConfig", "modelId"],
     by_id: None,
     turn: |_| Box::new(ConverseTurn::default()),
     fit: |_, append| append,

@@ -8,6 +8,8 @@ use crate::format::turn::{Appended, Ending, Incomplete, Request, ToolChoice, Tur
 use crate::frame::Frame;
 
 pub(in crate::format) static REQUEST: Request = Request {
+    endpoint: "/v2/chat",
+    marks: &["documents", "safety_mode", "citation_options"],
     turn: |_| Box::new(CohereTurn::default()),
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],

@@ -15,6 +15,8 @@ use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
+    endpoint: "enerateContent",
+    marks: &[],
     by_id: None,
     turn: |choice| Box::new(GeminiTurn { choice, ..GeminiTurn::default() }),
     fit: |_, append| append,

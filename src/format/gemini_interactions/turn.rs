@@ -13,6 +13,8 @@ use crate::json;
 
 pub(super) static REQUEST: Request = Request {
     list: "input",
+    endpoint: "/interactions",
+    marks: &["generation_config", "agent", "previous_interaction_id"],
     by_id: Some("previous_interaction_id"),
     turn: |_| Box::new(InteractionsTurn::default()),
     fit: |_, append| append,

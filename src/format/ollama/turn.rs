@@ -9,6 +9,8 @@ use crate::json;
 
 pub(super) static REQUEST: Request = Request {
     list: "messages",
+    endpoint: "/api/chat",
+    marks: &["options", "keep_alive", "think"],
     by_id: None,
     turn: |_| Box::new(OllamaTurn::default()),
     fit: |_, append| append,

@@ -14,6 +14,8 @@ use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    endpoint: "/chat/completions",
+    marks: &[],
     by_id: None,
     turn: |choice| Box::new(ChatTurn { choice, ..ChatTurn::default() }),
     fit,

@@ -15,6 +15,8 @@ use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
+    endpoint: "/responses",
+    marks: &[],
     by_id: Some("previous_response_id"),
     turn: |_| Box::new(ResponsesTurn::default()),
     fit: |request, append| match Object::new(request).flag("store") {

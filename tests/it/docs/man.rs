@@ -70,7 +70,13 @@ fn synopsis(command: &Command) -> String {
         let options = if has_options { " [OPTIONS]" } else { "" };
         let files = command.get_positionals().map(|arg| match arg.get_id().as_str() {
             "files" => " [FILE]...".to_owned(),
-            other => format!(" {}", other.to_uppercase()),
+            "command" => " -- COMMAND [ARG]...".to_owned(),
+            _ => {
+                let name = arg.get_value_names().into_iter().flatten().next();
+                let name = name.map_or(arg.get_id().as_str(), |name| name.as_str());
+                let name = name.to_uppercase();
+                if arg.is_required_set() { format!(" {name}") } else { format!(" [{name}]") }
+            }
         });
         let rest: String = [options.to_owned()].into_iter().chain(files).collect();
         roff.text([bold(format!("toolstream {}", command.get_name())), roman(rest)]);

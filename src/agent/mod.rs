@@ -1,0 +1,19 @@
+//! The loop: ask the model, run the tools that it calls, ask again.
+//!
+//! COMMAND is run once a round and asks the model; this program opens no connection and knows no
+//! key. A round is written into the request once all of its results are there, so a crash loses a
+//! round at most and never leaves a call without an answer.
+
+mod answer;
+mod approval;
+mod clip;
+mod rounds;
+mod runner;
+mod stop;
+mod tools;
+
+pub(crate) use approval::{Approval, Rules};
+pub(crate) use rounds::{Loop, Rounds};
+pub(crate) use runner::{Runner, Running};
+pub(crate) use stop::Stop;
+pub(crate) use tools::Toolbox;

@@ -1,0 +1,382 @@
+//! The rounds, one after another, and the end.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use crate::agent::answer::Reader;
+use crate::agent::runner::Runner;
+use crate::agent::stop::Stop;
+use crate::event::{Code, EndReason, FinishReason, Kind, RunEnd, Usage};
+use crate::format::turn::{Declaration, Request};
+use crate::io::{Children, Happened, report, write_whole};
+use crate::pipeline::Config;
+use crate::request;
+use crate::request::{Body, Ending, Given, Growth, Message, Refused, Verdict};
+use crate::sink::Sink;
+use crate::status::Outcome;
+
+/// How often a provider may pause one after another.
+const MAX_PAUSES: u64 = 10;
+
+/// The number of COMMAND among the children.
+const COMMAND: u64 = 0;
+
+/// How the loop runs.
+pub(crate) struct Loop<'a> {
+    /// What asks the model, and its arguments.
+    pub(crate) command: &'a [OsString],
+    /// How answers are read.
+    pub(crate) config: Config,
+    /// The most rounds in which tools run.
+    pub(crate) max_rounds: u64,
+    /// How often COMMAND is run again.
+    pub(crate) retries: u32,
+    /// Begin calls before their message has ended.
+    pub(crate) eager: bool,
+    /// When the run is over.
+    pub(crate) deadline: Option<Instant>,
+    /// Where the request is written after each round.
+    pub(crate) save: Option<&'a Path>,
+    /// Where each round's request and answer are kept.
+    pub(crate) log: Option<PathBuf>,
+    /// What is declared to the model, if the request declares nothing.
+    pub(crate) declarations: Vec<Declaration>,
+}
+
+/// A run of the loop.
+pub(crate) struct Rounds<'a> {
+    options: &'a Loop<'a>,
+    body: Body,
+    /// The provider's row: of its request at first, then of its answers.
+    row: Option<&'static Request>,
+    runner: Runner<'a>,
+    children: Children<'a>,
+    out: &'a mut dyn Sink,
+    /// How many answers the model was asked for.
+    round: u64,
+    usage: Option<Usage<'static>>,
+    warnings: usize,
+}
+
+/// How a run ended, and what it counts as.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Why.
+    pub(crate) reason: EndReason,
+    /// What it counts as; nothing if it ended well.
+    pub(crate) outcome: Option<Outcome>,
+    /// The warnings in all answers.
+    pub(crate) warnings: usize,
+    /// The name of a tool that failed, if one has.
+    pub(crate) failed: Option<String>,
+    /// The signal to die by.
+    pub(crate) signal: Option<i32>,
+}
+
+impl Ended {
+    fn new(reason: EndReason, outcome: impl Into<Option<Outcome>>) -> Self {
+        let (outcome, warnings, failed, signal) = (outcome.into(), 0, None, None);
+        Ended { reason, outcome, warnings, failed, signal }
+    }
+}
+
+/// How COMMAND failed: a sentence for people.
+struct Failed(String);
+
+impl<'a> Rounds<'a> {
+    /// Returns a run that begins with this request.
+    pub(crate) fn new(
+        options: &'a Loop<'a>,
+        body: Body,
+        row: Option<&'static Request>,
+        runner: Runner<'a>,
+        children: Children<'a>,
+        out: &'a mut dyn Sink,
+    ) -> Self {
+        let (round, usage, warnings) = (0, None, 0);
+        Rounds { options, body, row, runner, children, out, round, usage, warnings }
+    }
+
+    /// Runs to the end, and emits it. Returns an error only if something can't be read or written.
+    pub(crate) fn run(mut self) -> Result<Ended, Stop> {
+        let ended = match self.rounds() {
+            Ok(ended) => ended,
+            Err(Stop::Signal(signal)) => {
+                Ended { signal: Some(signal), ..Ended::new(EndReason::Interrupted, None) }
+            }
+            Err(Stop::Deadline) => {
+                self.say("--deadline is over");
+                Ended::new(EndReason::Deadline, Outcome::Limit)
+            }
+            Err(stop) => return Err(stop),
+        };
+        self.children.stop().map_err(Stop::Failed)?;
+        let end = RunEnd {
+            reason: ended.reason,
+            rounds: self.round,
+            calls: self.runner.calls(),
+            usage: self.usage,
+        };
+        self.out.feed(Kind::RunEnd(end).into()).map_err(Stop::Lost)?;
+        self.out.finish().map_err(Stop::Lost)?;
+        let failed = self.runner.failed().map(str::to_owned);
+        Ok(Ended { warnings: self.warnings, failed, ..ended })
+    }
+
+    fn rounds(&mut self) -> Result<Ended, Stop> {
+        let (mut tool_rounds, mut pauses) = (0, 0);
+        loop {
+            self.round += 1;
+            let is_last = tool_rounds >= self.options.max_rounds;
+            let message = match self.ask(is_last)? {
+                Ok(message) => message,
+                Err(ended) => return Ok(ended),
+            };
+            self.warnings += message.warnings;
+            let verdict = match request::verdict(&message) {
+                Ok(verdict) => verdict,
+                Err(refused) => return Ok(self.refused(&message, refused)),
+            };
+            let row = match request::row(&self.body, &message) {
+                Ok(row) => row,
+                Err(refused) => return Ok(self.refused(&message, refused)),
+            };
+            self.row = Some(row);
+            let results = match verdict {
+                Verdict::Calls if is_last => {
+                    let why =
+                        "The call was not run: there are no more rounds. Answer without tools.";
+                    message.calls.iter().map(|_| Given::error(why)).collect()
+                }
+                Verdict::Calls => self.results(&message)?,
+                Verdict::Pause | Verdict::Final => Vec::new(),
+            };
+            let mut body = self.body.clone();
+            match request::grow(&mut body, row, &message, &results, Growth::default()) {
+                Ok(note) => note.iter().for_each(|note| self.say(note)),
+                Err(refused) => return Ok(self.refused(&message, refused)),
+            }
+            self.body = body;
+            self.save()?;
+            match verdict {
+                Verdict::Final if is_length(&message) => {
+                    self.say("the model ran out of tokens");
+                    return Ok(Ended::new(EndReason::Length, Outcome::Malformed));
+                }
+                Verdict::Final => return Ok(Ended::new(EndReason::FinalAnswer, None)),
+                Verdict::Pause if pauses == MAX_PAUSES => {
+                    self.say("the provider pauses again and again");
+                    return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
+                }
+                Verdict::Pause => pauses += 1,
+                Verdict::Calls if is_last => {
+                    let max = self.options.max_rounds;
+                    self.say(&format!("after --max-rounds {max}, the model still calls tools"));
+                    return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
+                }
+                Verdict::Calls => (tool_rounds, pauses) = (tool_rounds + 1, 0),
+            }
+            if let Some(reason) = self.runner.over() {
+                self.say(match reason {
+                    EndReason::Repeats => {
+                        "the model makes one call with one result again and again"
+                    }
+                    _ => "the model wants more tools to be run than --max-calls",
+                });
+                return Ok(Ended::new(reason, Outcome::Limit));
+            }
+        }
+    }
+
+    /// Runs the calls of a message, and returns their results in the order of the calls.
+    fn results(&mut self, message: &Message) -> Result<Vec<Given>, Stop> {
+        let Rounds { runner, children, out, options, .. } = self;
+        for call in &message.calls {
+            if !runner.knows(call) {
+                runner.admit(call, options.deadline, *out)?;
+            }
+        }
+        runner.run(children, options.deadline, *out)?;
+        out.flush().map_err(Stop::Lost)?;
+        Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
+    }
+
+    /// Asks the model, again if it has to. Returns a message that is whole, or how the run ends.
+    fn ask(&mut self, is_last: bool) -> Result<Result<Message, Ended>, Stop> {
+        let mut body = self.body.clone();
+        if let Some(row) = self.row {
+            request::declare(&mut body, row, &self.options.declarations);
+            if is_last {
+                request::forbid_calls(&mut body, row);
+            }
+        }
+        self.runner.begin(self.round);
+        let mut tries = 0;
+        loop {
+            let (message, failed, wait) = match self.answer(&body, is_last)? {
+                Ok(answered) => answered,
+                // It can't even be started.
+                Err(Failed(why)) => {
+                    self.say(&why);
+                    return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                }
+            };
+            let is_final = match message.ending {
+                Some(Ending::Finished(reason)) => reason != FinishReason::Error,
+                Some(Ending::Failed(_, retryable)) => retryable == Some(false),
+                None => false,
+            };
+            let is_broken = match message.ending {
+                Some(Ending::Failed(Code::Truncated, _) | Ending::Failed(_, Some(true))) => true,
+                _ => failed.is_some(),
+            };
+            if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
+                if let Some(Failed(why)) = &failed
+                    && !matches!(message.ending, Some(Ending::Finished(_)))
+                {
+                    self.say(why);
+                    if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
+                        return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                    }
+                }
+                return Ok(Ok(message));
+            }
+            let seconds = wait.unwrap_or(1 << tries.min(6));
+            tries += 1;
+            let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
+            self.say(&format!("{why}; again in {seconds} s ({tries} of {})", self.options.retries));
+            self.pause(Duration::from_secs(seconds))?;
+        }
+    }
+
+    /// Waits.
+    fn pause(&mut self, time: Duration) -> Result<(), Stop> {
+        let until = Instant::now().checked_add(time);
+        let deadline = self.options.deadline;
+        let is_over = deadline.is_some_and(|deadline| until.is_none_or(|until| deadline < until));
+        let time = if is_over { deadline } else { until };
+        match self.children.next(time).map_err(Stop::Failed)? {
+            Happened::Signal(signal) => Err(Stop::Signal(signal)),
+            _ if is_over => Err(Stop::Deadline),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs COMMAND once, and reads what it prints. Returns the message, how COMMAND failed, and
+    /// how many seconds the provider wants to be left alone; or why COMMAND can't be started.
+    #[expect(clippy::type_complexity, reason = "three parts of one answer, taken apart at once")]
+    fn answer(
+        &mut self,
+        body: &Body,
+        is_last: bool,
+    ) -> Result<Result<(Message, Option<Failed>, Option<u64>), Failed>, Stop> {
+        let Rounds { options, runner, children, out, round, usage, .. } = self;
+        let (deadline, is_eager) = (options.deadline, options.eager && !is_last);
+        let log = match &options.log {
+            Some(folder) => Some(keep(folder, *round, body).map_err(Stop::failed("--log"))?),
+            None => None,
+        };
+        let Some((program, arguments)) = options.command.split_first() else {
+            return Ok(Err(Failed("there is no COMMAND".into())));
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).env("TOOLSTREAM_ROUND", round.to_string());
+        let input = body.as_str().as_bytes().to_vec();
+        if let Err(error) = children.start(COMMAND, &mut command, input, None) {
+            return Ok(Err(Failed(format!("{}: {error}", program.display()))));
+        }
+        let mut reader = Reader::new(&options.config, *round, usage, log);
+        let status = loop {
+            match children.next(deadline).map_err(Stop::Failed)? {
+                Happened::Wrote { child: COMMAND, bytes, .. } if !reader.is_stopped() => {
+                    reader.feed(bytes, *out).map_err(Stop::Lost)?;
+                }
+                Happened::Wrote { child: COMMAND, .. } => {}
+                Happened::Wrote { child, pipe, bytes } => runner.wrote(child, pipe, bytes),
+                Happened::Ended { child: COMMAND, exit } => break exit.status,
+                Happened::Ended { child, exit } => {
+                    runner.ended(child, exit, *out)?;
+                    out.flush().map_err(Stop::Lost)?;
+                }
+                Happened::Signal(signal) => {
+                    reader.interrupt(*out).map_err(Stop::Lost)?;
+                    return Err(Stop::Signal(signal));
+                }
+                Happened::Time => {
+                    reader.finish(*out).map_err(Stop::Lost)?;
+                    return Err(Stop::Deadline);
+                }
+            }
+            for call in reader.fresh.drain(..) {
+                if is_eager && runner.is_eager(&call) {
+                    runner.admit(&call, deadline, *out)?;
+                }
+            }
+            runner.fill(children, *out)?;
+        };
+        reader.finish(*out).map_err(Stop::Lost)?;
+        out.flush().map_err(Stop::Lost)?;
+        let wait = reader.retry_after();
+        let message = std::mem::take(&mut reader.message);
+        Ok(Ok((message, failure(&program.display().to_string(), status), wait)))
+    }
+
+    /// Returns how a run ends whose message can't be appended.
+    fn refused(&self, message: &Message, refused: Refused) -> Ended {
+        if !refused.why.is_empty() {
+            self.say(&refused.why);
+        }
+        let reason = match message.ending {
+            Some(Ending::Finished(FinishReason::Refusal)) => EndReason::Refusal,
+            Some(Ending::Finished(FinishReason::ContentFilter)) => EndReason::ContentFilter,
+            _ if is_length(message) => EndReason::Length,
+            _ => EndReason::Error,
+        };
+        let outcome =
+            if reason == EndReason::Length { Outcome::Malformed } else { refused.outcome };
+        Ended::new(reason, outcome)
+    }
+
+    /// Writes the request so far.
+    fn save(&self) -> Result<(), Stop> {
+        let Some(path) = self.options.save else { return Ok(()) };
+        write_whole(path, self.body.as_str()).map_err(Stop::failed(path.display()))
+    }
+
+    /// Says something of this round on standard error.
+    fn say(&self, what: &str) {
+        report(&mut io::stderr(), &format!("round {}: {what}", self.round));
+    }
+}
+
+fn is_length(message: &Message) -> bool {
+    message.ending == Some(Ending::Finished(FinishReason::Length))
+}
+
+/// Returns how a program failed, if it did.
+fn failure(program: &str, status: ExitStatus) -> Option<Failed> {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(Failed(format!("{program} failed with exit status {code}"))),
+        (None, signal) => {
+            Some(Failed(format!("{program} was ended by signal {}", signal.unwrap_or_default())))
+        }
+    }
+}
+
+/// Keeps the request of a round, and returns where its answer is kept.
+fn keep(folder: &Path, round: u64, body: &Body) -> io::Result<Box<dyn Write>> {
+    fs::create_dir_all(folder)?;
+    let create = |name: String| -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600).open(folder.join(name))
+    };
+    create(format!("{round}.request.json"))?.write_all(body.as_str().as_bytes())?;
+    Ok(Box::new(create(format!("{round}.answer"))?))
+}

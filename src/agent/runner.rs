@@ -1,0 +1,403 @@
+//! The calls of a round: which of them run, at most so many at once, and what each comes to.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::agent::approval::{Approval, Rule};
+use crate::agent::clip::Clip;
+use crate::agent::stop::Stop;
+use crate::agent::tools::{Tool, Toolbox};
+use crate::event::{EndReason, Kind, Ran, ToolCallStart, ToolResult};
+use crate::io::{Children, Exit, Happened, Pipe};
+use crate::json;
+use crate::request::{Call, Given};
+use crate::sink::Sink;
+
+/// What tools see of the environment, beside what `--env` names. A `*` stands for any ending.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "LANG", "LC_*", "TZ", "TMPDIR", "TERM", "USER"];
+
+/// How much of standard error is told of a tool that failed, in bytes.
+const MAX_ERROR: usize = 4 << 10;
+
+/// The result of a tool that printed nothing: an empty one is refused by some providers.
+const NOTHING: &str = "(no output)";
+
+/// How many more repeats there may be once the model has been told.
+const LAST_REPEATS: u32 = 2;
+
+/// How tools are run.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    /// How long a tool may run.
+    pub(crate) timeout: Option<Duration>,
+    /// How many run at once.
+    pub(crate) jobs: usize,
+    /// The most bytes of a result; 0 is no limit.
+    pub(crate) max_output: usize,
+    /// The most tools that are run in all; 0 is no limit.
+    pub(crate) max_calls: u64,
+    /// How often a call may come to the same result before the model is told; 0 is no limit.
+    pub(crate) max_repeats: u32,
+    /// Variables that tools see beside the usual ones.
+    pub(crate) env: Vec<String>,
+}
+
+/// Runs calls, round by round.
+pub(crate) struct Runner<'a> {
+    tools: &'a Toolbox,
+    running: &'a Running,
+    approval: Approval<'a>,
+    round: u64,
+    waiting: VecDeque<Call>,
+    open: Vec<Open>,
+    results: BTreeMap<u64, Given>,
+    /// The number of the last child.
+    last: u64,
+    /// How many tools have been run.
+    calls: u64,
+    /// How many rounds each call with its result has come in.
+    repeats: HashMap<u64, u32>,
+    /// Those of this round.
+    fresh: HashSet<u64>,
+    /// Why no further round may follow.
+    over: Option<EndReason>,
+    /// The name of a tool that failed.
+    failed: Option<String>,
+}
+
+/// A tool that runs.
+struct Open {
+    number: u64,
+    call: Call,
+    output: Clip,
+    error: Clip,
+}
+
+impl<'a> Runner<'a> {
+    /// Returns a runner of these tools.
+    pub(crate) fn new(tools: &'a Toolbox, running: &'a Running, approval: Approval<'a>) -> Self {
+        Runner {
+            tools,
+            running,
+            approval,
+            round: 1,
+            waiting: VecDeque::new(),
+            open: Vec::new(),
+            results: BTreeMap::new(),
+            last: 0,
+            calls: 0,
+            repeats: HashMap::new(),
+            fresh: HashSet::new(),
+            over: None,
+            failed: None,
+        }
+    }
+
+    /// Begins a round: what is left of the last one is forgotten.
+    pub(crate) fn begin(&mut self, round: u64) {
+        self.round = round;
+        self.waiting.clear();
+        self.open.clear();
+        self.results.clear();
+        self.fresh.clear();
+    }
+
+    /// Returns how many tools have been run.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Returns why no further round may follow.
+    pub(crate) fn over(&self) -> Option<EndReason> {
+        self.over
+    }
+
+    /// Returns the name of a tool that failed, if one has.
+    pub(crate) fn failed(&self) -> Option<&str> {
+        self.failed.as_deref()
+    }
+
+    /// True if a call may begin before its message has ended: no one has to be asked.
+    pub(crate) fn is_eager(&self, call: &Call) -> bool {
+        self.approval.rule(&call.name) == Rule::Auto
+    }
+
+    /// True if a tool of this round has begun to run.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.open.is_empty() || !self.results.is_empty()
+    }
+
+    /// True if this call is waiting, runs or has its result.
+    pub(crate) fn knows(&self, call: &Call) -> bool {
+        let is_it = |other: &Call| other.index == call.index;
+        self.waiting.iter().chain(self.open.iter().map(|open| &open.call)).any(is_it)
+            || self.results.contains_key(&call.index)
+    }
+
+    /// Takes a call: it waits for its turn, or is answered at once if it must not run.
+    pub(crate) fn admit(
+        &mut self,
+        call: &Call,
+        deadline: Option<Instant>,
+        out: &mut dyn Sink,
+    ) -> Result<(), Stop> {
+        match self.refusal(call, deadline)? {
+            Some(given) => self.answer(call, given, None, out),
+            None => {
+                self.calls += 1;
+                self.waiting.push_back(call.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the result of a call that must not run.
+    fn refusal(&mut self, call: &Call, deadline: Option<Instant>) -> Result<Option<Given>, Stop> {
+        if let Some(correction) = call.correction() {
+            return Ok(Some(correction));
+        }
+        let Some(tool) = self.tools.get(&call.name) else {
+            let names: Vec<_> = self.tools.names().collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let name = json::quote_start(&call.name);
+            return Ok(Some(Given::error(format!(
+                "There is no tool of the name {name}. The tools are: {names}."
+            ))));
+        };
+        if !call.is_text
+            && let Some(places) = tool.misfit(&call.input)
+        {
+            return Ok(Some(Given::error(format!(
+                "The call was not run: its arguments do not fit the schema of the tool.\n{places}"
+            ))));
+        }
+        if self.running.max_calls != 0 && self.calls >= self.running.max_calls {
+            self.over = Some(EndReason::MaxCalls);
+            return Ok(Some(Given::error("The call was not run: too many tools have been run.")));
+        }
+        let why = self.approval.refusal(call, deadline)?;
+        Ok(why.map(|why| Given::error(format!("The call was not run: {why}."))))
+    }
+
+    /// Runs what waits, until every call has its result.
+    pub(crate) fn run(
+        &mut self,
+        children: &mut Children<'_>,
+        deadline: Option<Instant>,
+        out: &mut dyn Sink,
+    ) -> Result<(), Stop> {
+        loop {
+            self.fill(children, out)?;
+            if self.open.is_empty() {
+                return Ok(());
+            }
+            out.flush().map_err(Stop::Lost)?;
+            match children.next(deadline).map_err(Stop::Failed)? {
+                Happened::Wrote { child, pipe, bytes } => self.wrote(child, pipe, bytes),
+                Happened::Ended { child, exit } => self.ended(child, exit, out)?,
+                Happened::Signal(signal) => return Err(Stop::Signal(signal)),
+                Happened::Time => return Err(Stop::Deadline),
+            }
+        }
+    }
+
+    /// Starts as many tools as may run at once.
+    pub(crate) fn fill(
+        &mut self,
+        children: &mut Children<'_>,
+        out: &mut dyn Sink,
+    ) -> Result<(), Stop> {
+        while self.open.len() < self.running.jobs.max(1) {
+            let Some(call) = self.waiting.pop_front() else { return Ok(()) };
+            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let start = ToolCallStart { index: call.index, id: &call.id, name: &call.name };
+            out.feed(Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
+            let mut command = self.command(tool, &call);
+            let input = call.input.clone().into_bytes();
+            self.last += 1;
+            match children.start(self.last, &mut command, input, self.running.timeout) {
+                Ok(()) => self.open.push(Open {
+                    number: self.last,
+                    call,
+                    output: Clip::new(self.running.max_output),
+                    error: Clip::tail(MAX_ERROR),
+                }),
+                Err(error) => {
+                    let why = Given::error(format!("The tool could not be started: {error}."));
+                    self.failed = Some(call.name.clone());
+                    self.answer(&call, why, None, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&self, tool: &Tool, call: &Call) -> Command {
+        let mut command = Command::new(&tool.path);
+        command.arg0(&call.name).stderr(Stdio::piped()).env_clear();
+        let is_usual = |name: &str| {
+            ENVIRONMENT.iter().any(|usual| match usual.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == *usual,
+            })
+        };
+        for (name, value) in env::vars_os() {
+            let Some(known) = name.to_str() else { continue };
+            if is_usual(known) || self.running.env.iter().any(|other| other == known) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("TOOLSTREAM_TOOL", &call.name)
+            .env("TOOLSTREAM_CALL_ID", call.id.replace('\0', "\u{FFFD}"))
+            .env("TOOLSTREAM_ROUND", self.round.to_string());
+        command
+    }
+
+    /// Takes what a tool wrote.
+    pub(crate) fn wrote(&mut self, child: u64, pipe: Pipe, bytes: &[u8]) {
+        let open = self.open.iter_mut().find(|open| open.number == child);
+        match (open, pipe) {
+            (Some(open), Pipe::Output) => open.output.feed(bytes),
+            (Some(open), Pipe::Error) => open.error.feed(bytes),
+            (None, _) => {}
+        }
+    }
+
+    /// A tool has ended.
+    pub(crate) fn ended(&mut self, child: u64, exit: Exit, out: &mut dyn Sink) -> Result<(), Stop> {
+        let Some(at) = self.open.iter().position(|open| open.number == child) else {
+            return Ok(());
+        };
+        let Open { call, output, error, .. } = self.open.remove(at);
+        let output = output.finish();
+        let ran = Ran {
+            exit: exit.status.code(),
+            ms: u64::try_from(exit.took.as_millis()).unwrap_or(u64::MAX),
+            left_out: Some(output.left_out).filter(|left_out| *left_out > 0),
+        };
+        let why = match (exit.is_late, exit.status.code()) {
+            (true, _) => {
+                let timeout = self.running.timeout.unwrap_or_default().as_secs_f64();
+                Some(format!("The tool was stopped after {timeout} s."))
+            }
+            (false, Some(0)) => None,
+            (false, Some(code)) => Some(format!("The tool failed with exit status {code}.")),
+            (false, None) => {
+                let signal = exit.status.signal().unwrap_or_default();
+                Some(format!("The tool was ended by signal {signal}."))
+            }
+        };
+        let given = match why {
+            Some(why) => {
+                self.failed = Some(call.name.clone());
+                let parts = [why, error.finish().text, output.text];
+                let parts = parts.iter().map(|part| part.trim_end_matches('\n'));
+                let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
+                Given::error(parts.join("\n"))
+            }
+            None => result(output.text),
+        };
+        self.answer(&call, given, Some(ran), out)
+    }
+
+    /// Notes and emits the result of a call.
+    fn answer(
+        &mut self,
+        call: &Call,
+        mut given: Given,
+        ran: Option<Ran>,
+        out: &mut dyn Sink,
+    ) -> Result<(), Stop> {
+        self.count(call, &mut given);
+        let result = ToolResult {
+            id: &call.id,
+            name: Some(call.name.as_str()).filter(|name| !name.is_empty()),
+            output: given.output(),
+            is_error: given.is_error.then_some(true),
+            ran,
+            ..ToolResult::default()
+        };
+        out.feed(Kind::ToolResult(result).into()).map_err(Stop::Lost)?;
+        self.results.insert(call.index, given);
+        Ok(())
+    }
+
+    /// Counts the rounds in which a call came to this result, and says so if there are many.
+    fn count(&mut self, call: &Call, given: &mut Given) {
+        let max = self.running.max_repeats;
+        if max == 0 {
+            return;
+        }
+        let mut hasher = DefaultHasher::new();
+        (&call.name, &call.input, &given.output).hash(&mut hasher);
+        let key = hasher.finish();
+        let count = self.repeats.entry(key).or_default();
+        if self.fresh.insert(key) {
+            *count += 1;
+        }
+        if *count >= max && !given.is_json {
+            given.output.push_str(&format!(
+                "\n[This call has had the same result {count} times. Do something else.]"
+            ));
+        }
+        if *count >= max.saturating_add(LAST_REPEATS) {
+            self.over = Some(EndReason::Repeats);
+        }
+    }
+
+    /// Returns the result of a call of this round.
+    pub(crate) fn take(&mut self, call: &Call) -> Option<Given> {
+        self.results.remove(&call.index)
+    }
+}
+
+/// Returns what a tool's output is: a result as MCP has it, or text.
+fn result(output: String) -> Given {
+    if output.trim().is_empty() {
+        return Given { output: NOTHING.into(), ..Given::default() };
+    }
+    let json = output.trim();
+    let content = json::member(json, "content").filter(|_| json.starts_with('{'));
+    let is_content = content.is_some_and(|content| {
+        let blocks: Option<Vec<&serde_json::value::RawValue>> = serde_json::from_str(content).ok();
+        blocks.is_some_and(|blocks| {
+            blocks.iter().all(|block| json::member(block.get(), "type").is_some())
+        })
+    });
+    let is_error = is_content && json::member(json, "isError") == Some("true");
+    match is_content {
+        true => Given { output: json.into(), is_json: true, is_error, ..Given::default() },
+        false => Given { output, ..Given::default() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(output: &str, expected: &str, is_json: bool, is_error: bool) {
+        let given = result(output.into());
+        assert_eq!(
+            (given.output.as_str(), given.is_json, given.is_error),
+            (expected, is_json, is_error)
+        );
+    }
+
+    #[test]
+    fn results_of_mcp_are_told_from_text() {
+        check("18 degrees\n", "18 degrees\n", false, false);
+        check(" \n", NOTHING, false, false);
+        check("{\"content\": \"text\"}", "{\"content\": \"text\"}", false, false);
+        let whole = "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}";
+        check(&format!("{whole}\n"), whole, true, false);
+        let failed = "{\"isError\":true,\"content\":[]}";
+        check(failed, failed, true, true);
+        check("{\"content\":[1]}", "{\"content\":[1]}", false, false);
+    }
+}

@@ -1,0 +1,313 @@
+//! A directory of tools: the executables in it, and what the `.json` files beside them declare.
+//!
+//! The directory is read once. What a model says is only a key into the list, never a path.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use jsonschema::Validator;
+use rustix::fs::{Access, access};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::format::turn::Declaration;
+use crate::json;
+use crate::tools::SCHEMAS;
+
+/// The longest name of a tool, in characters: every provider takes that.
+const MAX_NAME: usize = 64;
+
+/// How many places where arguments do not fit are named to the model.
+const MAX_MISFITS: usize = 8;
+
+/// The schema of a tool that has none of its own.
+const ANY: &str = "{\"type\":\"object\"}";
+
+/// The tools of a directory, by their names.
+#[derive(Default)]
+pub(crate) struct Toolbox(BTreeMap<String, Tool>);
+
+/// An executable that a model may call.
+pub(crate) struct Tool {
+    /// The file, without links.
+    pub(crate) path: PathBuf,
+    /// What the model is told of it.
+    pub(crate) declaration: Declaration,
+    /// Checks arguments, if it has a schema.
+    validator: Option<Validator>,
+}
+
+impl Toolbox {
+    /// Reads a directory. Calls `note` with what is passed over: files that are not executable, and
+    /// other directories. Returns an error for what looks like a tool and can't be one.
+    pub(crate) fn read(folder: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
+        let name = || format!("--tools {}", folder.display());
+        is_safe(folder).with_context(name)?;
+        let mut paths = fs::read_dir(folder)
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+            .map(|mut paths: Vec<PathBuf>| {
+                paths.sort();
+                paths
+            })
+            .with_context(name)?;
+        let is_hidden = |path: &Path| {
+            path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
+        };
+        paths.retain(|path| !is_hidden(path));
+        let (declared, others): (Vec<_>, Vec<_>) =
+            paths.into_iter().partition(|path| path.extension() == Some("json".as_ref()));
+        let mut tools = Toolbox::default();
+        for path in others {
+            let Some((name, tool)) = executable(&path, note)? else { continue };
+            if let Some(other) = tools.0.insert(name.clone(), tool) {
+                bail!(
+                    "{}: {} is a tool of the name {name} as well: rename one of them",
+                    path.display(),
+                    other.path.display()
+                );
+            }
+        }
+        for path in declared {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let Some(tool) = tools.0.get_mut(&*name) else {
+                bail!(
+                    "{}: there is no executable {name} beside it: is it missing, or not \
+                     executable (`chmod +x`)?",
+                    path.display()
+                );
+            };
+            tool.declare(&path).with_context(|| path.display().to_string())?;
+        }
+        if tools.0.is_empty() {
+            bail!("{} holds no tool: an executable file (`chmod +x`)", folder.display());
+        }
+        Ok(tools)
+    }
+
+    /// Returns the tool of this name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
+        self.0.get(name)
+    }
+
+    /// Returns all names, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Returns what a request declares, in the order of the names.
+    pub(crate) fn declarations(&self) -> Vec<Declaration> {
+        self.0.values().map(|tool| tool.declaration.clone()).collect()
+    }
+}
+
+/// Returns the tool that a file is, and its name; nothing if it is no executable.
+fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<(String, Tool)>> {
+    let shown = path.display();
+    let target = fs::canonicalize(path)
+        .with_context(|| format!("{shown}: a link that leads nowhere; remove it, or mend it"))?;
+    let metadata = fs::metadata(&target).with_context(|| shown.to_string())?;
+    if metadata.is_dir() {
+        note(&format!("{shown} is a directory, not a tool"));
+        return Ok(None);
+    }
+    if !metadata.is_file() {
+        bail!("{shown} is not a regular file");
+    }
+    if access(&target, Access::EXEC_OK).is_err() {
+        note(&format!("{shown} is not executable: `chmod +x {shown}` makes it a tool"));
+        return Ok(None);
+    }
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.len() > MAX_NAME || !name.chars().all(is_word) {
+        bail!(
+            "{shown}: a tool's name has letters, digits, `_` and `-`, at most {MAX_NAME}: rename it"
+        );
+    }
+    is_safe(&target)?;
+    let declaration = Declaration { name: name.clone(), description: None, schema: ANY.to_owned() };
+    Ok(Some((name, Tool { path: target, declaration, validator: None })))
+}
+
+/// Fails if others may write a file or a directory: what is run would be theirs.
+fn is_safe(path: &Path) -> anyhow::Result<()> {
+    if fs::metadata(path)?.permissions().mode() & 0o002 != 0 {
+        let shown = path.display();
+        bail!("{shown} is writable by others: `chmod o-w {shown}` makes it safe to run");
+    }
+    Ok(())
+}
+
+impl Tool {
+    /// Reads what a file declares: MCP's, OpenAI's or Anthropic's shape, or a bare JSON Schema.
+    fn declare(&mut self, path: &Path) -> anyhow::Result<()> {
+        let text = fs::read_to_string(path)?;
+        let value: &RawValue = serde_json::from_str(&text).context("not JSON")?;
+        let json = json::member(value.get(), "function").unwrap_or(value.get());
+        if !json.starts_with('{') {
+            bail!("no JSON object");
+        }
+        let text = |key: &str| serde_json::from_str::<String>(json::member(json, key)?).ok();
+        let schema = SCHEMAS.iter().find_map(|key| json::member(json, key));
+        let is_declaration = schema.is_some()
+            || (text("name").is_some() && json::member(json, "properties").is_none());
+        if let Some(name) =
+            text("name").filter(|name| is_declaration && *name != self.declaration.name)
+        {
+            bail!(
+                "it declares {}, not {}: rename one of them",
+                json::quote(&name),
+                self.declaration.name
+            );
+        }
+        let schema = schema.unwrap_or(if is_declaration { ANY } else { json });
+        let parsed: Value = serde_json::from_str(schema)?;
+        let validator = jsonschema::validator_for(&parsed)
+            .map_err(|error| anyhow::anyhow!("its schema can't be used: {error}"))?;
+        self.declaration.description = text("description");
+        self.declaration.schema = schema.to_owned();
+        self.validator = Some(validator);
+        Ok(())
+    }
+
+    /// Returns where arguments do not fit the schema, one place a line; nothing if they fit.
+    pub(crate) fn misfit(&self, arguments: &str) -> Option<String> {
+        let validator = self.validator.as_ref()?;
+        // A call's arguments are valid JSON. What serde can't hold, as half a surrogate pair, is
+        // not checked.
+        let arguments: Value = serde_json::from_str(arguments).ok()?;
+        let places: Vec<String> = validator
+            .iter_errors(&arguments)
+            .take(MAX_MISFITS)
+            .map(|error| {
+                let at = error.instance_path().to_string();
+                let at = if at.is_empty() { "the arguments" } else { &at };
+                format!("{at}: {}", error.masked_with("this value"))
+            })
+            .collect();
+        Some(places.join("\n")).filter(|places| !places.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
+
+    /// A folder of executables.
+    fn folder(names: &[&str]) -> TempDir {
+        let folder = TempDir::new().unwrap();
+        for name in names {
+            write(&folder, name, "#!/bin/sh\n", 0o755);
+        }
+        folder
+    }
+
+    fn write(folder: &TempDir, name: &str, text: &str, mode: u32) {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn read(folder: &TempDir) -> (Result<Toolbox, String>, Vec<String>) {
+        let mut notes = Vec::new();
+        let tools = Toolbox::read(folder.path(), &mut |note| notes.push(note.to_owned()));
+        (tools.map_err(|error| format!("{error:#}")), notes)
+    }
+
+    #[track_caller]
+    fn check(folder: &TempDir, names: &[&str], noted: &[&str]) {
+        let (tools, notes) = read(folder);
+        assert_eq!(tools.unwrap().names().collect::<Vec<_>>(), names);
+        assert_eq!(notes.len(), noted.len(), "{notes:?}");
+        assert!(notes.iter().zip(noted).all(|(note, part)| note.contains(part)), "{notes:?}");
+    }
+
+    #[track_caller]
+    fn check_error(folder: &TempDir, parts: &[&str]) {
+        let error = read(folder).0.err().unwrap();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+
+    #[test]
+    fn tools_are_executables_without_their_extensions() {
+        let tools = folder(&["b.sh", "a", ".hidden"]);
+        write(&tools, "README.md", "", 0o644);
+        fs::create_dir(tools.path().join("lib")).unwrap();
+        symlink("b.sh", tools.path().join("c")).unwrap();
+        check(&tools, &["a", "b", "c"], &["README.md is not executable", "lib is a directory"]);
+    }
+
+    #[test]
+    fn what_cannot_be_a_tool_says_why() {
+        check_error(&folder(&[]), &["holds no tool"]);
+        check_error(&folder(&["a.sh", "a.py"]), &["a.py is a tool of the name a as well"]);
+        check_error(&folder(&["a b"]), &["a b: a tool's name has letters"]);
+        check_error(&folder(&["a.b.sh"]), &["rename it"]);
+        let tools = folder(&["a"]);
+        symlink("nowhere", tools.path().join("b")).unwrap();
+        check_error(&tools, &["b: a link that leads nowhere"]);
+        let tools = folder(&[]);
+        write(&tools, "a", "", 0o757);
+        check_error(&tools, &["a is writable by others", "chmod o-w"]);
+        let tools = folder(&["a"]);
+        fs::set_permissions(tools.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        check_error(&tools, &["is writable by others"]);
+        let tools = folder(&["a"]);
+        write(&tools, "b.json", "{}", 0o644);
+        check_error(&tools, &["b.json: there is no executable b"]);
+        write(&tools, "b", "", 0o644);
+        check_error(&tools, &["b.json: there is no executable b"]);
+    }
+
+    /// The declaration of a tool `f` by this file, and if an integer `n` fits it.
+    #[track_caller]
+    fn check_shape(json: &str, description: Option<&str>) {
+        let tools = folder(&["f"]);
+        write(&tools, "f.json", json, 0o644);
+        let tools = read(&tools).0.unwrap();
+        let tool = tools.get("f").unwrap();
+        assert_eq!(tool.declaration.description.as_deref(), description, "{json}");
+        assert!(tool.declaration.schema.starts_with("{\"type\""), "{json}");
+        assert_eq!(tool.misfit("{\"n\":1}"), None, "{json}");
+        let misfit = tool.misfit("{\"n\":\"secret\"}").unwrap();
+        assert!(misfit.starts_with("/n: ") && misfit.contains("integer"), "{misfit}");
+    }
+
+    #[test]
+    fn every_shape_of_declaration() {
+        let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+        check_shape(
+            &format!(r#"{{"name":"f","description":"d","inputSchema":{schema}}}"#),
+            Some("d"),
+        );
+        check_shape(&format!(r#"{{"description":"d","input_schema":{schema}}}"#), Some("d"));
+        check_shape(
+            &format!(
+                r#"{{"type":"function","function":{{"name":"f","description":"d","parameters":{schema}}}}}"#
+            ),
+            Some("d"),
+        );
+        check_shape(&format!(r#"{{"type":"function","name":"f","parameters":{schema}}}"#), None);
+        check_shape(schema, None);
+    }
+
+    #[test]
+    fn declarations_that_cannot_be_used() {
+        for (json, part) in [
+            ("{", "not JSON"),
+            ("[]", "no JSON object"),
+            (r#"{"name":"g","inputSchema":{}}"#, "it declares \"g\", not f"),
+            (r#"{"type":"text"}"#, "its schema can't be used"),
+            (r#"{"$ref":"http://localhost/x"}"#, "its schema can't be used"),
+        ] {
+            let tools = folder(&["f"]);
+            write(&tools, "f.json", json, 0o644);
+            check_error(&tools, &["f.json", part]);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `agent`: the loop.
+
+use std::io;
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
+use crate::cli::Agent;
+use crate::commands::lost;
+use crate::commands::next::{read_request, refuse, running, target};
+use crate::commands::tools::read_tools;
+use crate::io::{Children, Output, Signals, die, report};
+use crate::pipeline::Config;
+use crate::request;
+use crate::sink::{Label, Ndjson};
+use crate::status::Outcome;
+
+pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
+    let target = target(&args.running, &args.request);
+    let tools = read_tools(args.running.tools.as_deref())?;
+    let body = match read_request(&args.request)? {
+        Ok(body) => body,
+        Err(code) => return Ok(code),
+    };
+    let words = args.command.iter().filter_map(|word| word.to_str());
+    let row =
+        args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
+    if let Some(row) = row
+        && let Err(refused) = request::check_end(&body, row.list)
+    {
+        return Ok(refuse(&refused, &args.request));
+    }
+    let signals = Signals::listen()?;
+    let running = agent::Running {
+        max_calls: args.max_calls,
+        max_repeats: args.max_repeats,
+        ..running(&args.running)
+    };
+    let mut config = Config { turn: true, ..args.wire.config() };
+    config.assembly.choice = Some(0);
+    let options = Loop {
+        command: &args.command,
+        config,
+        max_rounds: args.max_rounds,
+        retries: args.retries,
+        eager: args.eager,
+        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+        save: target.as_deref(),
+        log: args.log.clone(),
+        declarations: tools.declarations(),
+    };
+    let rules = args.running.approve.clone().unwrap_or_default();
+    let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
+    let children = Children::new(&signals)?;
+    let mut out = Ndjson::new(Output::standard(), Label::default());
+    let ended = match Rounds::new(&options, body, row, runner, children, &mut out).run() {
+        Ok(ended) => ended,
+        Err(Stop::Lost(error)) => return Err(lost(error).into()),
+        Err(Stop::Failed(error)) => {
+            report(&mut io::stderr(), &error.to_string());
+            return Ok(Outcome::Io as u8);
+        }
+        Err(Stop::Signal(_) | Stop::Deadline) => None.context("the run ended by itself")?,
+    };
+    if let Some(signal) = ended.signal {
+        die(signal);
+    }
+    let mut code = ended.outcome.map_or(0, |outcome| outcome as u8);
+    if args.wire.strict && code == 0 {
+        if ended.warnings > 0 {
+            report(&mut io::stderr(), "there are warnings, and --strict");
+            code = Outcome::Malformed as u8;
+        } else if let Some(name) = &ended.failed {
+            report(&mut io::stderr(), &format!("the tool {name} failed, and --strict"));
+            code = Outcome::Tool as u8;
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,273 @@
+//! `next`: the request that comes after an answer.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read as _};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+
+use crate::agent::{self, Approval, Runner, Stop};
+use crate::cli::{Next, Running};
+use crate::commands::tools::read_tools;
+use crate::commands::{conclude, lost, print, shown};
+use crate::event::{Event, Kind, Pieces};
+use crate::io::{
+    Children, Input, Output, Progress, Signals, Task, die, pump, report, report_on, write_whole,
+};
+use crate::pipeline::{Config, Pipeline};
+use crate::request;
+use crate::request::{Body, Given, Growth, Message, Refused, Verdict};
+use crate::sink::{Label, Ndjson, Sink};
+use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
+
+pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
+    let file = args.file.as_deref().unwrap_or("-");
+    let results = args.results.as_deref();
+    if file == "-" && results == Some("-") {
+        bail!("standard input can't be the answer and the results: name a FILE");
+    }
+    if (file == "-" || results == Some("-")) && io::stdin().is_terminal() {
+        bail!("standard input is a terminal: name a FILE, or pipe the answer in");
+    }
+    let target = target(&args.running, &args.request);
+    let tools = read_tools(args.running.tools.as_deref())?;
+    let running = running(&args.running);
+    let signals = Signals::listen()?;
+    let mut body = match read_request(&args.request)? {
+        Ok(body) => body,
+        Err(code) => return Ok(code),
+    };
+    let given = results.map(read_results).transpose()?;
+    let mut out = Output::standard();
+    let mut sink: Box<dyn Sink> = match target {
+        Some(_) => Box::new(Ndjson::new(&mut out, Label::default())),
+        None => Box::new(Ndjson::new(io::sink(), Label::default())),
+    };
+    let mut status = Status::new(args.wire.strict);
+    let message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
+    let mut step = || -> anyhow::Result<Result<u8, Refused>> {
+        let verdict = match request::verdict(&message) {
+            Ok(verdict) => verdict,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let row = match request::row(&body, &message) {
+            Ok(row) => row,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if let Err(refused) = request::check_end(&body, row.list) {
+            return Ok(Err(refused));
+        }
+        let results = match &given {
+            None if args.running.tools.is_some() => {
+                let rules = args.running.approve.clone().unwrap_or_default();
+                let approval = Approval::new(&rules, &signals);
+                let runner = Runner::new(&tools, &running, approval);
+                Ok(run_tools(runner, &message, &signals, &mut *sink)?)
+            }
+            given => assigned(&message, given.as_deref().unwrap_or(&message.results)),
+        };
+        let growth = Growth { by_id: args.by_id, keep_choice: args.keep_choice };
+        let grown =
+            results.and_then(|results| request::grow(&mut body, row, &message, &results, growth));
+        match grown {
+            Ok(note) => note.iter().for_each(|note| report(&mut io::stderr(), note)),
+            Err(refused) => return Ok(Err(refused)),
+        }
+        if verdict != Verdict::Final {
+            request::declare(&mut body, row, &tools.declarations());
+        }
+        Ok(Ok(if verdict == Verdict::Final { 0 } else { TOOL_CALLS }))
+    };
+    let code = match step()? {
+        Ok(code) => code,
+        Err(refused) => return Ok(refuse(&refused, file)),
+    };
+    sink.finish().map_err(lost)?;
+    drop(sink);
+    if args.wire.strict && message.warnings > 0 {
+        report_on(&mut io::stderr(), shown(file), "there are warnings, and --strict", None);
+        return Ok(Outcome::Malformed as u8);
+    }
+    if status.code(false) == Outcome::Io as u8 {
+        return Ok(Outcome::Io as u8);
+    }
+    match &target {
+        Some(path) => match write_whole(path, body.as_str()) {
+            Ok(()) => Ok(code),
+            Err(error) => {
+                report_on(&mut io::stderr(), &path.display().to_string(), &error.to_string(), None);
+                Ok(Outcome::Io as u8)
+            }
+        },
+        None => print(body.as_str()).map(|_| code),
+    }
+}
+
+/// Reports why the request stands as it is, and returns the status to exit with.
+pub(super) fn refuse(refused: &Refused, name: &str) -> u8 {
+    if !refused.why.is_empty() {
+        report_on(&mut io::stderr(), shown(name), &refused.why, None);
+    }
+    refused.outcome as u8
+}
+
+/// Returns the file that the request is written into, if it is.
+pub(super) fn target(running: &Running, request: &str) -> Option<PathBuf> {
+    if running.in_place { Some(request.into()) } else { running.output.clone() }
+}
+
+/// Returns how tools are run, without limits of their number.
+pub(super) fn running(args: &Running) -> agent::Running {
+    agent::Running {
+        timeout: Some(args.timeout).filter(|timeout| !timeout.is_zero()),
+        jobs: args.jobs.into(),
+        max_output: args.max_output.0,
+        max_calls: 0,
+        max_repeats: 0,
+        env: args.env.clone(),
+    }
+}
+
+/// Reads a request, or reports what is wrong with it and returns the status to exit with.
+pub(super) fn read_request(path: &str) -> anyhow::Result<Result<Body, u8>> {
+    let bytes = fs::read(path).with_context(|| path.to_owned())?;
+    let body = match String::from_utf8(bytes) {
+        Ok(text) => Body::new(text),
+        Err(_) => Err("is not UTF-8".to_owned()),
+    };
+    Ok(body.map_err(|why| {
+        report_on(&mut io::stderr(), path, &format!("the request {why}"), None);
+        Outcome::Malformed as u8
+    }))
+}
+
+fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {
+    let name = || format!("--results {path}");
+    let mut text = String::new();
+    match path {
+        "-" => io::stdin().read_to_string(&mut text).map(|_| ()),
+        path => fs::read_to_string(path).map(|read| text = read),
+    }
+    .with_context(name)?;
+    request::read_results(&text).map_err(anyhow::Error::msg).with_context(name)
+}
+
+/// Returns the result of each call: one of those that are given, or what is wrong with the call.
+fn assigned(message: &Message, given: &[Given]) -> Result<Vec<Given>, Refused> {
+    let assigned = request::assign(&message.calls, given)?;
+    let missing = message.calls.iter().zip(&assigned);
+    let mut missing = missing
+        .filter(|(call, given)| given.is_none() && call.fault.is_none())
+        .map(|(call, _)| call)
+        .peekable();
+    if missing.peek().is_some() {
+        return Err(request::unanswered(missing));
+    }
+    let calls = message.calls.iter().zip(assigned);
+    Ok(calls.map(|(call, given)| given.or_else(|| call.correction()).unwrap_or_default()).collect())
+}
+
+/// Runs the calls of a message, and returns their results.
+fn run_tools(
+    mut runner: Runner<'_>,
+    message: &Message,
+    signals: &Signals,
+    out: &mut dyn Sink,
+) -> anyhow::Result<Vec<Given>> {
+    let mut children = Children::new(signals)?;
+    let mut run = || {
+        for call in &message.calls {
+            runner.admit(call, None, out)?;
+        }
+        runner.run(&mut children, None, out)?;
+        Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
+    };
+    let ran = run();
+    children.stop()?;
+    drop(children);
+    match ran {
+        Ok(results) => Ok(results),
+        Err(Stop::Signal(signal)) => die(signal),
+        Err(Stop::Lost(error)) => Err(lost(error).into()),
+        Err(Stop::Failed(error)) => Err(error.into()),
+        Err(Stop::Deadline) => bail!("there is no deadline"),
+    }
+}
+
+/// Reads the answer, and hands its events on.
+fn read_answer(
+    args: &Next,
+    file: &str,
+    signals: &Signals,
+    out: &mut dyn Sink,
+    status: &mut Status,
+) -> anyhow::Result<Message> {
+    let mut config = Config { turn: true, ..args.wire.config() };
+    config.assembly.choice = Some(args.choice);
+    let mut input = Input::open(file, signals).with_context(|| shown(file).to_owned())?;
+    let progress = Progress::new(shown(file), input.size());
+    let mut message = Message::default();
+    let both = Both { message: &mut message, out };
+    let mut task = Reader {
+        pipeline: Pipeline::new(&config),
+        sink: Witness::new(both, status, shown(file), progress.stderr()),
+    };
+    let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
+    drop(task);
+    if let Some(signal) = conclude(&ended, file, &mut io::stderr(), status) {
+        die(signal);
+    }
+    Ok(message)
+}
+
+/// Gathers the message, and passes its events on.
+struct Both<'b> {
+    message: &'b mut Message,
+    out: &'b mut dyn Sink,
+}
+
+impl Sink for Both<'_> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        self.message.feed(event)?;
+        match event.kind {
+            // It is in the request.
+            Kind::Turn(_) => Ok(()),
+            _ => self.out.feed(event),
+        }
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.out.feed_pieces(pieces)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+struct Reader<S> {
+    pipeline: Pipeline,
+    sink: S,
+}
+
+impl<S: Sink> Task for Reader<S> {
+    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.pipeline.feed(bytes, &mut self.sink)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.pipeline.finish(&mut self.sink)
+    }
+
+    fn interrupt(&mut self) -> io::Result<()> {
+        self.pipeline.interrupt(&mut self.sink)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.pipeline.is_stopped()
+    }
+}

@@ -1,0 +1,54 @@
+//! Files that are written whole or not at all.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a file by renaming one that is complete. The mode of a file that is there is kept; a new
+/// one is the user's alone. A device or a pipe is written to.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let old = fs::metadata(&target).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return fs::write(&target, text);
+    }
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .prefix(".toolstream-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    if let Some(old) = old {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_replaced_with_its_mode() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        write_whole(&path, "1").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let link = folder.path().join("b");
+        symlink("a", &link).unwrap();
+        write_whole(&link, "2").unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("2", 0o640));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_the_old() {
+        assert!(write_whole(Path::new("/nowhere/a"), "1").is_err());
+        write_whole(Path::new("/dev/null"), "1").unwrap();
+    }
+}

@@ -1,0 +1,273 @@
+//! A request grown by an answer and the results of its calls.
+
+use serde_json::value::RawValue;
+
+use crate::event::{Code, FinishReason};
+use crate::format;
+use crate::format::FORMATS;
+use crate::format::turn::{Answer, Declaration, Request};
+use crate::json;
+use crate::request::body::Body;
+use crate::request::message::{Call, Ending, Given, Message};
+use crate::status::Outcome;
+
+/// What becomes of a message that ended well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It has calls that have to be answered.
+    Calls,
+    /// The provider wants it back as it is.
+    Pause,
+    /// It is the final answer.
+    Final,
+}
+
+/// Why a request can't grow by an answer: the request stands as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    /// What it counts as.
+    pub(crate) outcome: Outcome,
+    /// A sentence for people; empty if it has been reported as an error of the message.
+    pub(crate) why: String,
+}
+
+impl Refused {
+    /// Returns a reason that lies in what was read.
+    pub(crate) fn malformed(why: impl Into<String>) -> Self {
+        Refused { outcome: Outcome::Malformed, why: why.into() }
+    }
+}
+
+/// How a request grows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growth {
+    /// Put the id of the answer in place of the conversation.
+    pub(crate) by_id: bool,
+    /// Leave a forced choice of tools as it is.
+    pub(crate) keep_choice: bool,
+}
+
+/// Returns what becomes of a message.
+pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
+    let reason = match message.ending {
+        Some(Ending::Finished(reason)) => reason,
+        Some(Ending::Failed(code, _)) => {
+            let outcome = match code {
+                Code::Provider => Outcome::Provider,
+                Code::Truncated => Outcome::Truncated,
+                Code::Limit => Outcome::Limit,
+                Code::Malformed | Code::Unrecognised | Code::Interrupted => Outcome::Malformed,
+            };
+            return Err(Refused { outcome, why: String::new() });
+        }
+        None => return Err(Refused::malformed("there is no message in the answer")),
+    };
+    match reason {
+        FinishReason::Error => Err(Refused { outcome: Outcome::Provider, why: String::new() }),
+        FinishReason::Refusal => Err(Refused::malformed("the model refused: nothing is appended")),
+        FinishReason::ContentFilter => {
+            Err(Refused::malformed("a filter stopped the model: nothing is appended"))
+        }
+        _ if message.turn.is_none() => Err(no_turn(message)),
+        _ if !message.calls.is_empty() => Ok(Verdict::Calls),
+        FinishReason::Pause => Ok(Verdict::Pause),
+        _ => Ok(Verdict::Final),
+    }
+}
+
+fn no_turn(message: &Message) -> Refused {
+    let has_requests = format::find(&message.format).is_some_and(|row| row.request.is_some());
+    let outcome = if has_requests { Outcome::Truncated } else { Outcome::Malformed };
+    let why = message.no_turn.as_deref().unwrap_or(
+        "the events hold no turn: `toolstream parse --turn` adds it, or give the raw answer",
+    );
+    Refused { outcome, why: format!("nothing can be appended: {why}") }
+}
+
+/// Returns the row of the provider whose answer a message is, if the request is one of its own.
+pub(crate) fn row(body: &Body, message: &Message) -> Result<&'static Request, Refused> {
+    let Some(row) = format::find(&message.format).and_then(|format| format.request) else {
+        return Err(Refused::malformed(format!(
+            "an answer in {} has no next request",
+            message.format
+        )));
+    };
+    match body.get(row.list) {
+        Some(list) if list != "null" => Ok(row),
+        _ => Err(Refused::malformed(format!(
+            "the answer is in {}, but the request has no `{}`: it belongs to another provider",
+            message.format, row.list
+        ))),
+    }
+}
+
+/// Returns the provider that a request is for: the one whose endpoint stands in a word of what
+/// sends it, or as far as its members say.
+pub(crate) fn guess<'w>(
+    body: &Body,
+    mut words: impl Iterator<Item = &'w str>,
+) -> Option<&'static Request> {
+    let has_list = |row: &&Request| body.get(row.list).is_some_and(|list| list != "null");
+    let rows = FORMATS.iter().filter_map(|format| format.request).filter(has_list);
+    let rows: Vec<&'static Request> = rows.collect();
+    let by_word = words.find_map(|word| rows.iter().find(|row| word.contains(row.endpoint)));
+    let is_marked = |row: &&&Request| row.marks.iter().any(|mark| body.get(mark).is_some());
+    let by_mark = || rows.iter().find(is_marked);
+    let usual = || rows.iter().find(|row| row.marks.is_empty());
+    by_word.or_else(by_mark).or_else(usual).copied()
+}
+
+/// Checks that an answer may follow the request: that its list ends in what a model answers to.
+pub(crate) fn check_end(body: &Body, list: &str) -> Result<(), Refused> {
+    let last = body.last(list).unwrap_or_default();
+    let role = json::member(last, "role").unwrap_or_default();
+    // A turn that the provider paused is answered by its continuation.
+    let is_paused = ["server_tool_use", "mcp_tool_use"].iter().any(|kind| last.contains(kind));
+    match role {
+        "\"assistant\"" | "\"model\"" if !is_paused => Err(Refused::malformed(format!(
+            "the last of `{list}` is the assistant's own: the answer has been appended already, or \
+             a user's message is missing"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Finds the result of each call: by its id, of two calls with one id in their order; else by its
+/// number. Returns an error for results of calls that nobody made, and for a second result.
+pub(crate) fn assign(calls: &[Call], results: &[Given]) -> Result<Vec<Option<Given>>, Refused> {
+    let mut assigned: Vec<Option<Given>> = vec![None; calls.len()];
+    for result in results {
+        let has_id = |call: &Call| result.id.as_ref().is_some_and(|id| *id == call.id);
+        let is_known = calls.iter().any(has_id);
+        let is_its = |call: &Call| match is_known {
+            true => has_id(call),
+            false => result.index == Some(call.index),
+        };
+        let named = match (&result.id, result.index) {
+            (Some(id), _) => format!("id {}", json::quote_start(id)),
+            (None, Some(index)) => format!("index {index}"),
+            (None, None) => {
+                return Err(Refused::malformed("a result has neither an id nor an index"));
+            }
+        };
+        let mut places = calls.iter().zip(&mut assigned).filter(|(call, _)| is_its(call));
+        match places.find(|(_, place)| place.is_none()) {
+            Some((_, place)) => *place = Some(result.clone()),
+            None if calls.iter().any(is_its) => {
+                return Err(Refused::malformed(format!(
+                    "there are two results of the call with {named}"
+                )));
+            }
+            None => {
+                let why = format!(
+                    "there is a result of a call with {named}, which the answer does not have"
+                );
+                return Err(Refused::malformed(why));
+            }
+        }
+    }
+    Ok(assigned)
+}
+
+/// Returns what is wrong if these calls have no results.
+pub(crate) fn unanswered<'a>(calls: impl Iterator<Item = &'a Call>) -> Refused {
+    let names: Vec<_> = calls.map(|call| format!("{} ({})", call.id, call.name)).collect();
+    Refused::malformed(format!(
+        "calls without results: {}; `--results FILE` has them, or `--tools DIR` runs them",
+        names.join(", ")
+    ))
+}
+
+/// Appends a message and the results of its calls, one for each. Returns what a user should know.
+pub(crate) fn grow(
+    body: &mut Body,
+    row: &Request,
+    message: &Message,
+    results: &[Given],
+    growth: Growth,
+) -> Result<Option<String>, Refused> {
+    let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
+    let append: Vec<&RawValue> = serde_json::from_str(append).unwrap_or_default();
+    let append = append.into_iter().map(|element| element.get().to_owned()).collect();
+    let append = (row.fit)(body.as_str(), append);
+    let calls = (row.calls)(&append);
+    if calls.len() != results.len() {
+        return Err(Refused::malformed(format!(
+            "the turn holds {} calls to answer, but {} were read",
+            calls.len(),
+            results.len()
+        )));
+    }
+    let answers = calls.iter().zip(results).map(|(call, result)| Answer {
+        call,
+        output: result.output(),
+        is_error: result.is_error,
+    });
+    let answers: Vec<_> = answers.collect();
+    let answered = if answers.is_empty() { Vec::new() } else { (row.results)(&answers) };
+    let is_set = |key: &str| body.get(key).is_some_and(|id| id != "null");
+    match (row.by_id, &message.id) {
+        (Some(key), Some(id)) if growth.by_id || is_set(key) => {
+            body.set(row.list, &format!("[{}]", answered.join(",")));
+            body.set(key, &json::quote(id));
+        }
+        (None, _) if growth.by_id => {
+            let why = format!("--by-id: {} keeps no conversation by its id", message.format);
+            return Err(Refused { outcome: Outcome::Usage, why });
+        }
+        _ if growth.by_id => {
+            return Err(Refused::malformed("--by-id: the answer has no id"));
+        }
+        _ => {
+            let whole = [append, answered].concat();
+            let first = |value: &str| match serde_json::from_str::<String>(value) {
+                Ok(text) => (row.user)(&text),
+                Err(_) => value.to_owned(),
+            };
+            body.append(row.list, &whole, first);
+        }
+    }
+    for (key, value) in json::members(set.as_deref().unwrap_or_default()) {
+        body.set(&key, value.get());
+    }
+    let is_answered = !results.is_empty();
+    Ok(if is_answered && !growth.keep_choice { relax(body, row) } else { None })
+}
+
+/// Leaves a forced choice of tools to the model. Forced, it would call tools for ever.
+fn relax(body: &mut Body, row: &Request) -> Option<String> {
+    let choice = row.choice?;
+    let path = choice.paths.iter().find(|path| body.get(path).is_some_and(choice.is_forced))?;
+    match choice.auto {
+        Some(auto) => body.set(path, auto),
+        None => body.remove(path),
+    }
+    Some(format!(
+        "{path} forced a call, and is {} in the next request: it would call tools for ever",
+        choice.auto.unwrap_or("gone")
+    ))
+}
+
+/// Forbids calls, where there is such a thing. Tools stay declared.
+pub(crate) fn forbid_calls(body: &mut Body, row: &Request) {
+    let Some(choice) = row.choice else { return };
+    let (Some(none), Some(first)) = (choice.none, choice.paths.first()) else { return };
+    if !has_tools(body, row) {
+        return;
+    }
+    let path = choice.paths.iter().find(|path| body.get(path).is_some()).unwrap_or(first);
+    body.set(path, none);
+}
+
+/// Declares tools, if the request declares none.
+pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) {
+    if !tools.is_empty() && !has_tools(body, row) {
+        let (member, value) = (row.tools)(tools);
+        body.set(member, &value);
+    }
+}
+
+fn has_tools(body: &Body, row: &Request) -> bool {
+    let (member, _) = (row.tools)(&[]);
+    body.get(member).is_some_and(|tools| !matches!(json::minify(tools).as_str(), "null" | "[]"))
+}

@@ -1,0 +1,191 @@
+//! A message, as far as the next request needs it.
+
+use std::io;
+
+use crate::event::{
+    CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, Usage, WarningCode,
+};
+use crate::json::Str;
+use crate::sink::Sink;
+
+/// Gathers the last message of an input.
+#[derive(Debug, Default)]
+pub(crate) struct Message {
+    /// The wire format's name; empty if there is no message.
+    pub(crate) format: String,
+    /// The provider's id of the message.
+    pub(crate) id: Option<String>,
+    /// The calls that the caller has to answer, in their order.
+    pub(crate) calls: Vec<Call>,
+    /// Results in the input, of the caller's calls.
+    pub(crate) results: Vec<Given>,
+    /// What the request has to hold of it: JSON of an array, and of an object.
+    pub(crate) turn: Option<(String, Option<String>)>,
+    /// Why there is no turn.
+    pub(crate) no_turn: Option<String>,
+    /// How it ended.
+    pub(crate) ending: Option<Ending>,
+    /// The warnings of the input.
+    pub(crate) warnings: usize,
+}
+
+/// A call that has to be answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// Its number among all calls of the message.
+    pub(crate) index: u64,
+    /// Its id in the events.
+    pub(crate) id: String,
+    /// The tool's name.
+    pub(crate) name: String,
+    /// The arguments' JSON, or free text; of a call that must not be run, what came.
+    pub(crate) input: String,
+    /// True if `input` is free text.
+    pub(crate) is_text: bool,
+    /// Why it must not be run.
+    pub(crate) fault: Option<Reason>,
+}
+
+/// How a message ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Well, with this reason.
+    Finished(FinishReason),
+    /// With an error: its code, and if the same request may succeed later.
+    Failed(Code, Option<bool>),
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The id of the call.
+    pub(crate) id: Option<String>,
+    /// The number of the call.
+    pub(crate) index: Option<u64>,
+    /// Text, or JSON.
+    pub(crate) output: String,
+    /// True if the output is JSON.
+    pub(crate) is_json: bool,
+    /// True if the tool failed.
+    pub(crate) is_error: bool,
+}
+
+impl Given {
+    /// Returns the result of a call that failed, or that was not run.
+    pub(crate) fn error(output: impl Into<String>) -> Self {
+        Given { output: output.into(), is_error: true, ..Given::default() }
+    }
+
+    /// Returns the result that is a text.
+    pub(crate) fn text(text: &str) -> Self {
+        Given { output: text.into(), ..Given::default() }
+    }
+
+    /// Returns the result that a JSON value is: text, if it is a string.
+    pub(crate) fn of(json: &str) -> Self {
+        match serde_json::from_str::<Str<'_>>(json) {
+            Ok(text) => Given::text(text.as_str()),
+            Err(_) => Given { output: json.into(), is_json: true, ..Given::default() },
+        }
+    }
+
+    /// Returns what the tool gave.
+    pub(crate) fn output(&self) -> Output<'_> {
+        if self.is_json { Output::Json(&self.output) } else { Output::Text(&self.output) }
+    }
+}
+
+impl Sink for Message {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        match event.kind {
+            Kind::Start(start) => {
+                let id = start.id.map(str::to_owned);
+                *self = Message { format: start.format.into(), id, ..Message::default() };
+            }
+            Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(Call {
+                index: call.index,
+                id: call.id.into(),
+                name: call.name.into(),
+                input: call.input.as_str().into(),
+                is_text: matches!(call.input, CallInput::Text(_)),
+                fault: None,
+            }),
+            Kind::InvalidToolCall(call)
+                if !matches!(call.reason, Reason::Truncated | Reason::NoName) =>
+            {
+                self.calls.push(Call {
+                    index: call.index,
+                    id: call.id.unwrap_or_default().into(),
+                    name: call.name.unwrap_or_default().into(),
+                    input: call.arguments_raw.into(),
+                    is_text: false,
+                    fault: Some(call.reason),
+                });
+            }
+            Kind::ToolResult(result) if result.executor.is_none() => self.results.push(Given {
+                id: Some(result.id.into()),
+                is_error: result.is_error == Some(true),
+                ..match result.output {
+                    Output::Text(text) => Given::text(text),
+                    Output::Json(json) => Given::of(json),
+                }
+            }),
+            Kind::Turn(Turn { append, set }) => {
+                self.turn = Some((append.into(), set.map(str::to_owned)));
+            }
+            Kind::Warning(warning) => {
+                self.warnings += 1;
+                if warning.code == WarningCode::NoTurn {
+                    self.no_turn = Some(warning.message.into());
+                }
+            }
+            Kind::Finish(finish) => {
+                self.calls.sort_by_key(|call| call.index);
+                self.ending = Some(Ending::Finished(finish.finish_reason));
+            }
+            Kind::Error(failure) => {
+                self.ending = Some(Ending::Failed(failure.code, failure.retryable));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Adds what a message cost to a sum: what one of them does not say is not in the sum.
+pub(crate) fn add_usage(sum: &mut Usage<'static>, usage: &Usage<'_>) {
+    let add = |sum: &mut Option<u64>, count: Option<u64>| {
+        if let Some(count) = count {
+            *sum = Some(sum.unwrap_or_default().saturating_add(count));
+        }
+    };
+    add(&mut sum.input_tokens, usage.input_tokens);
+    add(&mut sum.output_tokens, usage.output_tokens);
+    add(&mut sum.total_tokens, usage.total_tokens);
+    add(&mut sum.cached_input_tokens, usage.cached_input_tokens);
+    add(&mut sum.cache_write_tokens, usage.cache_write_tokens);
+    add(&mut sum.reasoning_tokens, usage.reasoning_tokens);
+}
+
+/// How much of a call that can't be read its answer repeats, in bytes.
+const MAX_REPEATED: usize = 4 << 10;
+
+impl Call {
+    /// Returns the answer to a call that must not be run: what is wrong with it, so that the model
+    /// can mend it. A call without a fault has none.
+    pub(crate) fn correction(&self) -> Option<Given> {
+        let what = match self.fault? {
+            Reason::Malformed | Reason::Truncated => "its arguments are not valid JSON",
+            Reason::NotObject => "its arguments are not a JSON object",
+            Reason::NoName => "it names no tool",
+            Reason::UnknownTool => "there is no tool of this name",
+            Reason::Conflict => "its parts contradict each other",
+            Reason::TooLarge => "its arguments are too large",
+            Reason::Schema => "its arguments do not fit the schema of the tool",
+        };
+        let end = self.input.floor_char_boundary(MAX_REPEATED);
+        let input = self.input.get(..end).unwrap_or_default();
+        let more = if end < self.input.len() { "…" } else { "" };
+        Some(Given::error(format!("The call was not run: {what}. It was: {input}{more}")))
+    }
+}

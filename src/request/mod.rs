@@ -1,0 +1,17 @@
+//! The next request: REQUEST's own bytes, grown by an answer and the results of its calls.
+//!
+//! [`Message`] gathers what the events say of the answer; [`verdict`] decides what becomes of it;
+//! [`grow`] splices. Knows nothing of providers but their rows, and runs nothing.
+
+mod body;
+mod grow;
+mod message;
+mod results;
+
+pub(crate) use body::Body;
+pub(crate) use grow::{
+    Growth, Refused, Verdict, assign, check_end, declare, forbid_calls, grow, guess, row,
+    unanswered, verdict,
+};
+pub(crate) use message::{Call, Ending, Given, Message, add_usage};
+pub(crate) use results::read as read_results;

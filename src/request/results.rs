@@ -1,0 +1,91 @@
+//! Results of tools that a caller gives: lines of NDJSON, or an array.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::request::message::Given;
+
+#[derive(Deserialize)]
+struct Row<'a> {
+    r#type: Option<String>,
+    id: Option<String>,
+    index: Option<u64>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    /// True or false, or what Bedrock calls them.
+    #[serde(borrow)]
+    is_error: Option<&'a RawValue>,
+}
+
+/// Reads results. Lines of other events are passed over. Returns what is wrong, with the number of
+/// the line or element.
+pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
+    let rows: Vec<(usize, &str)> = if text.trim_start().starts_with('[') {
+        let rows: Vec<&RawValue> =
+            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+        rows.into_iter().map(RawValue::get).enumerate().collect()
+    } else {
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).collect()
+    };
+    let mut results = Vec::new();
+    for (at, row) in rows {
+        let wrong = |what: &str| format!("result {}: {what}", at + 1);
+        let row: Row<'_> = serde_json::from_str(row).map_err(|error| wrong(&error.to_string()))?;
+        if row.r#type.is_some_and(|kind| kind != "tool_result") {
+            continue;
+        }
+        let output = row.output.ok_or_else(|| wrong("it has no `output`"))?.get();
+        results.push(Given {
+            id: row.id,
+            index: row.index,
+            is_error: row
+                .is_error
+                .is_some_and(|is_error| matches!(is_error.get(), "true" | "\"error\"")),
+            ..Given::of(output)
+        });
+    }
+    Ok(results)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[(Option<&str>, Option<u64>, &str, bool, bool)]) {
+        let results = read(text).unwrap();
+        let results: Vec<_> = results
+            .iter()
+            .map(|row| {
+                (row.id.as_deref(), row.index, row.output.as_str(), row.is_json, row.is_error)
+            })
+            .collect();
+        assert_eq!(results, expected, "{text}");
+    }
+
+    #[test]
+    fn lines_and_arrays() {
+        let expected =
+            [(Some("a"), None, "x\n", false, false), (None, Some(1), "{\"b\": 1.0}", true, true)];
+        check(
+            "{\"id\":\"a\",\"output\":\"x\\n\"}\n\n{\"index\":1,\"output\":{\"b\": 1.0},\"is_error\":true}\n",
+            &expected,
+        );
+        check(
+            " [{\"id\":\"a\",\"output\":\"x\\n\"},{\"index\":1,\"output\":{\"b\": 1.0},\"is_error\":true}]",
+            &expected,
+        );
+        check(
+            "{\"type\":\"text\",\"text\":\"t\"}\n{\"type\":\"tool_result\",\"id\":\"a\",\"output\":\"\"}",
+            &[(Some("a"), None, "", false, false)],
+        );
+        check("", &[]);
+    }
+
+    #[test]
+    fn what_is_no_result_is_named() {
+        assert!(read("{\"id\":\"a\"}").unwrap_err().starts_with("result 1: it has no `output`"));
+        assert!(read("{}\n{").unwrap_err().starts_with("result 1"));
+        assert!(read("[{]").unwrap_err().starts_with("not JSON"));
+    }
+}

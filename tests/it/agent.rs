@@ -1,0 +1,569 @@
+//! The loop: rounds, limits, tools, ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value, json};
+
+use crate::scene::{COMMAND, Run, Scene, calls, check_closed, chunk, says};
+
+/// A model that calls this tool once, and then answers.
+fn once(name: &str, arguments: &str) -> Scene {
+    Scene::new(&[calls(&[("call_a", name, arguments)]), says("Done.", "stop")])
+}
+
+/// The result of one call of the tool `t`, which is this line of shell.
+fn result(script: &str, args: &[&str]) -> (String, Run) {
+    let scene = once("t", "{\"a\":1}").tool("t", script);
+    let run = scene.agent(args);
+    run.check(0, "final_answer");
+    (scene.results().remove(0), run)
+}
+
+#[track_caller]
+fn check_result(script: &str, args: &[&str], expected: &str) {
+    assert_eq!(result(script, args).0, expected, "{script}");
+}
+
+#[test]
+fn a_run_from_the_question_to_the_answer() {
+    let scene = once("weather", "{\"city\": \"Oslo\"}").tool("weather.sh", "cat");
+    let run = scene.agent(&[]);
+    run.check(0, "final_answer");
+    let kinds = [
+        "start",
+        "tool_call",
+        "finish_reason",
+        "tool_start",
+        "tool_result",
+        "start",
+        "text",
+        "usage",
+        "finish_reason",
+        "end",
+    ];
+    assert_eq!(run.kinds(), kinds);
+    let rounds: Vec<_> = run.of("start").iter().map(|start| start["round"].as_u64()).collect();
+    assert_eq!(rounds, [Some(1), Some(2)]);
+    let result = run.of("tool_result")[0];
+    assert_eq!(
+        (&result["id"], &result["output"]),
+        (&json!("call_a"), &json!("{\"city\":\"Oslo\"}"))
+    );
+    assert_eq!((&result["exit"], result["ms"].is_u64()), (&json!(0), true));
+    let end = run.of("end")[0];
+    assert_eq!((&end["rounds"], &end["calls"]), (&json!(2), &json!(1)));
+    assert_eq!(end["usage"]["total_tokens"], 5);
+    let roles: Vec<_> = scene.messages().iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert!(
+        scene.read("request.json").starts_with("{\"model\": \"m\", \"messages\": [{\"role\": ")
+    );
+    // The tools were declared in what was sent, and not in what is kept.
+    assert_eq!(scene.json("sent-1.json")["tools"][0]["function"]["name"], "weather");
+}
+
+/// `parse` of what an agent prints prints the same lines, and `next` finds the results in them.
+#[test]
+fn what_an_agent_prints_is_read_again() {
+    let scene = once("t", "{}").tool("t", "echo a");
+    let run = scene.agent(&[]);
+    scene.write("log", &run.out);
+    let again = scene.run(&["parse", "log"]);
+    assert_eq!((again.code, again.out.as_str()), (Some(0), run.out.as_str()), "{}", again.err);
+    let answer = scene.run(&["parse", "--turn", "1.sse"]);
+    let result = "{\"type\":\"tool_result\",\"id\":\"call_a\",\"output\":\"mine\"}\n";
+    scene.write("events", &format!("{}{result}", answer.out));
+    scene.write("request.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    let run = scene.run(&["next", "-i", "request.json", "events"]);
+    assert_eq!((run.code, scene.results()), (Some(10), vec!["mine".to_owned()]), "{}", run.err);
+}
+
+/// A model that always calls is asked N + 1 times, and its calls are run N times.
+#[test]
+fn rounds_have_a_limit() {
+    for max in [0, 1, 2] {
+        let scene = Scene::new(&[calls(&[("call_a", "t", "{}")])])
+            .tool("t", "echo >> ran; echo $TOOLSTREAM_ROUND");
+        let run = scene.agent(&["--max-rounds", &max.to_string()]);
+        run.check(6, "max_rounds");
+        let count = fs::read_to_string(scene.path("ran")).unwrap_or_default().len();
+        assert_eq!((count, run.of("start").len()), (max, max + 1));
+        check_closed(&scene.json("request.json"));
+        let last = scene.json(&format!("sent-{}.json", max + 1));
+        assert_eq!(last["tool_choice"], "none");
+        assert!(max == 0 || scene.json(&format!("sent-{max}.json")).get("tool_choice").is_none());
+        assert!(run.err.contains(&format!("--max-rounds {max}")), "{}", run.err);
+    }
+}
+
+#[test]
+fn results_come_as_they_end_and_are_sent_in_the_order_of_the_calls() {
+    let call = |id, pause| (id, "t", pause);
+    let answer =
+        calls(&[call("a", "{\"s\":0.6}"), call("b", "{\"s\":0}"), call("c", "{\"s\":0.3}")]);
+    let script = "sleep $(sed 's/[^0-9.]//g'); echo $TOOLSTREAM_CALL_ID";
+    let scene = Scene::new(&[answer.clone(), says("Done.", "stop")]).tool("t", script);
+    let run = scene.agent(&[]);
+    let ids: Vec<_> = run.of("tool_result").iter().map(|line| line["id"].clone()).collect();
+    assert_eq!(ids, ["b", "c", "a"]);
+    assert_eq!(scene.results(), ["a\n", "b\n", "c\n"]);
+    let scene = Scene::new(&[answer, says("Done.", "stop")]).tool("t", script);
+    let run = scene.agent(&["-j", "1"]);
+    let ids: Vec<_> = run.of("tool_result").iter().map(|line| line["id"].clone()).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+}
+
+/// The pains 14 and 15: whatever happens to a call, it is answered, and the loop goes on.
+#[test]
+fn tools_that_fail_are_results() {
+    check_result(
+        "echo out; echo err >&2; exit 3",
+        &[],
+        "Error: The tool failed with exit status 3.\nerr\nout",
+    );
+    check_result("echo out; kill -9 $$", &[], "Error: The tool was ended by signal 9.\nout");
+    check_result("exit 1", &[], "Error: The tool failed with exit status 1.");
+    check_result("", &[], "(no output)");
+    check_result(
+        "printf 'a\\000b\\377'",
+        &[],
+        "a\u{FFFD}b\u{FFFD}\n[bytes that are no text were replaced]",
+    );
+    let (failed, run) = result("yes x | head -c 9999 >&2; exit 1", &[]);
+    assert!(failed.len() < 4300 && failed.contains("bytes left out"), "{}", failed.len());
+    assert_eq!(run.of("tool_result")[0]["is_error"], true);
+    let (_, run) = result("exit 1", &[]);
+    assert_eq!(run.code, Some(0));
+    let scene = once("t", "{}").tool("t", "exit 1");
+    let run = scene.agent(&["--strict"]);
+    assert_eq!(run.code, Some(7), "{}", run.err);
+    assert!(run.err.contains("the tool t failed"), "{}", run.err);
+}
+
+#[test]
+fn calls_that_cannot_run_are_results() {
+    let answer = calls(&[
+        ("a", "../t", "{}"),
+        ("b", "t", "{\"n\":\"x\"}"),
+        ("c", "t", "{\"n\":1]"),
+        ("d", "t", "[1]"),
+        ("e", "t", "{\"n\":1}"),
+    ]);
+    let scene = Scene::new(&[answer, says("Done.", "stop")]).tool("t", "echo ran");
+    scene.write("tools/t.json", "{\"properties\":{\"n\":{\"type\":\"integer\"}}}");
+    let run = scene.agent(&[]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let results = scene.results();
+    let parts = [
+        "There is no tool of the name \"../t\"",
+        "/n: ",
+        "not valid JSON",
+        "not a JSON object",
+        "ran",
+    ];
+    assert!(results.iter().zip(parts).all(|(result, part)| result.contains(part)), "{results:?}");
+    assert_eq!((results.len(), run.of("tool_start").len()), (5, 1));
+    check_closed(&scene.json("request.json"));
+}
+
+/// The pain 7: the group dies, and no grandchild holds the loop.
+#[test]
+fn tools_that_do_not_end() {
+    let begun = Instant::now();
+    let args = ["--timeout", "0.2"];
+    let (output, _) = result("echo a; sleep 60 | cat", &args);
+    assert_eq!(output, "Error: The tool was stopped after 0.2 s.\na");
+    let (output, _) = result("trap '' TERM; echo a; while :; do sleep 1; done", &args);
+    assert_eq!(output, "Error: The tool was stopped after 0.2 s.\na");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn what_a_tool_leaves_behind_is_killed() {
+    let (output, _) = result("sleep 61 & echo $!", &[]);
+    let pid = Pid::from_raw(output.trim().parse().unwrap()).unwrap();
+    // The killed process may not have been reaped yet.
+    let is_gone = || match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.contains(") Z "),
+        Err(_) => test_kill_process(pid).is_err(),
+    };
+    assert!((0..100).any(|_| is_gone() || {
+        thread::sleep(Duration::from_millis(20));
+        false
+    }));
+}
+
+/// The pain 8.
+#[test]
+fn floods_are_cut_while_they_are_read() {
+    let (output, run) = result("printf begin; yes | head -c 50000000; printf end", &[]);
+    assert!(output.starts_with("beginy\n") && output.ends_with("y\nend"), "{}", output.len());
+    assert!(output.len() < 66_000 && output.contains("bytes left out"), "{}", output.len());
+    assert_eq!(run.of("tool_result")[0]["left_out"], 50_000_008 - 65_536);
+    let (output, _) = result("printf aaaaaéééééé", &["--max-output", "8"]);
+    assert!(output.starts_with("aaaa\n[… 9 bytes") && output.ends_with("éé"), "{output}");
+}
+
+#[test]
+fn a_tool_need_not_read_its_arguments() {
+    let scene = once("t", &format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20))).tool("t", "echo a");
+    scene.agent(&[]).check(0, "final_answer");
+    assert_eq!(scene.results(), ["a\n"]);
+}
+
+/// The pains 9 and 10: nothing of the environment but what is allowed, no descriptors, no
+/// arguments.
+#[test]
+fn tools_see_what_they_are_given() {
+    let scene = once("t", "{}").tool("t", "echo $#; env | sort; ls /proc/self/fd | wc -l");
+    let args = scene.args(&["--env", "GIVEN"]);
+    // A descriptor that this program was given is not given on.
+    let shell = "exec 7< /dev/null; exec \"$@\"";
+    let mut outer = Command::new("sh");
+    outer.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_toolstream")]).args(&args);
+    outer.current_dir(scene.folder()).env("SECRET_KEY", "x").env("GIVEN", "y").env("LC_ALL", "C");
+    let run = Run::new(outer.stdin(Stdio::null()).output().unwrap());
+    run.check(0, "final_answer");
+    let output = scene.results().remove(0);
+    let lines: Vec<_> = output.lines().collect();
+    assert_eq!(lines[0], "0");
+    for line in [
+        "GIVEN=y",
+        "LC_ALL=C",
+        "TOOLSTREAM_CALL_ID=call_a",
+        "TOOLSTREAM_ROUND=1",
+        "TOOLSTREAM_TOOL=t",
+    ] {
+        assert!(lines.contains(&line), "{line}: {output}");
+    }
+    assert!(!output.contains("SECRET"), "{output}");
+    // Standard input, output and error, and the folder that ls reads.
+    assert_eq!(lines.last().unwrap().trim(), "4", "{output}");
+}
+
+/// The pain 5: the model is told first, and the loop ends later.
+#[test]
+fn repeats_are_told_and_end_the_loop() {
+    let scene = Scene::new(&[calls(&[("a", "t", "{}"), ("b", "t", "{}")])]).tool("t", "echo same");
+    let run = scene.agent(&[]);
+    run.check(6, "repeats");
+    let results = scene.results();
+    let told: Vec<_> = results.iter().map(|result| result.contains("same result")).collect();
+    // Two in a round are one repeat.
+    assert_eq!(told, [[false; 2], [false; 2], [true; 2], [true; 2], [true; 2]].concat());
+    check_closed(&scene.json("request.json"));
+    let scene = Scene::new(&[calls(&[("a", "t", "{}")])]).tool("t", "echo $TOOLSTREAM_ROUND");
+    scene.agent(&[]).check(6, "max_rounds");
+}
+
+/// The pain 4: a limit ends the loop.
+#[test]
+fn calls_have_a_limit() {
+    let scene =
+        Scene::new(&[calls(&[("a", "t", "{}"), ("b", "t", "{}")])]).tool("t", "echo >> ran");
+    let run = scene.agent(&["--max-calls", "3"]);
+    run.check(6, "max_calls");
+    assert_eq!((scene.read("ran").len(), run.of("start").len()), (3, 2));
+    assert!(scene.results().last().unwrap().contains("too many tools"));
+    check_closed(&scene.json("request.json"));
+}
+
+#[test]
+fn a_deadline_ends_tools_and_command() {
+    let begun = Instant::now();
+    let scene = once("t", "{}").tool("t", "sleep 60");
+    let old = scene.read("request.json");
+    scene.agent(&["--deadline", "0.5"]).check(6, "deadline");
+    assert_eq!(scene.read("request.json"), old);
+    let args = ["agent", "--deadline", "0.5", "request.json", "--", "sh", "-c", "sleep 60 | cat"];
+    scene.run(&args).check(6, "deadline");
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+/// The pain 17: COMMAND is run again, tools never are.
+#[test]
+fn command_is_tried_again() {
+    let fails = |what: &str, args: &[&str]| {
+        let scene = Scene::new(&[says("Done.", "stop")]);
+        let command = format!("if mkdir tried 2> /dev/null; then {what}; fi; cat 1.sse");
+        let first = ["agent", "-i", "request.json"];
+        let run = scene.run(&[&first[..], args, &["--", "sh", "-c", &command]].concat());
+        (run, scene)
+    };
+    for what in ["exit 7", "exit 0", "head -c 99 1.sse; exit 0"] {
+        let (run, scene) = fails(what, &[]);
+        assert_eq!(run.code, Some(0), "{what}: {}", run.err);
+        assert!(run.err.contains("again in 1 s (1 of 2)"), "{}", run.err);
+        assert_eq!(scene.messages().len(), 2);
+    }
+    let head = "printf 'HTTP/1.1 429 Busy\\r\\nretry-after: 0\\r\\n\\r\\n{\"error\":{\"message\":\"busy\"}}'; exit 0";
+    let (run, _) = fails(head, &[]);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.err.contains("again in 0 s"), "{}", run.err);
+    let (run, _) = fails("exit 7", &["--retries", "0"]);
+    run.check(7, "command_failed");
+}
+
+#[test]
+fn a_command_that_fails() {
+    let scene = Scene::new(&[]);
+    let old = scene.read("request.json");
+    let run = |command: &[&str]| {
+        let first = ["agent", "-i", "--retries", "0", "request.json", "--"];
+        let run = scene.run(&[&first[..], command].concat());
+        assert_eq!(scene.read("request.json"), old);
+        run
+    };
+    let missing = run(&["./no-such-program"]);
+    missing.check(7, "command_failed");
+    assert!(missing.err.contains("./no-such-program: "), "{}", missing.err);
+    run(&["sh", "-c", "exit 3"]).check(7, "command_failed");
+    run(&["sh", "-c", "kill -9 $$"]).check(7, "command_failed");
+    run(&["true"]).check(4, "error");
+    run(&["echo", "{\"error\":{\"message\":\"no\",\"code\":400}}"]).check(5, "error");
+    let denied =
+        run(&["sh", "-c", "echo '{\"error\":{\"message\":\"no\",\"code\":401}}'; exit 22"]);
+    denied.check(5, "error");
+}
+
+#[test]
+fn answers_that_end_a_run() {
+    for (reason, code, end) in [("length", 3, "length"), ("content_filter", 3, "content_filter")] {
+        let scene = Scene::new(&[says("Half", reason)]);
+        scene.agent_without_tools(&[]).check(code, end);
+        // What was cut may be gone on with; what was filtered is no part of the conversation.
+        assert_eq!(scene.messages().len(), if reason == "length" { 2 } else { 1 });
+    }
+    let refusal = chunk(json!({"role": "assistant", "refusal": "No."}), None);
+    let scene =
+        Scene::new(&[format!("{refusal}{}data: [DONE]\n\n", chunk(json!({}), Some("stop")))]);
+    let run = scene.agent_without_tools(&[]);
+    assert!([Some(0), Some(3)].contains(&run.code), "{}", run.err);
+}
+
+impl Scene {
+    fn agent_without_tools(&self, args: &[&str]) -> Run {
+        let first = ["agent", "-f", "openai-chat", "-i"];
+        self.run(&[&first[..], args, &["request.json", "--", "sh", "-c", COMMAND]].concat())
+    }
+}
+
+/// The pain 1.
+#[test]
+fn a_forced_choice_is_relaxed() {
+    let scene = once("t", "{}").tool("t", "echo a");
+    scene.write(
+        "request.json",
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"tool_choice\":\"required\"}",
+    );
+    let run = scene.agent(&[]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.err.contains("tool_choice forced a call"), "{}", run.err);
+    assert_eq!(scene.json("sent-1.json")["tool_choice"], "required");
+    assert_eq!(scene.json("sent-2.json")["tool_choice"], "auto");
+}
+
+/// The pain 12: without a terminal and a rule, nothing runs, and the model is told.
+#[test]
+fn what_no_one_approves_does_not_run() {
+    let scene = Scene::new(&[calls(&[("a", "t", "{}"), ("b", "u", "{}")]), says("Done.", "stop")]);
+    let scene = scene.tool("t", "echo ran").tool("u", "echo ran");
+    let rule =
+        ["agent", "-i", "--tools", "tools", "--approve", "deny,u=auto", "request.json", "--"];
+    scene.run(&[&rule[..], &["sh", "-c", COMMAND]].concat()).check(0, "final_answer");
+    assert_eq!(scene.results(), ["Error: The call was not run: no one has approved it.", "ran\n"]);
+}
+
+/// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.
+#[test]
+fn calls_are_approved_on_the_terminal() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return eprintln!("there is no script(1): nothing is tested");
+    }
+    let scene = Scene::new(&[
+        calls(&[("a", "t", "{\"p\":\"\u{202e}x\"}"), ("b", "t", "{\"p\":2}")]),
+        says("Done.", "stop"),
+    ]);
+    let scene = scene.tool("t", "echo ran >> ran; echo ran");
+    let agent = format!(
+        "{} agent -i --tools tools request.json -- sh -c 'cat > /dev/null; cat $TOOLSTREAM_ROUND.sse'",
+        env!("CARGO_BIN_EXE_toolstream")
+    );
+    let mut command = Command::new("script");
+    command.args(["-qec", &agent, "/dev/null"]).current_dir(scene.folder());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut seen = Vec::new();
+    let mut out = child.stdout.take().unwrap();
+    for answer in ["y\n", "\n"] {
+        let count = seen.len();
+        while !String::from_utf8_lossy(&seen[count..]).contains("[y/N]") {
+            let mut bytes = [0; 256];
+            let got = out.read(&mut bytes).unwrap();
+            assert!(got > 0, "{}", String::from_utf8_lossy(&seen));
+            seen.extend_from_slice(&bytes[..got]);
+        }
+        assert!(!scene.path("ran").exists());
+        std::io::Write::write_all(&mut stdin, answer.as_bytes()).unwrap();
+    }
+    out.read_to_end(&mut seen).unwrap();
+    child.wait().unwrap();
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(seen.contains("run t?") && seen.contains("p: \"\\u202ex\""), "{seen}");
+    assert_eq!(scene.results(), ["ran\n", "Error: The call was not run: the user has denied it."]);
+}
+
+#[test]
+fn rounds_are_kept_in_a_log() {
+    let scene = once("t", "{}").tool("t", "echo a");
+    scene.agent(&["--log", "log"]).check(0, "final_answer");
+    assert_eq!(scene.read("log/1.answer"), scene.read("1.sse"));
+    assert_eq!(scene.read("log/2.answer"), scene.read("2.sse"));
+    assert_eq!(scene.json("log/2.request.json"), scene.json("sent-2.json"));
+}
+
+/// With `--eager`, the answer goes on after its first call has run.
+#[test]
+fn eager_calls_run_before_their_message_ends() {
+    let answer = |what: &str| format!("data: {}\n\n", what.replace('\n', ""));
+    let begin = [
+        r#"{"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"t","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+    ];
+    let end = [
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":5}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let scene = Scene::new(&[]).tool("t", "echo > ran; echo a");
+    scene.write("begin", &begin.map(answer).concat());
+    scene.write("end", &end.map(answer).concat());
+    let last = [
+        begin[0],
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":5}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let text =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hi"}}"#;
+    let stop = r#"{"type":"content_block_stop","index":0}"#;
+    scene.write("last", &[last[0], text, stop, last[1], last[2]].map(answer).concat());
+    let command = "if [ $TOOLSTREAM_ROUND = 2 ]; then exec cat last; fi; cat begin; \
+                   for i in $(seq 500); do [ -e ran ] && break; sleep 0.02; done; cat end";
+    let args = ["agent", "-i", "--eager", "--tools", "tools", "--approve", "auto", "request.json"];
+    let run = scene.run(&[&args[..], &["--", "sh", "-c", command]].concat());
+    run.check(0, "final_answer");
+    let place = |kind: &str| run.kinds().iter().position(|got| *got == kind).unwrap();
+    assert!(place("tool_result") < place("finish_reason"), "{}", run.out);
+    assert_eq!(scene.messages()[2]["content"][0]["tool_use_id"], "toolu_1");
+}
+
+/// A run that is stopped by a signal while `line` is the last of its output.
+#[track_caller]
+fn check_interrupted(scene: &Scene, args: &[&str], kind: &str) {
+    let old = scene.read("request.json");
+    let mut child = scene.program(args).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let is_it = |line: &String| line.starts_with(&format!("{{\"type\":\"{kind}\""));
+    assert!(lines.by_ref().map(Result::unwrap).any(|line| is_it(&line)));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let rest: Vec<Value> =
+        lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert_eq!(rest.last().unwrap()["reason"], "interrupted");
+    assert_eq!(scene.read("request.json"), old);
+    let left = Command::new("pgrep").args(["-f", &scene.folder().display().to_string()]).output();
+    assert!(left.is_ok_and(|left| left.stdout.is_empty()), "a process is left");
+}
+
+#[test]
+fn an_interrupt_leaves_the_request_as_it_was() {
+    let scene = once("t", "{}");
+    let script = format!("exec sleep 60 {}", scene.folder().display());
+    let scene = scene.tool("t", &script.replace("sleep 60", "sh -c 'sleep 60; :'"));
+    check_interrupted(&scene, &scene.args(&[]), "tool_start");
+    let scene = Scene::new(&[]);
+    scene.write("half", &chunk(json!({"role": "assistant", "content": "Hi"}), None));
+    let command = format!("cat half; sh -c 'sleep 60; :' {}", scene.folder().display());
+    let args = ["agent", "-i", "request.json", "--", "sh", "-c", &command];
+    check_interrupted(&scene, &args, "text");
+}
+
+#[test]
+fn a_reader_that_leaves_ends_the_tools() {
+    let scene = once("t", "{}");
+    let script = format!("sleep 0.5; echo a; : {}", scene.folder().display());
+    let scene = scene.tool("t", &script);
+    let mut child = scene.program(&scene.args(&[])).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    drop(lines);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.signal(), output.stderr.as_slice()), (Some(13), &b""[..]));
+}
+
+/// Kills a run with 32 calls at once after some time: the request is whole and closed.
+fn killed(count: u64) {
+    let many: Vec<_> = (0..32).map(|at| format!("call_{at}")).collect();
+    let many: Vec<_> = many.iter().map(|id| (id.as_str(), "t", "{}")).collect();
+    let scene = Scene::new(&[calls(&many)]).tool("t", "echo $TOOLSTREAM_ROUND $TOOLSTREAM_CALL_ID");
+    for at in 0..count {
+        let args = scene.args(&["-j", "32", "--max-rounds", "50", "--max-calls", "0"]);
+        let mut child = scene.program(&args).stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(at * 7919 % 1500));
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait().unwrap();
+        check_closed(&scene.json("request.json"));
+        scene.write("request.json", "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}");
+    }
+}
+
+#[test]
+fn a_request_is_whole_whenever_the_run_is_killed() {
+    killed(5);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_request_is_whole_after_two_hundred_kills() {
+    killed(200);
+}
+
+/// No descriptor, no process and no memory is left behind by a round.
+#[test]
+#[ignore = "takes minutes"]
+fn a_thousand_rounds() {
+    let scene = Scene::new(&[calls(&[("a", "t", "{}")])]).tool("t", "echo $TOOLSTREAM_ROUND");
+    let args = scene.args(&["--max-rounds", "1000", "--max-calls", "0"]);
+    let mut child = scene.program(&args).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let status = |key: &str| {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap().to_owned();
+        line.trim_end_matches("kB").trim().parse::<usize>().unwrap()
+    };
+    let descriptors = || fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap().count();
+    let mut seen = Vec::new();
+    let mut last = Value::Null;
+    for line in lines {
+        last = serde_json::from_str(&line).unwrap();
+        if last["type"] == "start" && [100, 900].contains(&last["round"].as_u64().unwrap()) {
+            seen.push((descriptors(), status("VmRSS:")));
+        }
+    }
+    assert_eq!(
+        (last["reason"].as_str(), last["rounds"].as_u64()),
+        (Some("max_rounds"), Some(1001))
+    );
+    assert!(seen[1].0 <= seen[0].0 + 1, "{seen:?}");
+    // The request itself has grown by some 150 KB.
+    assert!(seen[1].1 <= seen[0].1 + 4096, "{seen:?}");
+    child.wait().unwrap();
+}
