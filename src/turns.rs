@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::io;
 
 use crate::event::owned::Owned;
-use crate::event::{Event, FinishReason, Kind, Pieces, Turn, Usage, Warning, WarningCode};
+use crate::event::{Event, Finish, FinishReason, Kind, Pieces, Turn, Usage, Warning, WarningCode};
 use crate::format;
 use crate::format::turn;
 use crate::format::turn::{Appended, Ending, Incomplete, Invalid};
@@ -103,7 +103,8 @@ impl Message {
     }
 
     /// Returns the turn of a message that ended well.
-    fn finish(self, finish_reason: FinishReason) -> Result<Appended, Incomplete> {
+    fn finish(self, finish: &Finish<'_>) -> Result<Appended, Incomplete> {
+        let Finish { finish_reason, wants_tools, .. } = *finish;
         let why = match finish_reason {
             FinishReason::Error => "the provider gave an error as its finish reason",
             FinishReason::Refusal => "the model refused",
@@ -117,7 +118,8 @@ impl Message {
         if finish_reason.is_failure() {
             return Err(Incomplete(why.into()));
         }
-        let appended = builder.finish(&Ending { finish_reason, invalid: self.invalid })?;
+        let appended =
+            builder.finish(&Ending { finish_reason, wants_tools, invalid: self.invalid })?;
         let is_empty = appended.append.is_empty();
         if is_empty { Err(Incomplete(why.into())) } else { Ok(appended) }
     }
@@ -183,7 +185,7 @@ impl Sink for Tap<'_> {
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
         {
-            self.turn(message.finish(finish.finish_reason), event.choice)?;
+            self.turn(message.finish(&finish), event.choice)?;
         }
         let usage = self.turns.usage.borrow_mut().take();
         if let Some(usage) = usage {

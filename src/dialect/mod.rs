@@ -44,6 +44,7 @@ mod leak;
 pub(crate) mod load;
 pub(crate) mod machine;
 mod markup;
+mod results;
 pub(crate) mod rows;
 pub(crate) mod spec;
 pub(crate) mod table;
@@ -52,9 +53,10 @@ pub use error::DialectError;
 pub use load::load;
 pub use markup::AtEnd;
 pub(crate) use markup::Markup;
+pub use results::TextResult;
 pub use spec::{
-    Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Role, Section, StartIn, Tag,
-    TagRole, Untyped, Word, Words,
+    Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Results, Role, Section, StartIn,
+    Tag, TagRole, Untyped, Word, Words,
 };
 pub use table::{DIALECTS, Selection, choose, find};
 

@@ -49,6 +49,9 @@ pub struct Dialect {
     /// Patterns of markers without a meaning, which are dropped from the text.
     #[serde(default, deserialize_with = "leak::texts")]
     pub drops: Words,
+    /// The form that the results of its calls take in the next message.
+    #[serde(default)]
+    pub results: Results,
 }
 
 impl Dialect {
@@ -64,6 +67,7 @@ impl Dialect {
         sections: &[],
         calls: &[],
         drops: &[],
+        results: Results::NEW,
     };
 
     /// Returns the markers that open its tags, regions, sections and calls.
@@ -73,6 +77,44 @@ impl Dialect {
         let sections = self.sections.iter().map(|section| section.open);
         let patterns = regions.chain(sections).chain(self.calls.iter().map(|call| call.open));
         tags.chain(patterns.map(str::to_owned))
+    }
+}
+
+/// The form of results: words as they stand in the text, with `{id}` and `{name}` of the call, and
+/// its `{output}`, or as a JSON string `{json}`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Results {
+    /// The beginning, before the first one.
+    #[serde(deserialize_with = "leak::text")]
+    pub open: Word,
+    /// One result.
+    #[serde(deserialize_with = "leak::text")]
+    pub each: Word,
+    /// The result of a tool that failed; as any other if it is empty.
+    #[serde(deserialize_with = "leak::text")]
+    pub error: Word,
+    /// What stands between two of them.
+    #[serde(deserialize_with = "leak::text")]
+    pub between: Word,
+    /// The end, after the last one.
+    #[serde(deserialize_with = "leak::text")]
+    pub close: Word,
+}
+
+impl Results {
+    /// The form that most models know.
+    pub const NEW: Results = Results::of("<tool_response>\n{output}\n</tool_response>");
+
+    /// Results with nothing around them all, a line each.
+    pub const fn of(each: Word) -> Results {
+        Results { open: "", each, error: "", between: "\n", close: "" }
+    }
+}
+
+impl Default for Results {
+    fn default() -> Self {
+        Results::NEW
     }
 }
 

@@ -55,6 +55,8 @@ pub trait Turn {
 pub struct Ending {
     /// Why the model stopped.
     pub finish_reason: FinishReason,
+    /// True if the caller has calls to run.
+    pub wants_tools: bool,
     /// The calls that must not be run, in the order of their indexes.
     pub invalid: Vec<Invalid>,
 }

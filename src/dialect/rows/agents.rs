@@ -1,6 +1,6 @@
 //! What agents prompt for: code, a tag for each tool, labelled lines.
 
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results, Role};
 
 pub(crate) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -11,6 +11,7 @@ pub(crate) static CODE: Dialect = Dialect {
         Call::raw("<execute_bash>{nl}", "{nl}</execute_bash>", "execute_bash", "code"),
         Call::raw("<execute_ipython>{nl}", "{nl}</execute_ipython>", "execute_ipython", "code"),
     ],
+    results: Results::of("Observation:\n{output}"),
     ..Dialect::EMPTY
 };
 
@@ -24,6 +25,7 @@ pub(crate) static CLINE: Dialect = Dialect {
         narrated: true,
         ..Call::parameters("<{name}>", "</{name}>", "<{key}>{nl}", "{nl}</{key}>")
     }],
+    results: Results::of("[{name}] Result:\n{output}"),
     ..Dialect::EMPTY
 };
 
@@ -58,6 +60,7 @@ pub(crate) static REACT: Dialect = Dialect {
         Call::raw("{line}Action:{sp}{name}{sp}\nAction Input:{sp}", "\n", "", "input"),
     ],
     drops: &["{line}Final Answer:{sp}"],
+    results: Results::of("Observation: {output}"),
     ..Dialect::EMPTY
 };
 

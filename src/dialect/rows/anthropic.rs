@@ -1,7 +1,7 @@
 //! `<function_calls>` with `<invoke>` and `<parameter>`, plain or with a
 //! namespace before each tag, and the form of 2023 with a tag for each key.
 
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Results, Role, Section};
 
 const THINKING: Region = Region {
     open: "<{ns}thinking>{nl}",
@@ -13,6 +13,14 @@ const THINKING: Region = Region {
 
 const SECTION: Section =
     Section { narrated: true, ..Section::new("<{ns}function_calls>", "</{ns}function_calls>") };
+
+const FUNCTION_RESULTS: Results = Results {
+    open: "<function_results>\n",
+    each: "<result>\n<tool_name>{name}</tool_name>\n<stdout>\n{output}\n</stdout>\n</result>",
+    error: "<error>\n{output}\n</error>",
+    between: "\n",
+    close: "\n</function_results>",
+};
 
 pub(crate) static XML: Dialect = Dialect {
     name: "anthropic_xml",
@@ -31,6 +39,7 @@ pub(crate) static XML: Dialect = Dialect {
         }),
         ..Call::NEW
     }],
+    results: FUNCTION_RESULTS,
     ..Dialect::EMPTY
 };
 
@@ -49,5 +58,6 @@ pub(crate) static LEGACY: Dialect = Dialect {
         }),
         ..Call::NEW
     }],
+    results: FUNCTION_RESULTS,
     ..Dialect::EMPTY
 };

@@ -2,7 +2,7 @@
 //! built like it.
 
 use crate::dialect::spec::{
-    Body, Call, Dialect, Ends, Envelope, Parameters, Region, Role, Section, Untyped,
+    Body, Call, Dialect, Ends, Envelope, Parameters, Region, Results, Role, Section, Untyped,
 };
 
 pub(crate) static HARMONY: Dialect = Dialect {
@@ -28,6 +28,9 @@ pub(crate) static HARMONY: Dialect = Dialect {
         "<|return|>",
         "<|call|>",
     ],
+    results: Results::of(
+        "<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{output}<|end|>",
+    ),
     ..Dialect::EMPTY
 };
 

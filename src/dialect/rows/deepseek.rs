@@ -2,9 +2,14 @@
 //! (DSML) from V3.2 on. GigaChat 3.5 took the latter over under another name.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Call, Dialect, Section, StartIn};
+use crate::dialect::spec::{Call, Dialect, Results, Section, StartIn};
 
 const DROPS: &[&str] = &["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"];
+
+const OUTPUT: Results = Results {
+    between: "",
+    ..Results::of("<｜tool▁output▁begin｜>{output}<｜tool▁output▁end｜>")
+};
 
 pub(crate) static V3: Dialect = Dialect {
     name: "deepseek_v3",
@@ -17,6 +22,11 @@ pub(crate) static V3: Dialect = Dialect {
         "```{ws}<｜tool▁call▁end｜>",
     )],
     drops: DROPS,
+    results: Results {
+        open: "<｜tool▁outputs▁begin｜>",
+        close: "<｜tool▁outputs▁end｜>",
+        ..OUTPUT
+    },
     ..Dialect::EMPTY
 };
 
@@ -28,6 +38,7 @@ pub(crate) static V31: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[Call::arguments("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>")],
     drops: DROPS,
+    results: OUTPUT,
     ..Dialect::EMPTY
 };
 
@@ -42,6 +53,12 @@ const DSML: &[Call] = &[
     ),
 ];
 
+const DSML_RESULTS: Results = Results {
+    open: "\n\n<function_results>\n",
+    close: "\n</function_results>\n\n",
+    ..Results::of("<result>{output}</result>")
+};
+
 pub(crate) static V32: Dialect = Dialect {
     name: "deepseek_v32",
     aliases: &["deepseek32", "deepseekv32", "deepseek_v3_2"],
@@ -51,6 +68,7 @@ pub(crate) static V32: Dialect = Dialect {
     sections: &[Section::new("{nl}{nl}<｜DSML｜function_calls>", "</｜DSML｜function_calls>")],
     calls: DSML,
     drops: &["<｜end▁of▁sentence｜>"],
+    results: DSML_RESULTS,
     ..Dialect::EMPTY
 };
 
@@ -68,6 +86,7 @@ pub(crate) static V4: Dialect = Dialect {
     ],
     calls: DSML,
     drops: &["<｜end▁of▁sentence｜>"],
+    results: DSML_RESULTS,
     ..Dialect::EMPTY
 };
 
@@ -87,6 +106,7 @@ pub(crate) static V41: Dialect = Dialect {
             "</｜DSML｜ parameter>",
         ),
     ],
+    results: DSML_RESULTS,
     ..Dialect::EMPTY
 };
 

@@ -1,11 +1,12 @@
 //! Gemma: braces with bare keys, and Python in a fence.
 
-use crate::dialect::spec::{Body, Call, Dialect, Region};
+use crate::dialect::spec::{Body, Call, Dialect, Region, Results};
 
 pub(crate) static TOOL_CODE: Dialect = Dialect {
     name: "gemma3_tool_code",
     models: &["Gemma 3"],
     calls: &[Call::python("{line}```tool_code{nl}", "```")],
+    results: Results::of("```tool_output\n{output}\n```"),
     ..Dialect::EMPTY
 };
 
@@ -35,5 +36,8 @@ pub(crate) static GEMMA4: Dialect = Dialect {
         ..Call::arguments("<|tool_call>{[}call:{]}{[}:{]}{name}", "<tool_call|>")
     }],
     drops: &["<turn|>", "<|tool_response>"],
+    results: Results::of(
+        "<|tool_response>response:{name}{value:<|\"|>{output}<|\"|>}<tool_response|>",
+    ),
     ..Dialect::EMPTY
 };

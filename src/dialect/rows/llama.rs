@@ -1,7 +1,7 @@
 //! Llama, and the forms that grew around it: bare JSON, Python's syntax, and
 //! Functionary's recipients.
 
-use crate::dialect::spec::{Body, Call, Dialect, Envelope};
+use crate::dialect::spec::{Body, Call, Dialect, Envelope, Results};
 
 const MANY: Body = Body::Json(Envelope { many: true, ..Envelope::NEW });
 
@@ -20,6 +20,7 @@ pub(crate) static JSON: Dialect = Dialect {
         },
     ],
     drops: &["<|eom_id|>", "<|eot_id|>"],
+    results: Results::of("{output}"),
     ..Dialect::EMPTY
 };
 
@@ -30,6 +31,7 @@ pub(crate) static PYTHONIC: Dialect = Dialect {
     models: &["Llama 3.2", "ToolACE"],
     auto: true,
     calls: &[Call::python("<|python_start|>", "<|python_end|>"), BARE],
+    results: Results::of("{output}"),
     ..Dialect::EMPTY
 };
 
@@ -38,6 +40,7 @@ pub(crate) static LLAMA4: Dialect = Dialect {
     models: &["Llama 4"],
     calls: &[Call::python("<|python_start|>", "<|python_end|>"), BARE],
     drops: &["<|python_end|>", "<|eom|>", "<|eot|>"],
+    results: Results::of("{output}"),
     ..Dialect::EMPTY
 };
 
@@ -52,6 +55,7 @@ pub(crate) static BUILTIN: Dialect = Dialect {
         Call::raw("<|python_tag|>", "<|eom_id|>", "code_interpreter", "code"),
     ],
     drops: &["<|eom_id|>", "<|eot_id|>"],
+    results: Results::of("{output}"),
     ..Dialect::EMPTY
 };
 

@@ -1,7 +1,7 @@
 //! MiniMax: a JSON object a line in M1, tags in M2, nested elements in M3.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Results, Section};
 
 pub(crate) static M1: Dialect = Dialect {
     name: "minimax_m1",
@@ -27,6 +27,7 @@ pub(crate) static M2: Dialect = Dialect {
         narrated: true,
         ..Call::parameters("<invoke{@name}>", "</invoke>", "<parameter{@key=name}>", "</parameter>")
     }],
+    results: Results::of("<response>{output}</response>"),
     ..Dialect::EMPTY
 };
 
@@ -47,5 +48,6 @@ pub(crate) static M3: Dialect = Dialect {
         }),
         ..Call::arguments("]<]minimax[>[<invoke{@name}>", "]<]minimax[>[</invoke>")
     }],
+    results: Results::of("<response>{output}</response>"),
     ..Dialect::EMPTY
 };

@@ -2,7 +2,7 @@
 //! before the arguments. Nothing closes a call but the end of its JSON.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region};
+use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, Results};
 
 const THINK: Region = Region::reasoning("[THINK]", "[/THINK]");
 
@@ -20,6 +20,9 @@ pub(crate) static JSON: Dialect = Dialect {
         V11_CALL,
     ],
     drops: &["[/TOOL_CALLS]"],
+    results: Results::of(
+        "[TOOL_RESULTS] {\"content\": {json}, \"call_id\": \"{id}\"}[/TOOL_RESULTS]",
+    ),
     ..Dialect::EMPTY
 };
 
@@ -32,5 +35,6 @@ pub(crate) static V11: Dialect = Dialect {
     regions: &[THINK, tags::REASONING],
     calls: &[V11_CALL, Call::unreadable("[TOOL_CALLS]", "")],
     drops: &["[/TOOL_CALLS]"],
+    results: Results::of("[TOOL_RESULTS]{id}[TOOL_CONTENT]{output}"),
     ..Dialect::EMPTY
 };

@@ -2,7 +2,7 @@
 //! the thinking brackets of k1.5.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Call, Dialect, Ends, Region, Section, StartIn};
+use crate::dialect::spec::{Call, Dialect, Ends, Region, Results, Section, StartIn};
 
 pub(crate) static K2: Dialect = Dialect {
     name: "kimi_k2",
@@ -37,6 +37,7 @@ pub(crate) static K2: Dialect = Dialect {
         "<|tool_call_section_begin|>",
         "<|tool_call_section_end|>",
     ],
+    results: Results::of("## Return of {id}\n{output}"),
     ..Dialect::EMPTY
 };
 

@@ -3,7 +3,7 @@
 //! Qwen-Agent.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Call, Dialect, Region};
+use crate::dialect::spec::{Call, Dialect, Region, Results};
 
 const PARAMETER: (&str, &str) = ("<parameter={key}>{nl}", "{nl}</parameter>");
 const VERBATIM: (&str, &str) = ("<parameter={key}>", "</parameter>");
@@ -105,6 +105,7 @@ pub(crate) static SEED_OSS: Dialect = Dialect {
         ),
         Call::unreadable("<seed:tool_call>", "</seed:tool_call>"),
     ],
+    results: Results::of("{output}"),
     ..Dialect::EMPTY
 };
 
@@ -141,5 +142,6 @@ pub(crate) static QWEN_AGENT: Dialect = Dialect {
     auto: true,
     calls: &[Call::arguments("{nl}✿FUNCTION✿:{sp}{name}{ws}✿ARGS✿:", "")],
     drops: &["{nl}✿RESULT✿", "{nl}✿RETURN✿:{sp}"],
+    results: Results::of("✿RESULT✿: {output}\n✿RETURN✿:"),
     ..Dialect::EMPTY
 };

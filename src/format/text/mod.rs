@@ -1,6 +1,8 @@
 //! Plain text: what a model's process prints, token by token. It names no end
 //! of its own; the end of the input is its end.
 
+mod turn;
+
 use std::io;
 
 use crate::event::{FinishReason, Kind, Text, WarningCode};
@@ -16,7 +18,7 @@ pub(crate) static FORMAT: Format = Format {
     evidence: &[],
     sniff: |record: &Record<'_>| record.framing.is_text().into(),
     decoder: || Box::new(Plain::default()),
-    request: None,
+    request: Some(&turn::REQUEST),
 };
 
 #[derive(Default)]

@@ -1,0 +1,52 @@
+//! The next request after plain text: a message of Chat Completions with the text as it came,
+//! markup and thoughts included.
+
+use crate::format::openai_chat::turn as chat;
+use crate::format::turn::{Appended, Ending, Incomplete, Request, Turn, no_content};
+use crate::frame::Frame;
+use crate::json;
+
+pub(super) static REQUEST: Request =
+    Request { turn: |_| Box::new(TextTurn::default()), ..chat::REQUEST };
+
+#[derive(Default)]
+struct TextTurn {
+    bytes: Vec<u8>,
+}
+
+impl Turn for TextTurn {
+    fn feed(&mut self, frame: &Frame<'_>) {
+        self.bytes.extend_from_slice(frame.data);
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        // A model that runs on makes up the results of its own calls.
+        let forged = FORGED.iter().filter_map(|marker| text.find(marker)).min();
+        let text = match forged.filter(|_| ending.wants_tools) {
+            Some(end) => text.get(..end).unwrap_or_default().trim_end(),
+            None => &text,
+        };
+        if text.trim().is_empty() {
+            return Err(no_content(ending));
+        }
+        let message = format!("{{\"role\":\"assistant\",\"content\":{}}}", json::quote(text));
+        Ok(Appended { append: vec![message], set: Vec::new() })
+    }
+}
+
+/// What begins results, which no model writes but by mistake.
+const FORGED: &[&str] = &[
+    "\nObservation:",
+    "<function_results>",
+    "<tool_response>",
+    "<|tool_response>",
+    "[TOOL_RESULTS]",
+    "✿RESULT✿",
+    "```tool_output",
+];
