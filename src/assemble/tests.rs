@@ -43,6 +43,18 @@ fn check(input: &str, expected: &str) {
     assert_eq!(run.finish(), expected, "of {input}");
 }
 
+/// Checks the lines of calls in a message that closes them, stops and ends: the reason is
+/// `tool_calls` if the caller has one of them to run.
+#[track_caller]
+fn check_calls(parts: &str, expected: &str) {
+    let is_to_run = |line: &str| line.trim_start().starts_with("call ") && !line.contains(" by=");
+    let finish = if expected.lines().any(is_to_run) { "tool_calls wants" } else { "stop" };
+    check(
+        &format!("{parts}\nclose\nfinish stop\nend"),
+        &format!("start\n{expected}\nfinish {finish}"),
+    );
+}
+
 /// An assembler, and what came out of it.
 struct Run {
     assembler: Assembler,
@@ -280,158 +292,113 @@ fn line_of(event: Event<'_>) -> String {
 
 #[test]
 fn fragments_of_an_index_are_one_call() {
-    check(
+    check_calls(
         r#"part #7 @a f | {"x":
         part #9 @b g | {
         part #7 | 1 }
-        part #9 | }
-        close
-        finish stop
-        end"#,
-        r#"start
-        call 0 @a f = {"x":1}
-        call 1 @b g = {}
-        finish tool_calls wants"#,
+        part #9 | }"#,
+        r#"call 0 @a f = {"x":1}
+        call 1 @b g = {}"#,
     );
 }
 
 #[test]
 fn a_known_id_names_the_call_whatever_the_index() {
-    check(
+    check_calls(
         r#"part #0 @a f | {
         part #1 @b g | {
         part #1 @a | }
-        part #1 @b | }
-        close
-        finish stop
-        end"#,
-        "start
-        warning index_mismatch 0
+        part #1 @b | }"#,
+        "warning index_mismatch 0
         warning index_mismatch 1
         call 0 @a f = {}
-        call 1 @b g = {}
-        finish tool_calls wants",
+        call 1 @b g = {}",
     );
 }
 
 #[test]
 fn another_id_under_an_index_is_another_call() {
-    check(
+    check_calls(
         "part #0 @a f | {}
         part #0 @b f
-        part #0 @b | {}
-        close
-        finish stop
-        end",
-        "start
-        warning reused_index 1
+        part #0 @b | {}",
+        "warning reused_index 1
         call 0 @a f = {}
-        call 1 @b f = {}
-        finish tool_calls wants",
+        call 1 @b f = {}",
     );
 }
 
 #[test]
 fn a_new_name_after_whole_arguments_is_another_call() {
-    check(
+    check_calls(
         r#"part #0 f | {"x":1}
-        part #0 g | {"x":2}
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning reused_index 1
+        part #0 g | {"x":2}"#,
+        r#"warning reused_index 1
         call 0 @call_0 f = {"x":1}
-        call 1 @call_1 g = {"x":2}
-        finish tool_calls wants"#,
+        call 1 @call_1 g = {"x":2}"#,
     );
 }
 
 #[test]
 fn the_same_name_after_whole_arguments_is_another_call_if_it_has_arguments() {
-    check(
+    check_calls(
         "part #0 f | {}
         part #0 f
         part #0 f | {}
-        part #0 f
-        close
-        finish stop
-        end",
-        "start
-        warning reused_index 1
+        part #0 f",
+        "warning reused_index 1
         call 0 @call_0 f = {}
-        call 1 @call_1 f = {}
-        finish tool_calls wants",
+        call 1 @call_1 f = {}",
     );
 }
 
 #[test]
 fn a_name_without_id_and_index_begins_a_call() {
-    check(
+    check_calls(
         r#"part f | {"x":
         part | 1}
-        part g | {}
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning missing_index 0
+        part g | {}"#,
+        r#"warning missing_index 0
         warning missing_index 1
         call 0 @call_0 f = {"x":1}
-        call 1 @call_1 g = {}
-        finish tool_calls wants"#,
+        call 1 @call_1 g = {}"#,
     );
 }
 
 #[test]
 fn an_inference_is_warned_of_once_a_call() {
-    check(
+    check_calls(
         "part #0 @a f | {
         part |
-        part | }
-        close
-        finish stop
-        end",
-        "start
-        warning missing_index 0
-        call 0 @a f = {}
-        finish tool_calls wants",
+        part | }",
+        "warning missing_index 0
+        call 0 @a f = {}",
     );
 }
 
 #[test]
 fn a_repeated_id_with_a_name_is_a_second_call() {
-    check(
+    check_calls(
         "part #0 @a f | {}
         part #1 @a f | {}
-        part @a g | {}
-        close
-        finish stop
-        end",
-        "start
-        warning repeated_id 1
+        part @a g | {}",
+        "warning repeated_id 1
         warning repeated_id 2
         call 0 @a f = {}
         call 1 @a f = {}
-        call 2 @a g = {}
-        finish tool_calls wants",
+        call 2 @a g = {}",
     );
 }
 
 #[test]
 fn the_id_of_a_closed_call_with_a_name_is_a_second_call() {
-    check(
+    check_calls(
         "part #0 @a f | {}
         close #0
-        part @a f | {}
-        close
-        finish stop
-        end",
-        "start
-        call 0 @a f = {}
+        part @a f | {}",
+        "call 0 @a f = {}
         warning repeated_id 1
-        call 1 @a f = {}
-        finish tool_calls wants",
+        call 1 @a f = {}",
     );
 }
 
@@ -598,10 +565,7 @@ fn bytes_that_cannot_be_read_spoil_every_open_call() {
 #[test]
 fn empty_arguments_are_an_empty_object() {
     for empty in ["part #0 @a f", "part #0 @a f |  ", "part #0 @a f ? {}"] {
-        check(
-            &format!("{empty}\nclose\nfinish stop\nend"),
-            "start\ncall 0 @a f = {}\nfinish tool_calls wants",
-        );
+        check_calls(empty, "call 0 @a f = {}");
     }
 }
 
@@ -621,43 +585,33 @@ fn null_is_an_empty_object() {
 
 #[test]
 fn only_white_space_between_tokens_is_dropped() {
-    check(
-        r#"part #0 @a f | { "b" : 1.0e+2 , "a" : " x \u0041" }
-        close
-        finish stop
-        end"#,
-        r#"start
-        call 0 @a f = {"b":1.0e+2,"a":" x \u0041"}
-        finish tool_calls wants"#,
+    check_calls(
+        r#"part #0 @a f | { "b" : 1.0e+2 , "a" : " x \u0041" }"#,
+        r#"call 0 @a f = {"b":1.0e+2,"a":" x \u0041"}"#,
     );
 }
 
 #[test]
 fn a_string_that_holds_an_object_is_unwrapped_once() {
-    check(
+    check_calls(
         r#"part #0 @a f | "{\"x\": 1}"
         part #1 @b f | "\"{}\""
         part #2 @c f | "x"
-        part #3 @d f | "{\"x\":\"\ud800\"}"
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning double_encoded 0
+        part #3 @d f | "{\"x\":\"\ud800\"}""#,
+        r#"warning double_encoded 0
         call 0 @a f = {"x":1}
         invalid 1 @b f not_object | "\"{}\""
         invalid 2 @c f not_object | "x"
-        invalid 3 @d f not_object | "{\"x\":\"\ud800\"}"
-        finish tool_calls wants"#,
+        invalid 3 @d f not_object | "{\"x\":\"\ud800\"}""#,
     );
 }
 
 #[test]
 fn json_that_is_no_object_is_not_run() {
     for json in ["[]", "1", "true"] {
-        check(
-            &format!("part #0 @a f | {json}\nclose\nfinish stop\nend"),
-            &format!("start\ninvalid 0 @a f not_object | {json}\nfinish stop"),
+        check_calls(
+            &format!("part #0 @a f | {json}"),
+            &format!("invalid 0 @a f not_object | {json}"),
         );
     }
 }
@@ -665,234 +619,155 @@ fn json_that_is_no_object_is_not_run() {
 #[test]
 fn text_that_is_no_json_is_malformed() {
     for text in ["{x}", "{}}", "{\"x\":01}"] {
-        check(
-            &format!("part #0 @a f | {text}\nclose\nfinish stop\nend"),
-            &format!("start\ninvalid 0 @a f malformed | {text}\nfinish stop"),
+        check_calls(
+            &format!("part #0 @a f | {text}"),
+            &format!("invalid 0 @a f malformed | {text}"),
         );
     }
 }
 
 #[test]
 fn a_placeholder_counts_only_if_nothing_else_comes() {
-    check(
+    check_calls(
         r#"part #0 @a f ? {"x":1}
         part #1 @b f ? {}
-        part #1 | {"x":2}
-        close
-        finish stop
-        end"#,
-        r#"start
-        call 0 @a f = {"x":1}
-        call 1 @b f = {"x":2}
-        finish tool_calls wants"#,
+        part #1 | {"x":2}"#,
+        r#"call 0 @a f = {"x":1}
+        call 1 @b f = {"x":2}"#,
     );
 }
 
 #[test]
 fn arguments_repeated_at_the_end_win() {
-    check(
+    check_calls(
         r#"part #0 @a f | {"x":1}
         part #0 := {"x":2}
         part #1 @b f | {"x": 1}
-        part #1 := {"x":1}
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning arguments_mismatch 0
+        part #1 := {"x":1}"#,
+        r#"warning arguments_mismatch 0
         call 0 @a f = {"x":2}
-        call 1 @b f = {"x":1}
-        finish tool_calls wants"#,
+        call 1 @b f = {"x":1}"#,
     );
 }
 
 #[test]
 fn two_values_that_differ_are_a_conflict() {
-    check(
+    check_calls(
         r#"part #0 @a f = {"x":1}
         part #0 = {"x":1}
         part #1 @b f = {"x":1}
-        part #1 = {"x":2}
-        close
-        finish stop
-        end"#,
-        r#"start
-        call 0 @a f = {"x":1}
-        invalid 1 @b f conflict | {"x":1}{"x":2}
-        finish tool_calls wants"#,
+        part #1 = {"x":2}"#,
+        r#"call 0 @a f = {"x":1}
+        invalid 1 @b f conflict | {"x":1}{"x":2}"#,
     );
 }
 
 #[test]
 fn repaired_arguments_are_malformed() {
-    check(
-        "part #0 @a f ! {}
-        close
-        finish stop
-        end",
-        "start
-        invalid 0 @a f malformed | {}
-        finish stop",
-    );
+    check_calls("part #0 @a f ! {}", "invalid 0 @a f malformed | {}");
 }
 
 #[test]
 fn of_a_doubled_key_the_last_counts() {
-    check(
-        r#"part #0 @a f | {"x":1,"y":2,"x":3}
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning duplicate_key 0
-        call 0 @a f = {"y":2,"x":3}
-        finish tool_calls wants"#,
+    check_calls(
+        r#"part #0 @a f | {"x":1,"y":2,"x":3}"#,
+        r#"warning duplicate_key 0
+        call 0 @a f = {"y":2,"x":3}"#,
     );
 }
 
 #[test]
 fn values_that_readers_disagree_about_are_kept_and_warned_of() {
-    check(
-        r#"part #0 @a f | {"x":"\ud800","y":12345678901234567890123}
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning lone_surrogate 0
+    check_calls(
+        r#"part #0 @a f | {"x":"\ud800","y":12345678901234567890123}"#,
+        r#"warning lone_surrogate 0
         warning inexact_number 0
-        call 0 @a f = {"x":"\ud800","y":12345678901234567890123}
-        finish tool_calls wants"#,
+        call 0 @a f = {"x":"\ud800","y":12345678901234567890123}"#,
     );
 }
 
 #[test]
 fn free_text_is_an_input_as_it_is() {
-    check(
-        r#"part #0 @a f " {"x
-        close
-        finish stop
-        end"#,
-        r#"start
-        call 0 @a f " {"x
-        finish tool_calls wants"#,
-    );
+    check_calls(r#"part #0 @a f " {"x"#, r#"call 0 @a f " {"x"#);
 }
 
 // Names and ids.
 
 #[test]
 fn a_name_may_be_repeated_grow_or_come_in_pieces() {
-    check(
+    check_calls(
         "part #0 @a get
         part #0 get
         part #0 get_weather
         part #1 @b get_
-        part #1 time
-        close
-        finish stop
-        end",
-        "start
-        warning joined_name 0
+        part #1 time",
+        "warning joined_name 0
         warning joined_name 1
         call 0 @a get_weather = {}
-        call 1 @b get_time = {}
-        finish tool_calls wants",
+        call 1 @b get_time = {}",
     );
 }
 
 #[test]
 fn another_name_after_arguments_is_a_conflict() {
-    check(
+    check_calls(
         "part #0 @a f | {
-        part #0 g | }
-        close
-        finish stop
-        end",
-        "start
-        invalid 0 @a f conflict | {}
-        finish stop",
+        part #0 g | }",
+        "invalid 0 @a f conflict | {}",
     );
 }
 
 #[test]
 fn a_call_without_a_name_is_not_run() {
-    check(
-        "part #0 @a | {}
-        close
-        finish stop
-        end",
-        "start
-        invalid 0 @a no_name | {}
-        finish stop",
-    );
+    check_calls("part #0 @a | {}", "invalid 0 @a no_name | {}");
 }
 
 #[test]
 fn an_id_that_is_made_up_is_no_other_calls() {
-    check(
+    check_calls(
         "part #0 f | {}
         part #1 @call_0 f | {}
-        part #2 f | {}
-        close
-        finish stop
-        end",
-        "start
-        call 0 @call_1 f = {}
+        part #2 f | {}",
+        "call 0 @call_1 f = {}
         call 1 @call_0 f = {}
-        call 2 @call_2 f = {}
-        finish tool_calls wants",
+        call 2 @call_2 f = {}",
     );
 }
 
 #[test]
 fn an_id_that_was_made_up_before_it_came_is_replaced() {
-    check(
+    check_calls(
         "part #0 f | {}
         close #0
-        part #1 @call_0 f | {}
-        close
-        finish stop
-        end",
-        "start
-        call 0 @call_0 f = {}
+        part #1 @call_0 f | {}",
+        "call 0 @call_0 f = {}
         warning reused_id 1
-        call 1 @call_1 f = {}
-        finish tool_calls wants",
+        call 1 @call_1 f = {}",
     );
 }
 
 #[test]
 fn a_tool_that_is_not_defined_is_run_only_if_it_was_found_in_text() {
-    check(
+    check_calls(
         "--tool=f
         part #0 @a f | {}
         part #1 @b g | {}
         part #2 @c g by=provider | {}
-        part ~0 g in=hermes | {}
-        close
-        finish stop
-        end",
-        "start
-        call 0 @a f = {}
+        part ~0 g in=hermes | {}",
+        "call 0 @a f = {}
         invalid 1 @b g unknown_tool | {}
         call 2 @c g by=provider = {}
         warning unknown_tool 3
-        call 3 @call_3 g in=hermes = {}
-        finish tool_calls wants",
+        call 3 @call_3 g in=hermes = {}",
     );
 }
 
 #[test]
 fn members_beside_the_arguments_are_kept() {
-    check(
+    check_calls(
         "part #0 @a f kind=custom signature=s
-        part #0 item=i signature=t | {}
-        close
-        finish stop
-        end",
-        "start
-        call 0 @a f kind=custom item=i signature=t = {}
-        finish tool_calls wants",
+        part #0 item=i signature=t | {}",
+        "call 0 @a f kind=custom item=i signature=t = {}",
     );
 }
 
@@ -900,18 +775,13 @@ fn members_beside_the_arguments_are_kept() {
 
 #[test]
 fn arguments_over_max_args_cost_their_call_alone() {
-    check(
+    check_calls(
         r#"--max-args=4
         part #0 @a f | {"
         part #0 | é":1}
-        part #1 @b f | {  }
-        close
-        finish stop
-        end"#,
-        r#"start
-        invalid 0 @a f too_large | {"é
-        call 1 @b f = {}
-        finish tool_calls wants"#,
+        part #1 @b f | {  }"#,
+        r#"invalid 0 @a f too_large | {"é
+        call 1 @b f = {}"#,
     );
 }
 
@@ -952,38 +822,28 @@ fn arguments_deeper_than_max_depth_are_malformed() {
 
 #[test]
 fn deltas_come_once_the_call_has_a_name_and_an_object() {
-    check(
+    check_calls(
         r#"--deltas
         part #0 @a | {"x"
         part #0 f | :
-        part #0 | 1}
-        close
-        finish stop
-        end"#,
-        r#"start
-        begin 0 @a f
+        part #0 | 1}"#,
+        r#"begin 0 @a f
         delta 0 | {"x":
         delta 0 | 1}
-        call 0 @a f = {"x":1}
-        finish tool_calls wants"#,
+        call 0 @a f = {"x":1}"#,
     );
 }
 
 #[test]
 fn deltas_of_arguments_that_are_known_at_the_end_come_at_once() {
-    check(
+    check_calls(
         r#"--deltas
         part #0 @a f | "{\"x\"
-        part #0 | :1}"
-        close
-        finish stop
-        end"#,
-        r#"start
-        warning double_encoded 0
+        part #0 | :1}""#,
+        r#"warning double_encoded 0
         begin 0 @a f
         delta 0 | {"x":1}
-        call 0 @a f = {"x":1}
-        finish tool_calls wants"#,
+        call 0 @a f = {"x":1}"#,
     );
 }
 
