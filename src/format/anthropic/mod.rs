@@ -15,10 +15,10 @@ use serde_json::value::RawValue;
 use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 use blocks::{Blocks, Extent};
@@ -161,14 +161,24 @@ impl Anthropic {
                 return out.warn(WarningCode::DuplicateMessageStart, message);
             }
             self.begin(id, message.model.non_empty(), out)?;
-            for json in message.content.iter().flatten() {
-                self.whole_block(frame, json, out)?;
+            let has_reason = message.ending().reason().is_some();
+            let mut content = message.content.iter().flatten();
+            match extent == Extent::Start || has_reason {
+                true => content.try_for_each(|json| self.whole_block(frame, json, out))?,
+                false => out.unclosed(|out| {
+                    content.try_for_each(|json| self.whole_block(frame, json, out))
+                })?,
             }
             self.usage(message.usage, out)?;
             self.ending(&message.ending(), out)?;
-            // A complete message has a reason to stop, or it isn't complete.
-            let is_over = extent == Extent::Whole && self.message.state == State::Stopped;
-            if is_over { self.end(out) } else { Ok(()) }
+            match extent {
+                Extent::Start => Ok(()),
+                Extent::Whole if has_reason => self.end(out),
+                Extent::Whole => {
+                    self.blocks = Blocks::default();
+                    self.message.end_unfinished(out)
+                }
+            }
         })
     }
 
@@ -217,9 +227,7 @@ impl Anthropic {
                 out.block(0, name, json.get())?;
             }
         }
-        let Some(raw) = ending.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw)) else {
-            return Ok(());
-        };
+        let Some(raw) = ending.reason() else { return Ok(()) };
         self.message.stop();
         out.finish(0, raw, ending.sequence.map(Str::as_str))
     }

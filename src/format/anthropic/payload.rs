@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::format::support::emit::EventOut;
+use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
@@ -109,6 +110,13 @@ pub(in crate::format) struct Ending<'e> {
     pub(in crate::format) sequence: Option<&'e Str<'e>>,
     /// Objects that are passed on as blocks, by their names.
     pub(in crate::format) blocks: [(&'static str, Option<&'e RawValue>); 4],
+}
+
+impl Ending<'_> {
+    /// The reason, if it is one.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw))
+    }
 }
 
 /// A block of content, as it is at its start or whole.

@@ -16,10 +16,10 @@ use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
 use crate::json;
 use blocks::Blocks;
@@ -196,17 +196,28 @@ impl Converse {
     /// A complete answer.
     fn body(&mut self, frame: &Frame, body: &Body, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        for json in body.content() {
+        let has_reason = body.stop_reason.text().is_some_and(|raw| !finish::is_none(raw));
+        let mut whole = |json: &RawValue, out: &mut EventOut| {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
-            self.blocks.whole(&frame, json.get(), out)?;
+            self.blocks.whole(&frame, json.get(), out)
+        };
+        let mut content = body.content().iter();
+        match has_reason {
+            true => content.try_for_each(|json| whole(json, out))?,
+            false => out.unclosed(|out| content.try_for_each(|json| whole(json, out)))?,
         }
         if let Some(json) = body.additional_model_response_fields {
             out.block(0, "additionalModelResponseFields", json.get())?;
         }
         trace(body.trace, out)?;
         self.usage(body.usage);
-        // Without a reason to stop, an answer isn't complete.
-        if out.finish_if(0, body.stop_reason.as_ref())? { self.end(out) } else { Ok(()) }
+        match out.finish_if(0, body.stop_reason.as_ref())? {
+            true => self.end(out),
+            false => {
+                self.blocks = Blocks::default();
+                self.message.end_unfinished(out)
+            }
+        }
     }
 
     /// `messageStop`.

@@ -202,14 +202,26 @@ impl Responses {
             let id = response.id.non_empty();
             self.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
-            self.items.all(frame, response.output.as_deref().unwrap_or_default(), out)?;
-            self.items.close(out)?;
-            response.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
             let status = response.status.non_empty().unwrap_or(status);
+            let output = response.output.as_deref().unwrap_or_default();
+            let mut items = |out: &mut EventOut| {
+                self.items.all(frame, output, out)?;
+                self.items.close(out)
+            };
+            if status.is_empty() {
+                out.unclosed(items)?
+            } else {
+                items(out)?
+            }
+            response.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
             if status == "failed" || response.error().is_some() {
                 return self.fail(response.error().unwrap_or("{}"), out);
             }
             match status {
+                "" => {
+                    self.items = Items::default();
+                    return self.message.end_unfinished(out);
+                }
                 "incomplete" => {
                     let reason = response.reason();
                     let raw = reason.non_empty().unwrap_or(status);

@@ -42,6 +42,19 @@ impl<'o> EventOut<'o> {
         decode(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
+    /// Runs a part of a decoder whose calls don't come to their end: those of a
+    /// body without a finish reason.
+    pub(crate) fn unclosed(
+        &mut self,
+        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| match event.kind {
+            Kind::CallEnd(_) => Ok(()),
+            _ => emit(event),
+        };
+        self.intercept(pass_on, decode)
+    }
+
     /// Emits an event that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
         (self.emit)(Event::new(choice, kind))

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::event::WarningCode;
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
@@ -117,6 +117,13 @@ impl Lifecycle {
     /// Ends the open message, if there is one: emits what it cost, and its end.
     pub(crate) fn end(&mut self, out: &mut EventOut) -> Done {
         if self.close(out)? { out.end() } else { Ok(()) }
+    }
+
+    /// Ends the open message, a body that has no finish reason.
+    pub(crate) fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
+        out.warn(WarningCode::NoFinishReason, "the body has no finish reason")?;
+        out.infer_finish(0, FinishReason::Other, None)?;
+        self.end(out)
     }
 
     /// Ends the open message, if there is one, because the next one begins: it
