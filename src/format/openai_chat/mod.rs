@@ -222,8 +222,8 @@ impl OpenAiChat {
         let number = choice.index.unwrap_or(0);
         self.progress.finished.entry(number).or_insert(false);
         // Perplexity and Writer send a `message` beside each `delta`.
-        let whole = choice.message.as_ref().filter(|_| is_body);
-        if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_ref()) {
+        let whole = choice.message.as_deref().filter(|_| is_body);
+        if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_deref()) {
             self.delta(number, delta, whole.is_some(), out)?;
         }
         if let Some(json) = choice.logprobs {

@@ -67,7 +67,8 @@ pub(super) struct XGroq<'a> {
 pub(super) struct Choice<'a> {
     pub(super) index: Option<u64>,
     pub(super) delta: Option<Delta<'a>>,
-    pub(super) message: Option<Delta<'a>>,
+    /// Boxed: a chunk has none, and is moved often.
+    pub(super) message: Option<Box<Delta<'a>>>,
     pub(super) finish_reason: Option<Str<'a>>,
     /// OpenRouter: the provider's own reason.
     pub(super) native_finish_reason: Option<Str<'a>>,
@@ -96,7 +97,7 @@ impl Choice<'_> {
 
     /// True if it has content, and not only a reason to finish.
     pub(super) fn has_content(&self) -> bool {
-        self.delta.as_ref().or(self.message.as_ref()).is_some_and(|delta| {
+        self.delta.as_ref().or(self.message.as_deref()).is_some_and(|delta| {
             delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
         })
     }
