@@ -76,6 +76,9 @@ pub trait Decoder {
 /// nothing but the text in the string's place.
 #[derive(Debug)]
 pub struct Repeatable {
+    /// Keys, at any depth, of strings whose value means nothing but text: one
+    /// piece of it may stand in several of them.
+    pub texts: &'static [&'static str],
     /// Strings and numbers that the decoder does not read.
     pub unread: &'static [&'static str],
     /// Members that hold numbers, of which the last one of each counts.

@@ -33,6 +33,11 @@ impl<'b> Inside<'b> {
         inside
     }
 
+    /// Returns it as it is spelled.
+    pub(super) fn bytes(self) -> &'b [u8] {
+        self.bytes.get(self.begin..self.begin + self.length).unwrap_or_default()
+    }
+
     /// Returns true if its value is this text, and it has escapes.
     pub(super) fn means(self, text: &str) -> bool {
         // An escape is longer than what it stands for.

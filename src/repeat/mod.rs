@@ -16,8 +16,10 @@
 //!
 //! - A record becomes a template only if one event came of it, a piece of text
 //!   and nothing else, and if that text is the value of exactly one string of
-//!   the record. Its decoder says that it takes text from the record's strings
-//!   only, so that string is where it came from.
+//!   the record, or of several that its decoder names as the places of text. The
+//!   decoder says that it takes text from the record's strings only, so one of
+//!   these is where it came from. Several have the same value in the next record
+//!   too.
 //! - Its decoder says that the same record with other text would change nothing
 //!   more: [`Decoder::repeatable`]. Two things are exceptions. Numbers of which
 //!   the last one counts: the last record of a run is decoded late, and what it
@@ -25,7 +27,8 @@
 //! - A record fits only if all its other bytes are the template's, and so is
 //!   what surrounds its data: the framer's [`Envelope`]. What is in the holes is
 //!   of the same JSON type, and of the simplest spelling. The text is unescaped
-//!   as the decoder would have done it, and never empty.
+//!   as the decoder would have done it, and never empty. Spaces before the last
+//!   brace mean nothing.
 //! - A record that does not fit is decoded, and the template forgotten.
 //!
 //! # What must change together
@@ -302,6 +305,7 @@ struct Template {
     framing: &'static Framing,
     event_type: String,
     parts: Vec<Part>,
+    /// The bytes after the last hole, without the last brace and spaces before it.
     tail: Vec<u8>,
     delta: Delta,
     has_counts: bool,
@@ -319,6 +323,8 @@ struct Part {
 enum Hole {
     /// The inside of the string that is the record's text.
     Text,
+    /// The inside of another string with the same value.
+    Again,
     /// The inside of a string that the decoder does not read: ASCII, without
     /// escapes.
     Plain,
@@ -330,7 +336,7 @@ enum Hole {
 
 impl Template {
     /// Returns the template of a record of which this text came; none unless it
-    /// is the value of exactly one string in it.
+    /// is the value of exactly one string in it, or of several that hold text.
     fn new(frame: &Frame<'_>, delta: &Delta, text: &str, repeatable: &Repeatable) -> Option<Self> {
         if !frame.headers.is_empty() || text.is_empty() {
             return None;
@@ -344,12 +350,12 @@ impl Template {
             parts.push(Part { literal, hole: *hole, inside: data.get(range.clone())?.to_vec() });
             from = range.end;
         }
-        let texts = holes.iter().filter(|(_, hole)| *hole == Hole::Text).count();
-        (texts == 1).then_some(Template {
+        let has_text = holes.iter().any(|(_, hole)| *hole == Hole::Text);
+        has_text.then_some(Template {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
             parts,
-            tail: data.get(from..)?.to_vec(),
+            tail: data.get(from..)?.strip_suffix(b"}")?.trim_ascii_end().to_vec(),
             delta: delta.clone(),
             has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
         })
@@ -359,13 +365,18 @@ impl Template {
     /// follows the record, if it has this name and fits.
     fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Inside<'b>, &'b [u8])> {
         let mut rest = bytes;
-        let mut text = None;
+        let mut text: Option<Inside<'b>> = None;
         for Part { literal, hole, inside } in &self.parts {
             rest = rest.strip_prefix(literal.as_slice())?;
             let length = match hole {
                 Hole::Text => {
                     let inside = Inside::new(bytes, bytes.len() - rest.len());
                     text.insert(inside).length
+                }
+                Hole::Again => {
+                    let inside = text?.bytes();
+                    let after = rest.strip_prefix(inside)?;
+                    after.starts_with(b"\"").then_some(inside.len())?
                 }
                 Hole::Plain
                     if rest.starts_with(inside) && rest.get(inside.len()) == Some(&b'"') =>
@@ -378,6 +389,8 @@ impl Template {
             rest = rest.get(length..)?;
         }
         let rest = rest.strip_prefix(self.tail.as_slice())?;
+        let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
+        let rest = rest.get(spaces..)?.strip_prefix(b"}")?;
         let text = text.filter(|text| text.length > 0 && name == self.event_type)?;
         Some((text, rest))
     }
@@ -392,13 +405,16 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Returns the holes of a record, in order: each string whose value is `text`,
-/// and what may differ. None if a string with escapes has this value too, or if
-/// the record is not one JSON object, as far as can be seen.
+/// and what may differ. None if a string with escapes has this value too, or one
+/// that holds no text beside another, or if the record is not one JSON object, as
+/// far as can be seen.
 fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<usize>, Hole)>> {
     let names = |list: &[&str], key: &[u8]| list.iter().any(|name| name.as_bytes() == key);
     let (mut holes, mut depth, mut at) = (Vec::new(), 0_usize, 0);
     // True in a member of the record that is unread, or has counts.
     let (mut is_unread, mut has_counts) = (false, false);
+    // The key before a value, and once the text was found, whether that holds text.
+    let (mut key, mut has_text) = (&[][..], None);
     while let Some(&byte) = data.get(at) {
         let rest = data.get(at..)?;
         let mut end = at + 1;
@@ -409,6 +425,9 @@ fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<
                 end = inside.end + 1;
                 let is_key = data.get(end..)?.trim_ascii_start().starts_with(b":");
                 let value = data.get(inside.clone())?;
+                if is_key {
+                    key = value;
+                }
                 match depth {
                     1 if is_key => {
                         is_unread = names(repeatable.unread, value);
@@ -416,7 +435,13 @@ fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<
                     }
                     _ if is_key => {}
                     _ if value == text.as_bytes() && !value.contains(&b'\\') => {
-                        holes.push((inside, Hole::Text));
+                        let holds_text = names(repeatable.texts, key);
+                        let is_again = has_text.is_some();
+                        if is_again && !(holds_text && has_text == Some(true)) {
+                            return None;
+                        }
+                        has_text = Some(holds_text);
+                        holes.push((inside, if is_again { Hole::Again } else { Hole::Text }));
                     }
                     _ if string.means(text) => return None,
                     1 if is_unread && plain_length(value) == value.len() => {
@@ -450,7 +475,8 @@ mod tests {
     use super::*;
     use crate::frame::FRAMINGS;
 
-    const REPEATABLE: Repeatable = Repeatable { unread: &["pad", "at"], counts: &["usage"] };
+    const REPEATABLE: Repeatable =
+        Repeatable { texts: &["text", "again"], unread: &["pad", "at"], counts: &["usage"] };
 
     /// Checks the text of a record that comes after another one, whose text is
     /// `text`; none if it does not repeat that one.
@@ -502,6 +528,30 @@ mod tests {
     }
 
     #[test]
+    fn text_may_stand_in_several_places() {
+        let first = r#"{"text":"sea","again":["sea"]}"#;
+        let second = r#"{"text":"a\ntide","again":["a\ntide"]}"#;
+        check(first, "sea", second, Some("a\ntide"));
+        for second in [
+            r#"{"text":"tide","again":["sea"]}"#,
+            r#"{"text":"sea","again":["tide"]}"#,
+            r#"{"text":"sea","again":["sea "]}"#,
+            r#"{"text":"\n","again":["\u000a"]}"#,
+        ] {
+            check(first, "sea", second, None);
+        }
+    }
+
+    #[test]
+    fn spaces_before_the_last_brace_mean_nothing() {
+        let (bare, padded) = (r#"{"a":["sea"]}"#, r#"{"a":["sea"]   }"#);
+        check(bare, "sea", padded, Some("sea"));
+        check(padded, "sea", bare, Some("sea"));
+        check(bare, "sea", "{\"a\":[\"sea\"]\n}", None);
+        check(bare, "sea", r#"{"a":["sea"] ]"#, None);
+    }
+
+    #[test]
     fn text_that_is_not_one_string_of_the_record_makes_no_template() {
         for first in [
             r#"{"a":"deep sea"}"#,
@@ -509,6 +559,8 @@ mod tests {
             r#"{"a":"sea"}}"#,
             r#"["sea"]"#,
             r#"{"a":"sea","b":"sea"}"#,
+            r#"{"a":"sea","text":"sea"}"#,
+            r#"{"text":"sea","a":"sea"}"#,
             r#"{"a":"sea","b":["s\u0065a"]}"#,
         ] {
             check(first, "sea", first, None);

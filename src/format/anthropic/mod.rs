@@ -104,7 +104,7 @@ impl Decoder for Anthropic {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { unread: &[], counts: &[] })
+        self.repeats.then_some(&Repeatable { texts: &[], unread: &[], counts: &[] })
     }
 }
 

@@ -155,7 +155,7 @@ impl Decoder for Gemini {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { unread: &[], counts: &["usageMetadata"] })
+        self.repeats.then_some(&Repeatable { texts: &[], unread: &[], counts: &["usageMetadata"] })
     }
 }
 

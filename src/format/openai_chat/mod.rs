@@ -139,8 +139,11 @@ impl Decoder for OpenAiChat {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats
-            .then_some(&Repeatable { unread: &["created", "obfuscation"], counts: &["usage"] })
+        self.repeats.then_some(&Repeatable {
+            texts: &["reasoning", "reasoning_content", "text"],
+            unread: &["created", "obfuscation"],
+            counts: &["usage"],
+        })
     }
 }
 
@@ -276,8 +279,10 @@ impl OpenAiChat {
     }
 
     fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
-        // Details may be cumulative: what comes of them depends on those before.
-        self.repeats = delta.reasoning_details.iter().flatten().next().is_none();
+        // Details may be cumulative: what comes of them depends on those before,
+        // unless the thought stands beside them.
+        let has_details = delta.reasoning_details.iter().flatten().next().is_some();
+        self.repeats = !has_details || delta.thought().is_some();
         emit(number, delta, is_whole, self.progress.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, call.function.as_ref(), out)?;

@@ -153,6 +153,13 @@ impl<'a> Delta<'a> {
         self.tool_calls.is_none() && self.content.as_ref().is_none_or(Content::is_empty)
     }
 
+    /// Returns the thought that stands beside its details: of several names the
+    /// first that has text, so that nothing is doubled.
+    pub(super) fn thought(&self) -> Option<&Str<'a>> {
+        let plain = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
+        plain.into_iter().find(|text| **text != Str::default())
+    }
+
     /// Returns what is neither text nor call, by name.
     pub(in crate::format) fn blocks(&self) -> impl Iterator<Item = (&'static str, &'a str)> {
         let specific = self.provider_specific_fields.as_ref();

@@ -5,7 +5,6 @@ use crate::event::WarningCode;
 use crate::format::openai_chat::payload::{Delta, Detail, Extra};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
-use crate::json::Str;
 
 /// The state of one choice's `reasoning_details`: some servers repeat all
 /// of them on each chunk (MiniMax on some routes), others send what is new.
@@ -22,9 +21,7 @@ impl Details {
     /// Emits the thinking of one delta: of several names the first that has
     /// text, so that nothing is doubled.
     pub(super) fn feed(&mut self, choice: u64, delta: &Delta, out: &mut EventOut) -> Done {
-        let plain = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten();
-        let mut plain = plain.filter(|text| **text != Str::default());
-        let has_text = match plain.next() {
+        let has_text = match delta.thought() {
             Some(text) => out.reasoning(choice, text).map(|()| true)?,
             None => false,
         };
