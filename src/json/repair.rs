@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some((key, value)) = map.next_entry::<Str<'de>, _>()? {
-                    members.push((Cow::Owned(key.as_str().to_owned()), value));
+                    members.push((key.into_text(), value));
                 }
                 Ok(Members(members))
             }

@@ -28,6 +28,11 @@ impl<'a> Str<'a> {
         &self.text
     }
 
+    /// Returns the text without the halves at its ends, borrowed if it was.
+    pub(crate) fn into_text(self) -> Cow<'a, str> {
+        self.text
+    }
+
     /// Returns the text, or `None` if it is empty.
     pub fn non_empty(&self) -> Option<&str> {
         Some(self.as_str()).filter(|text| !text.is_empty())

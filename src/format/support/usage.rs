@@ -3,6 +3,7 @@
 //! Usage is never a delta: where it comes several times, the last value of
 //! each field counts. A format names its fields in a table of [`Row`]s.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
@@ -41,8 +42,10 @@ pub(crate) type Row = (&'static str, Op, &'static [Field]);
 #[derive(Debug)]
 pub(crate) struct Meter {
     rows: &'static [Row],
+    /// The last object that came, which has not been read.
+    latest: String,
     members: Vec<(String, String)>,
-    /// The index of each key in these.
+    /// The index of each key in these, if they are more than [`FEW`].
     places: HashMap<String, usize>,
     /// The parts that were counted apart.
     counted: Vec<(Usage<'static>, String)>,
@@ -56,6 +59,9 @@ pub(crate) struct Meter {
     is_adjusted: bool,
 }
 
+/// The most members that are looked through for a key.
+const FEW: usize = 32;
+
 /// The most bytes of one message's usage: keys that never repeat end here.
 const MAX_SIZE: usize = 1 << 20;
 
@@ -64,6 +70,7 @@ impl Meter {
         let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
         Meter {
             rows,
+            latest: String::new(),
             members,
             places,
             counted,
@@ -74,31 +81,55 @@ impl Meter {
         }
     }
 
-    /// Takes a provider's usage object. A null doesn't erase what was known.
+    /// Takes a provider's usage object. A null doesn't erase what was known. One
+    /// that differs from the last in its numbers alone takes the place of that.
     pub(crate) fn feed(&mut self, json: &str) {
-        for (key, value) in json::members(json) {
+        if !differ_in_numbers(self.latest.as_bytes(), json.as_bytes()) {
+            self.read_latest();
+        }
+        json.clone_into(&mut self.latest);
+        if json.len() > MAX_SIZE {
+            self.read_latest();
+            self.latest = String::new();
+        }
+    }
+
+    /// Reads the last object that came.
+    fn read_latest(&mut self) {
+        let mut latest = std::mem::take(&mut self.latest);
+        for (number, (key, value)) in json::members(&latest).iter().enumerate() {
             if value.get() != "null" {
-                self.set(&key, value.get());
+                self.set(number, key, value.get());
             }
         }
+        latest.clear();
+        self.latest = latest;
     }
 
     /// Takes the members that the rows name from an object that holds others
     /// too. Where counts stand so, 0 may mean that one isn't given again
     /// (watsonx): it doesn't erase what was known.
     pub(crate) fn pick(&mut self, json: &str) {
-        for (key, value) in json::members(json) {
+        self.read_latest();
+        for (number, (key, value)) in json::members(json).iter().enumerate() {
             let mut paths = self.rows.iter().flat_map(|(paths, ..)| paths.split('|'));
-            let is_named = paths.any(|path| path.split('.').next() == Some(&key));
-            let is_again = value.get() == "0" && self.places.contains_key(key.as_ref());
+            let is_named = paths.any(|path| path.split('.').next() == Some(key));
+            let is_again = value.get() == "0" && self.members.iter().any(|(known, _)| known == key);
             if is_named && !is_again && value.get() != "null" {
-                self.set(&key, value.get());
+                self.set(number, key, value.get());
             }
         }
     }
 
-    fn set(&mut self, key: &str, json: &str) {
-        let known = self.places.get(key).and_then(|&at| self.members.get_mut(at));
+    /// Sets a member. Mostly it has the number that it had in the last object.
+    fn set(&mut self, number: usize, key: &str, json: &str) {
+        let is_key = |(known, _): &(String, String)| known == key;
+        let at = match self.members.get(number).is_some_and(is_key) {
+            true => Some(number),
+            false if self.places.is_empty() => self.members.iter().position(is_key),
+            false => self.places.get(key).copied(),
+        };
+        let known = at.and_then(|at| self.members.get_mut(at));
         let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
         let size = self.size - old + key.len() + json.len();
         if size > MAX_SIZE {
@@ -109,8 +140,11 @@ impl Meter {
         match known {
             Some((_, known)) => json.clone_into(known),
             None => {
-                self.places.insert(key.to_owned(), self.members.len());
                 self.members.push((key.to_owned(), json.to_owned()));
+                if self.members.len() > FEW {
+                    let new = self.members.iter().enumerate().skip(self.places.len());
+                    self.places.extend(new.map(|(at, (key, _))| (key.clone(), at)));
+                }
             }
         }
     }
@@ -135,29 +169,40 @@ impl Meter {
         let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
             return Ok(());
         };
-        let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
-        let several = format!("[{}]", raws.join(","));
-        let raw = if let [raw] = raws.as_slice() { raw } else { several.as_str() };
-        out.emit(0, Kind::Usage(Usage { raw, ..usage }))
+        let raw = match counted.as_slice() {
+            [(_, raw)] => raw.clone(),
+            counted => {
+                let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
+                format!("[{}]", raws.join(","))
+            }
+        };
+        out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
     }
 
     /// Begins a part that is counted apart and added to those before it: a
     /// model's part, or a step's.
     pub(crate) fn part(&mut self) {
+        self.read_latest();
         if self.members.is_empty() {
             return;
         }
         let members = std::mem::take(&mut self.members);
         self.places.clear();
-        let inner: Vec<_> = members
-            .iter()
-            .map(|(key, value)| format!("{}:{}", json::quote(key), json::minify(value)))
-            .collect();
+        let mut raw = String::from("{");
+        for (key, value) in &members {
+            if raw.len() > 1 {
+                raw.push(',');
+            }
+            json::quote_into(key, &mut raw);
+            raw.push(':');
+            json::Minifier::default().feed(value, &mut raw);
+        }
+        raw.push('}');
         let read = self.read(&members);
         let usage = adjust(read);
         self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
             != (usage.output_tokens, usage.reasoning_tokens);
-        self.counted.push((usage, format!("{{{}}}", inner.join(","))));
+        self.counted.push((usage, raw));
     }
 
     /// Forgets what is known: the whole comes.
@@ -234,22 +279,46 @@ fn adjust(mut usage: Usage<'static>) -> Usage<'static> {
     usage
 }
 
-/// The JSON at a path, unless it's null.
-fn lookup(members: &[(String, String)], path: &str) -> Option<String> {
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = members.iter().find(|(name, _)| name == key).map(|(_, value)| value)?;
-    let Some(rest) = rest else { return Some(value.clone()).filter(|value| value != "null") };
-    if let Some(path) = rest.strip_prefix("+.") {
-        let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
-        let counts =
-            elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
-        return counts.reduce(u64::saturating_add).map(|sum| sum.to_string());
+/// True if two JSON texts are the same, but for whole numbers in the same places.
+fn differ_in_numbers(mut a: &[u8], mut b: &[u8]) -> bool {
+    let mut in_string = false;
+    while let ([x, after_x @ ..], [y, after_y @ ..]) = (a, b) {
+        if !in_string && x.is_ascii_digit() && y.is_ascii_digit() {
+            (a, b) = (after_digits(a), after_digits(b));
+            continue;
+        }
+        if x != y || *x == b'\\' {
+            return false;
+        }
+        in_string ^= *x == b'"';
+        (a, b) = (after_x, after_y);
     }
-    let inner: Vec<_> = json::members(value)
-        .into_iter()
-        .map(|(key, value)| (key.into_owned(), value.get().to_owned()))
-        .collect();
-    lookup(&inner, rest)
+    a.is_empty() && b.is_empty()
+}
+
+fn after_digits(text: &[u8]) -> &[u8] {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    text.get(length..).unwrap_or_default()
+}
+
+/// Returns the JSON at a path, unless it's null.
+fn lookup<'m>(members: &'m [(String, String)], path: &str) -> Option<Cow<'m, str>> {
+    let split =
+        |path| str::split_once(path, '.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let (key, mut rest) = split(path);
+    let mut value = members.iter().find(|(name, _)| name == key)?.1.as_str();
+    while let Some(path) = rest {
+        if let Some(path) = path.strip_prefix("+.") {
+            let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+            let counts =
+                elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
+            return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
+        }
+        let (key, next) = split(path);
+        value = json::members(value).into_iter().find(|(name, _)| name == key)?.1.get();
+        rest = next;
+    }
+    Some(value.into()).filter(|value| value != "null")
 }
 
 /// A count of tokens: some gateways write it as a float or in a string.
@@ -275,6 +344,7 @@ mod tests {
     fn check(objects: &[&str], expected: [Option<u64>; 5]) {
         let mut meter = Meter::new(ROWS);
         objects.iter().for_each(|json| meter.feed(json));
+        meter.read_latest();
         let u = adjust(meter.read(&meter.members.clone()));
         let got = [
             u.input_tokens,
@@ -304,12 +374,31 @@ mod tests {
     }
 
     #[test]
+    fn objects_of_one_shape_take_each_others_place() {
+        let first = r#"{"in":5,"d":{"n":[1,20]},"s":"4"}"#;
+        for (second, expected) in [
+            (first, true),
+            (r#"{"in":66,"d":{"n":[0,2]},"s":"4"}"#, true),
+            (r#"{"in":66,"d":{"n":[0]},"s":"4"}"#, false),
+            (r#"{"in":null,"d":{"n":[1,20]},"s":"4"}"#, false),
+            (r#"{"in":5,"d":{"n":[1,20]},"s":"5"}"#, false),
+            (r#"{"in":5,"d":{"n":[1,20]},"s":"4","t":1}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(differ_in_numbers(first.as_bytes(), second.as_bytes()), expected);
+        }
+        assert!(!differ_in_numbers(br#"{"a1":1}"#, br#"{"a2":1}"#));
+        assert!(!differ_in_numbers(br#"{"a\":1":1}"#, br#"{"a\":2":1}"#));
+    }
+
+    #[test]
     fn a_number_may_have_two_names() {
         const TWO_NAMES: &[Row] =
             &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
         for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
             let mut meter = Meter::new(TWO_NAMES);
             meter.feed(json);
+            meter.read_latest();
             let usage = meter.read(&meter.members.clone());
             assert_eq!(
                 (usage.input_tokens, usage.cached_input_tokens),
@@ -337,6 +426,7 @@ mod tests {
         {
             let mut meter = Meter::new(SUM);
             meter.feed(json);
+            meter.read_latest();
             assert_eq!(meter.read(&meter.members.clone()).input_tokens, Some(sum));
         }
     }
