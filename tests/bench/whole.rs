@@ -13,6 +13,7 @@ mod hostile;
 mod live;
 mod loops;
 mod parts;
+mod runs;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -39,12 +40,14 @@ fn main() {
         ["grown"] => grown::table(),
         ["parts"] => parts::table(),
         ["live"] => live::table(),
+        ["runs", rest @ ..] => runs::table(rest.first().copied().unwrap_or("")),
         rest => {
             let megabytes = rest.first().copied().unwrap_or("100");
             table(size(megabytes), rest.get(1).copied().unwrap_or(""));
             live::table();
             hostile::table();
             grown::table();
+            runs::table("");
         }
     }
 }

@@ -1,0 +1,139 @@
+//! Texts that repeat a byte, two bytes, or the beginning of a marker: each of
+//! them may be a marker's beginning at every byte. Lists the slowest:
+//! `cargo bench --bench whole -- runs [DIALECT]`.
+
+use std::io;
+use std::time::Instant;
+
+use toolstream::dialect::{DIALECTS, Dialect, Selection, choose};
+use toolstream::format;
+use toolstream::sink::{Label, Ndjson};
+use toolstream::{Config, Pipeline};
+
+/// The bytes of each text.
+const SIZE: usize = 1 << 16;
+/// The text in one record of a stream.
+const PIECE: usize = 1000;
+/// How often each is read; the best run counts.
+const RUNS: usize = 3;
+/// How many are listed.
+const SHOWN: usize = 25;
+
+/// A text that took so many seconds a megabyte.
+type Run = (f64, String);
+
+/// Prints the slowest texts in `auto`, in a provider's stream, and in each
+/// dialect whose name begins with `start`.
+pub(crate) fn table(start: &str) {
+    let mut runs = Vec::new();
+    let auto: Vec<&Dialect> = DIALECTS.iter().copied().filter(|row| row.auto).collect();
+    if start.is_empty() {
+        let any = units(&auto);
+        let text = Config { dialect: Selection::Auto, ..text() };
+        runs.extend(any.iter().map(|unit| (time(&text, "", unit), format!("auto {unit:?}"))));
+        let chat = Config { format: format::find("openai-chat"), ..Config::default() };
+        for unit in &any {
+            let stream = records(unit);
+            runs.push((time(&chat, "", &stream), format!("openai-chat {unit:?}")));
+        }
+    }
+    for row in DIALECTS.iter().filter(|row| row.name.starts_with(start)) {
+        let config = Config { dialect: choose(row.name).unwrap(), ..text() };
+        let units = prefixes(&[row]);
+        for opener in [String::new()].into_iter().chain(openers(row)) {
+            runs.extend(units.iter().map(|unit| {
+                let seconds = time(&config, &opener, unit);
+                (seconds, format!("{} {opener:?} {unit:?}", row.name))
+            }));
+        }
+    }
+    runs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("\n{} texts, of which the slowest are:\n", runs.len());
+    println!("| text, repeated | MB/s |\n| --- | --: |");
+    runs.iter()
+        .take(SHOWN)
+        .for_each(|(seconds, name)| println!("| {name} | {:.1} |", 1.0 / seconds));
+}
+
+fn text() -> Config {
+    let mut config = Config { format: format::find("text"), ..Config::default() };
+    config.assembly.max_calls = 0;
+    config
+}
+
+/// Each byte, each pair of bytes, and each beginning of a marker.
+fn units(rows: &[&Dialect]) -> Vec<String> {
+    let bytes: Vec<char> = (' '..='~').chain(['\t', '\n', '\r', '\u{1}', '\u{ff5c}']).collect();
+    let pairs = bytes.iter().flat_map(|&a| bytes.iter().map(move |&b| String::from_iter([a, b])));
+    pairs.chain(prefixes(rows)).collect()
+}
+
+/// Each beginning of a marker, also as the first thing on a line.
+fn prefixes(rows: &[&Dialect]) -> Vec<String> {
+    let markers = rows.iter().flat_map(|row| markers(row));
+    let starts = markers.flat_map(|marker| {
+        let ends: Vec<usize> = marker.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+        ends.into_iter().map(move |end| marker.get(..end).unwrap().to_owned())
+    });
+    let mut units: Vec<String> = starts.flat_map(|start| [format!("\n{start}"), start]).collect();
+    units.sort();
+    units.dedup();
+    units
+}
+
+/// The openers and closers of a dialect, with a letter for each word in them.
+fn markers(row: &Dialect) -> Vec<String> {
+    let regions = row.regions.iter().flat_map(|region| [region.open, region.close]);
+    let sections = row.sections.iter().flat_map(|section| [section.open, section.close]);
+    let calls = row.calls.iter().flat_map(|call| [call.open, call.close]);
+    let all = regions.chain(sections).chain(calls).chain(row.drops.iter().copied());
+    all.flat_map(|marker| marker.split("{|}"))
+        .map(spelled)
+        .filter(|marker| !marker.is_empty())
+        .collect()
+}
+
+fn openers(row: &Dialect) -> impl Iterator<Item = String> {
+    let regions = row.regions.iter().map(|region| region.open);
+    let calls = row.calls.iter().map(|call| call.open);
+    let all = regions.chain(row.sections.iter().map(|section| section.open)).chain(calls);
+    all.map(spelled).filter(|opener| !opener.is_empty())
+}
+
+/// Returns a pattern as a marker that fits it.
+fn spelled(pattern: &str) -> String {
+    let mut text = String::new();
+    for (number, part) in pattern.split(['{', '}']).enumerate() {
+        text.push_str(match (number % 2, part) {
+            (0, literal) => literal,
+            (_, "nl") => "\n",
+            (_, "name" | "key" | "id" | "type" | "suffix" | "_" | "number") => "1",
+            _ => "",
+        });
+    }
+    text
+}
+
+/// Returns a stream of records whose texts, joined, repeat this one.
+fn records(unit: &str) -> String {
+    let text = unit.repeat(PIECE.div_ceil(unit.len()));
+    let text = serde_json::to_string(&text).unwrap();
+    format!(
+        "data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n"
+    )
+}
+
+/// Returns the seconds for a megabyte of this unit, after `head`, in the best of
+/// the runs.
+fn time(config: &Config, head: &str, unit: &str) -> f64 {
+    let text = head.to_owned() + &unit.repeat(SIZE.div_ceil(unit.len()));
+    let seconds = (0..RUNS).map(|_| {
+        let begin = Instant::now();
+        let mut sink = Ndjson::new(io::sink(), Label::default());
+        let mut pipeline = Pipeline::new(config);
+        pipeline.feed(text.as_bytes(), &mut sink).unwrap();
+        pipeline.finish(&mut sink).unwrap();
+        begin.elapsed().as_secs_f64()
+    });
+    seconds.fold(f64::INFINITY, f64::min) / text.len() as f64 * 1e6
+}
