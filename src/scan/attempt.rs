@@ -111,15 +111,20 @@ impl Attempt {
         let byte = bytes.get(self.at).copied();
         let known = self.at - self.begun;
         match (token, byte) {
-            (Token::Literal(literal), byte) => match (literal.as_bytes().get(known), byte) {
-                (None, _) => Step::Over,
-                (Some(want), Some(got)) if *want == got && known + 1 == literal.len() => {
-                    Step::TakeLast
+            (Token::Literal(literal), _) => {
+                let want = literal.as_bytes().get(known..).unwrap_or_default();
+                let got = bytes.get(self.at..).unwrap_or_default();
+                let alike = want.iter().zip(got).take_while(|(a, b)| a == b).count();
+                if want.is_empty() {
+                    return Step::Over;
                 }
-                (Some(want), Some(got)) if *want == got => Step::Take,
-                (Some(_), None) if !ended => Step::Wait,
-                _ => Step::Fail,
-            },
+                if alike == want.len() {
+                    self.at += alike - 1;
+                    return Step::TakeLast;
+                }
+                self.at += alike;
+                if alike == got.len() && !ended { Step::Wait } else { Step::Fail }
+            }
             (Token::Optional(end), _) => {
                 self.optional.push((*end, self.at, self.words.len(), self.tag_end));
                 Step::Over

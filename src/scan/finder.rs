@@ -97,7 +97,7 @@ impl Lookahead {
     }
 }
 
-/// Finds the first of these ASCII characters, eight bytes at a time.
+/// Finds the first of these bytes, eight bytes at a time.
 pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGHEST: u64 = ONES << 7;
@@ -105,8 +105,11 @@ pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option
     for (number, chunk) in chunks.iter().enumerate() {
         let word = u64::from_le_bytes(*chunk);
         // Sets the highest bit of each byte that may be the needle; the lowest one set is right.
-        let is = |needle: &u8| (word ^ (ONES * u64::from(*needle))).wrapping_sub(ONES);
-        let found = needles.iter().fold(0, |found, needle| found | is(needle)) & !word & HIGHEST;
+        let is = |needle: &u8| {
+            let zero = word ^ (ONES * u64::from(*needle));
+            zero.wrapping_sub(ONES) & !zero
+        };
+        let found = needles.iter().fold(0, |found, needle| found | is(needle)) & HIGHEST;
         if found != 0 {
             return Some(number * 8 + (found.trailing_zeros() / 8) as usize);
         }
@@ -163,8 +166,10 @@ mod tests {
             {
                 let mut bytes = [other; 20];
                 bytes[at] = byte;
-                let expected = matches!(byte, b'<' | b'\n').then_some(at);
-                assert_eq!(find_any(&bytes, [b'<', b'\n']), expected, "{byte:#x} at {at}");
+                for needles in [[b'<', b'\n'], [0xE2, b'<'], [0xE2, 0xC2]] {
+                    let expected = bytes.iter().position(|byte| needles.contains(byte));
+                    assert_eq!(find_any(&bytes, needles), expected, "{byte:#x} at {at}");
+                }
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::scan::MAX_WORD;
+
 /// The pattern of a marker. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -143,17 +145,33 @@ impl Pattern {
         Pattern { tokens: bound.collect(), place: self.place }
     }
 
-    /// True if a match can begin as this text does, as far as the literal at the
-    /// pattern's beginning shows.
-    pub(crate) fn may_begin(&self, text: &str) -> bool {
-        let (mut tokens, mut text) = (&*self.tokens, text);
-        while let [Token::Newline, behind @ ..] = tokens {
-            (tokens, text) = (behind, text.strip_prefix('\n').unwrap_or(text));
+    /// True if a match can begin as this text does, as far as line ends, literals
+    /// and a namespace at the pattern's beginning tell.
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        let (mut tokens, mut rest) = (&*self.tokens, text);
+        loop {
+            (tokens, rest) = match tokens {
+                [Token::Newline, after @ ..] => (after, rest.strip_prefix(b"\n").unwrap_or(rest)),
+                [Token::Literal(literal), after @ ..] => {
+                    let (literal, known) = (literal.as_bytes(), literal.len().min(rest.len()));
+                    if literal.get(..known) != rest.get(..known) {
+                        return false;
+                    }
+                    (after, rest.get(known..).unwrap_or_default())
+                }
+                [Token::Namespace, after @ ..] => {
+                    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
+                    match rest.get(letters.take(MAX_WORD).count()) {
+                        Some(byte) if *byte != b':' => (after, rest),
+                        _ => return true,
+                    }
+                }
+                _ => return true,
+            };
+            if rest.is_empty() {
+                return true;
+            }
         }
-        let Some(Token::Literal(literal)) = tokens.first() else { return true };
-        let (literal, text) = (literal.as_bytes(), text.as_bytes());
-        let known = literal.len().min(text.len());
-        literal.get(..known) == text.get(..known)
     }
 
     /// Returns the bytes that a match can begin with; none if that can be any.
@@ -237,6 +255,12 @@ fn collect_starts(
             Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
             Token::Newline if first.is_none() => {
                 collect_starts(tokens, at, Some(b'\n'), starts);
+                continue;
+            }
+            // The letters of a namespace, if it has one.
+            Token::Namespace if first.is_some() => {
+                let letters = (0..=u8::MAX).filter(u8::is_ascii_alphanumeric);
+                starts.extend(letters.filter_map(|byte| Some((first?, Some(byte)))));
                 continue;
             }
             Token::Word(..) if first.is_some() => {

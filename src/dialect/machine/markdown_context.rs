@@ -102,6 +102,10 @@ const HTML: &[(&str, &[u8], &str, bool)] = &[
     ("<![cdata", b"[", "]]>", true),
 ];
 
+/// The bytes that calm text has none of. In the middle of a line, each marker
+/// that is looked for begins with one of them.
+pub(crate) const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
+
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 impl Default for MarkdownContext {
@@ -123,14 +127,32 @@ impl Default for MarkdownContext {
 impl MarkdownContext {
     /// Takes the next piece of text.
     pub(crate) fn feed(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.byte(byte));
+        let mut rest = text;
+        while !rest.is_empty() {
+            let is_stop = rest.as_bytes().first().is_some_and(|byte| STOPS.contains(byte));
+            if !is_stop && self.is_in_line() {
+                let (calm, after) = rest.split_at(MarkdownContext::calm_length(rest));
+                self.skip(calm);
+                rest = after;
+            }
+            let mut chars = rest.chars();
+            let mut bytes = [0; 4];
+            if let Some(c) = chars.next() {
+                c.encode_utf8(&mut bytes).bytes().for_each(|byte| self.byte(byte));
+            }
+            rest = chars.as_str();
+        }
     }
 
     /// Takes text that [`MarkdownContext::calm_length`] has measured, in the middle
     /// of a line.
     pub(crate) fn skip(&mut self, text: &str) {
-        let tail = text.len().saturating_sub(16);
-        text.bytes().skip(tail).for_each(|byte| self.remember(byte));
+        match text.as_bytes().last_chunk() {
+            Some(tail) => {
+                self.last = u128::from_be_bytes(tail.map(|byte| byte.to_ascii_lowercase()));
+            }
+            None => text.bytes().for_each(|byte| self.remember(byte)),
+        }
     }
 
     /// True if calm text changes nothing: this is the middle of a line.
@@ -142,8 +164,7 @@ impl MarkdownContext {
     /// Returns the length of the text up to what ends a line, or may begin a
     /// marker, code or a quotation, in bytes.
     pub(crate) fn calm_length(text: &str) -> usize {
-        let stops = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
-        scan::find_any(text.as_bytes(), stops).unwrap_or(text.len())
+        scan::find_any(text.as_bytes(), STOPS).unwrap_or(text.len())
     }
 
     /// Takes note that a marker was read: what follows begins a document.
@@ -469,6 +490,10 @@ mod tests {
     /// The last character of the text is where a marker would begin.
     #[track_caller]
     fn check(text: &str, is_code: bool) {
+        let (mut whole, mut bytewise) = (MarkdownContext::default(), MarkdownContext::default());
+        whole.feed(text);
+        text.bytes().for_each(|byte| bytewise.byte(byte));
+        assert_eq!(format!("{whole:?}"), format!("{bytewise:?}"), "{text:?}");
         for size in 1..=text.len().max(1) {
             let mut context = MarkdownContext::default();
             for piece in text.as_bytes().chunks(size) {

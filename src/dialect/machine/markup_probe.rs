@@ -3,7 +3,6 @@
 
 use crate::dialect::body::calls::Calls;
 use crate::dialect::machine::Machine;
-use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::spec::StartIn;
 use crate::event::{Kind, Pieces};
 
@@ -23,18 +22,19 @@ impl MarkupProbe {
     /// which dialect it is in, and the dialect's name.
     pub(crate) fn feed(&mut self, pieces: Pieces<'_>) -> Option<(usize, &'static str)> {
         let text = pieces.event.kind.text().unwrap_or_default();
-        // Nothing before `calm` needs to be looked at, in the middle of a line.
+        // Nothing before `calm` can be a marker.
         let (mut end, mut calm) = (0, 0);
         pieces.texts().enumerate().find_map(|(number, piece)| {
             let begin = end;
             end += piece.len();
             if end > calm {
-                calm = begin + MarkdownContext::calm_length(text.get(begin..).unwrap_or_default());
+                calm = begin + self.machine.calm_length(text.get(begin..).unwrap_or_default());
             }
-            match end <= calm && self.machine.is_in_line() {
-                true => None,
-                false => Some((number, self.feed_piece(piece)?)),
+            if end > calm {
+                return Some((number, self.feed_piece(piece)?));
             }
+            self.machine.skip(piece);
+            None
         })
     }
 

@@ -153,19 +153,26 @@ impl Machine {
         self.chosen.map(|id| self.grammars.get(id).name)
     }
 
-    /// True if no marker may stand in what follows while it's calm.
-    pub(crate) fn is_in_line(&self) -> bool {
+    /// Returns the length of what is text and no marker at the beginning of this
+    /// text, as far as can be seen at once.
+    pub(crate) fn calm_length(&self, text: &str) -> usize {
         let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
-        is_plain
+        let is_in_line = is_plain
             && self.search.rules.is_guarded
             && self.held.is_empty()
-            && self.context.is_in_line()
+            && self.context.is_in_line();
+        if is_in_line { MarkdownContext::calm_length(text) } else { 0 }
+    }
+
+    /// Takes text that is no longer than [`Machine::calm_length`], and emits nothing.
+    pub(crate) fn skip(&mut self, text: &str) {
+        self.context.skip(text);
     }
 
     /// Takes the next piece of text.
     pub(crate) fn feed(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        if self.is_in_line() && MarkdownContext::calm_length(text) == text.len() {
-            self.context.skip(text);
+        if !text.is_empty() && self.calm_length(text) == text.len() {
+            self.skip(text);
             return self.text(text, emit);
         }
         if self.held.is_empty() {

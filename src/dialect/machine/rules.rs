@@ -383,38 +383,68 @@ impl CallRules<'_> {
 pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
     finder: Finder,
-    /// The first byte of each rule and its second one, `None` if that may be any,
-    /// with the rule's number, in order.
-    starts: Vec<(u8, Option<u8>, usize)>,
-    /// The bytes that may follow each first byte.
-    seconds: Vec<(u8, Box<[bool; 256]>)>,
+    /// What may come after each first byte.
+    starts: Vec<Start>,
+    /// The rules that may begin with any byte, where the message begins.
+    blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
     inline: Vec<bool>,
     /// True if every rule is guarded.
     pub(crate) is_guarded: bool,
 }
 
+/// The rules that begin with one byte, by their numbers.
+struct Start {
+    first: u8,
+    /// All of them.
+    all: Vec<usize>,
+    /// Those that may go on with any byte, and lists of these and those that go on
+    /// with one.
+    lists: Vec<Vec<usize>>,
+    /// The number of the list of each second byte.
+    seconds: Box<[usize; 256]>,
+}
+
+impl Start {
+    /// Returns the rules of one first byte: that byte, the second one, `None` if it
+    /// may be any, and the number of each, in order.
+    fn new(rules: &[(u8, Option<u8>, usize)]) -> Self {
+        let in_order = |rules: &[&[(u8, Option<u8>, usize)]]| {
+            let mut numbers: Vec<usize> =
+                rules.iter().copied().flatten().map(|rule| rule.2).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let mut groups = rules.chunk_by(|a, b| a.1 == b.1).peekable();
+        let any = groups.next_if(|group| group.iter().any(|rule| rule.1.is_none()));
+        let any = any.unwrap_or_default();
+        let (mut lists, mut seconds) = (vec![in_order(&[any])], Box::new([0; 256]));
+        for group in groups {
+            if let Some(&(_, Some(second), _)) = group.first() {
+                seconds[usize::from(second)] = lists.len();
+                lists.push(in_order(&[any, group]));
+            }
+        }
+        let first = rules.first().map_or(0, |rule| rule.0);
+        Start { first, all: in_order(&[rules]), lists, seconds }
+    }
+}
+
 impl RuleSet {
     pub(crate) fn new(rules: Vec<Rule>) -> Rc<Self> {
         let patterns = || rules.iter().map(|rule| &rule.pattern);
-        let mut starts = Vec::new();
+        let (mut starts, mut blank) = (Vec::new(), Vec::new());
         for (number, pattern) in patterns().enumerate() {
-            starts.extend(pattern.starts().into_iter().map(|(a, b)| (a, b, number)));
+            let own = pattern.starts();
+            if own.is_empty() {
+                blank.push(number);
+            }
+            starts.extend(own.into_iter().map(|(a, b)| (a, b, number)));
         }
         starts.sort_unstable();
         starts.dedup();
-        let mut seconds: Vec<(u8, Box<[bool; 256]>)> = Vec::new();
-        for &(first, second, _) in &starts {
-            if seconds.last().is_none_or(|(last, _)| *last != first) {
-                seconds.push((first, Box::new([false; 256])));
-            }
-            if let Some((_, table)) = seconds.last_mut() {
-                match second {
-                    Some(second) => table[usize::from(second)] = true,
-                    None => table.fill(true),
-                }
-            }
-        }
+        let starts = starts.chunk_by(|a, b| a.0 == b.0).map(Start::new).collect();
         let is_inline = |rule: &Rule| {
             let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
             let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
@@ -423,57 +453,54 @@ impl RuleSet {
         let inline = rules.iter().map(is_inline).collect();
         let finder = Finder::new(patterns());
         let is_guarded = rules.iter().all(|rule| rule.guarded);
-        Rc::new(RuleSet { rules, finder, starts, seconds, inline, is_guarded })
+        Rc::new(RuleSet { rules, finder, starts, blank, inline, is_guarded })
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
-    /// far as its first two bytes show.
+    /// far as the text at its beginning tells.
     pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<usize> {
         loop {
             let at = self.finder.find(text, from)?;
-            let mut bytes = text.as_bytes().get(at..)?.iter().copied();
-            let first = bytes.next()?;
-            let table = self.seconds.iter().find(|(byte, _)| *byte == first);
-            let (Some(second), Some((_, table))) = (bytes.next(), table) else { return Some(at) };
-            if table[usize::from(second)] {
+            let rest = text.as_bytes().get(at..)?;
+            let mut rules = self.starting(rest).iter().map(|&number| &self.rules[number]);
+            if rules.any(|rule| rule.pattern.may_begin(rest)) {
                 return Some(at);
             }
             from = at + 1;
         }
     }
 
-    /// The numbers of the rules that this text may begin with, in their order.
-    /// Where the message begins, any rule is tried.
+    /// The numbers of the rules whose first two bytes may be those of this text.
+    fn starting(&self, text: &[u8]) -> &[usize] {
+        let start = self.starts.iter().find(|start| text.first() == Some(&start.first));
+        let Some(start) = start else { return &[] };
+        match text.get(1) {
+            Some(&second) => &start.lists[start.seconds[usize::from(second)]],
+            None => &start.all,
+        }
+    }
+
+    /// The numbers of the rules that are tried at the beginning of this text.
     pub(crate) fn at(&self, text: &str, here: &Here<'_>) -> impl Iterator<Item = usize> {
-        let mut bytes = text.bytes();
-        let (first, second) = (bytes.next(), bytes.next());
-        let begin = self.starts.partition_point(|&(byte, ..)| Some(byte) < first);
-        let starts = self.starts.get(begin..).unwrap_or_default().iter();
-        let starts = starts.take_while(|(byte, ..)| Some(*byte) == first);
-        let fits = |other: &Option<u8>| other.is_none() || second.is_none() || *other == second;
-        let mut numbers: Vec<usize> = match here.is_start {
-            true => (0..self.rules.len()).collect(),
-            false => starts.filter(|(_, other, _)| fits(other)).map(|start| start.2).collect(),
-        };
-        numbers.sort_unstable();
-        numbers.dedup();
-        let (is_line, is_code) = (here.context.is_line(), here.context.is_code());
-        let is_legal = |&number: &usize| {
+        let (context, first) = (here.context, text.bytes().next());
+        let is_legal = move |&number: &usize| {
             let rule = &self.rules[number];
+            if !rule.pattern.may_begin(text.as_bytes()) || (rule.known && !here.has_tools) {
+                return false;
+            }
             let fits = match rule.pattern.place() {
                 scan::Place::Any => true,
-                scan::Place::Line => is_line,
+                scan::Place::Line => context.is_line(),
                 scan::Place::Start => here.is_start,
             };
             // In code, a call is looked for only to warn of it.
-            let is_idle = is_code && !(here.warns && rule.go.opens_call());
+            let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
+            let is_line = context.is_line();
             let is_prose = !is_line && (!self.inline[number] || first == Some(b'\n'));
-            fits && !(rule.guarded && (is_idle || is_prose))
-                && (here.has_tools || !rule.known)
-                && rule.pattern.may_begin(text)
+            fits && !(rule.guarded && (is_prose || is_idle()))
         };
-        numbers.retain(is_legal);
-        numbers.into_iter()
+        let blank = self.blank.iter().filter(|_| here.is_start);
+        self.starting(text.as_bytes()).iter().chain(blank).copied().filter(is_legal)
     }
 }
 
@@ -486,4 +513,25 @@ pub(crate) struct Here<'h> {
     pub(crate) has_tools: bool,
     /// True if a call in code is worth a warning.
     pub(crate) warns: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::machine::markdown_context::STOPS;
+    use crate::dialect::table::DIALECTS;
+
+    #[test]
+    fn no_marker_of_unknown_text_begins_in_calm_text() {
+        let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
+        let rules = RuleSet::new(text_rules(grammars.iter(), false, false));
+        for (rule, _) in rules.rules.iter().zip(&rules.inline).filter(|(_, inline)| **inline) {
+            let is_stop = |byte: &u8| STOPS.contains(byte);
+            let pattern = &rule.pattern;
+            assert!(
+                pattern.place() != scan::Place::Any || pattern.first_bytes().iter().all(is_stop),
+                "{pattern:?}"
+            );
+        }
+    }
 }

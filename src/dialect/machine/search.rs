@@ -53,6 +53,8 @@ impl Search {
     pub(crate) fn begin(&mut self, text: &str, here: &Here<'_>) {
         let fitting = self.rules.at(text, here);
         self.attempts.extend(fitting.map(|rule| (rule, Lookahead::default())));
+        self.attempts.sort_unstable_by_key(|(rule, _)| *rule);
+        self.attempts.dedup_by_key(|(rule, _)| *rule);
     }
 
     /// Gives up all attempts.
