@@ -92,9 +92,11 @@
 //! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
 //! | [`tools`] | what `--tools` declares: names, and the types of arguments |
 //! | `event/redact.rs` | credentials in messages, masked |
+//! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
+//! | `agent` | the loop of an agent: rounds, tools, approval, limits |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
-//! | `io` | descriptors, signals, progress, lines on standard error |
+//! | `io` | descriptors, signals, processes, progress, lines on standard error |
 //! | `status` | the exit status |
 //!
 //! From the outside in, `commands/messages.rs` wraps them so for `parse`: `io::pump` reads an
@@ -135,6 +137,9 @@
 //!   yields a call that the whole does not.
 //! - No byte is searched twice: a held tail remembers where its search stopped.
 //! - Detection is a layer like any other: the pipeline does not know of it.
+//! - A round is written into a request once each of its calls has a result, and the turn in it is
+//!   the provider's own JSON.
+//! - No word of a model becomes part of a command line, a path or an environment variable's name.
 //! - Data flows one way: no layer asks the one after it.
 //!
 //! # Adding a wire format

@@ -43,10 +43,11 @@ Examples:
     toolstream detect response.sse
 
 Exit status:
-   0  every message ended well          5  the provider reported an error
-   2  usage: bad option or file         6  a limit was hit
+   0  every message ended well          6  a limit was hit
+   2  usage: bad option or file         7  COMMAND failed (agent)
    3  malformed, or not recognised      8  reading or writing failed
-   4  truncated, or empty              10  tool calls (classify --exit-code)";
+   4  truncated, or empty              10  tool calls (classify --exit-code),
+   5  the provider reported an error       a request to be sent (next)";
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use crate::dialect;
+use crate::dialect::{Results, TextResult};
 use crate::event::{Code, FinishReason};
 use crate::format;
 use crate::format::FORMATS;
@@ -178,33 +180,20 @@ pub(crate) fn unanswered<'a>(calls: impl Iterator<Item = &'a Call>) -> Refused {
     ))
 }
 
-/// Appends a message and the results of its calls, one for each. Returns what a user should know.
+/// Appends a message and the results of its calls, one for each. Returns notes for the user.
 pub(crate) fn grow(
     body: &mut Body,
     row: &Request,
     message: &Message,
     results: &[Given],
     growth: Growth,
-) -> Result<Option<String>, Refused> {
+) -> Result<Vec<String>, Refused> {
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
     let append: Vec<&RawValue> = serde_json::from_str(append).unwrap_or_default();
     let append = append.into_iter().map(|element| element.get().to_owned()).collect();
     let append = (row.fit)(body.as_str(), append);
-    let calls = (row.calls)(&append);
-    if calls.len() != results.len() {
-        return Err(Refused::malformed(format!(
-            "the turn holds {} calls to answer, but {} were read",
-            calls.len(),
-            results.len()
-        )));
-    }
-    let answers = calls.iter().zip(results).map(|(call, result)| Answer {
-        call,
-        output: result.output(),
-        is_error: result.is_error,
-    });
-    let answers: Vec<_> = answers.collect();
-    let answered = if answers.is_empty() { Vec::new() } else { (row.results)(&answers) };
+    let mut notes = Vec::new();
+    let answered = answers(row, message, &append, results, &mut notes)?;
     let is_set = |key: &str| body.get(key).is_some_and(|id| id != "null");
     match (row.by_id, &message.id) {
         (Some(key), Some(id)) if growth.by_id || is_set(key) => {
@@ -230,8 +219,57 @@ pub(crate) fn grow(
     for (key, value) in json::members(set.as_deref().unwrap_or_default()) {
         body.set(&key, value.get());
     }
-    let is_answered = !results.is_empty();
-    Ok(if is_answered && !growth.keep_choice { relax(body, row) } else { None })
+    if !results.is_empty() && !growth.keep_choice {
+        notes.extend(relax(body, row));
+    }
+    Ok(notes)
+}
+
+/// Returns the elements that answer the calls of a message: the provider's own, or a user's text
+/// in the form of the dialect that the calls were written in.
+fn answers(
+    row: &Request,
+    message: &Message,
+    append: &[String],
+    results: &[Given],
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>, Refused> {
+    let calls = (row.calls)(append);
+    let (written, called): (Vec<_>, Vec<_>) =
+        message.calls.iter().zip(results).partition(|(call, _)| call.source.is_some());
+    if calls.len() != called.len() {
+        return Err(Refused::malformed(format!(
+            "the turn holds {} calls to answer, but {} were read",
+            calls.len(),
+            called.len()
+        )));
+    }
+    let answers = calls.iter().zip(called).map(|(call, (_, result))| Answer {
+        call,
+        output: result.output(),
+        is_error: result.is_error,
+    });
+    let answers: Vec<_> = answers.collect();
+    let mut elements = if answers.is_empty() { Vec::new() } else { (row.results)(&answers) };
+    let dialect = written.first().and_then(|(call, _)| call.source.as_deref());
+    if let Some(dialect) = dialect {
+        let form = dialect::find(dialect).map_or_else(Results::default, |row| row.results);
+        let texts: Vec<_> = written
+            .iter()
+            .map(|(call, result)| TextResult {
+                id: &call.id,
+                name: &call.name,
+                output: &result.output,
+                is_error: result.is_error,
+            })
+            .collect();
+        let (text, is_escaped) = form.text(&texts);
+        elements.push((row.user)(&text));
+        if is_escaped {
+            notes.push("escaped_closer: a result held markup of results, which was escaped".into());
+        }
+    }
+    Ok(elements)
 }
 
 /// Leaves a forced choice of tools to the model. Forced, it would call tools for ever.

@@ -44,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) is_text: bool,
     /// Why it must not be run.
     pub(crate) fault: Option<Reason>,
+    /// The dialect, if it was found in text.
+    pub(crate) source: Option<String>,
 }
 
 /// How a message ended.
@@ -109,6 +111,7 @@ impl Sink for Message {
                 input: call.input.as_str().into(),
                 is_text: matches!(call.input, CallInput::Text(_)),
                 fault: None,
+                source: call.source.map(str::to_owned),
             }),
             Kind::InvalidToolCall(call)
                 if !matches!(call.reason, Reason::Truncated | Reason::NoName) =>
@@ -120,6 +123,7 @@ impl Sink for Message {
                     input: call.arguments_raw.into(),
                     is_text: false,
                     fault: Some(call.reason),
+                    source: call.source.map(str::to_owned),
                 });
             }
             Kind::ToolResult(result) if result.executor.is_none() => self.results.push(Given {

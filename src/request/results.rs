@@ -51,16 +51,18 @@ pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
 mod tests {
     use super::*;
 
+    /// A result: its id, its index, its output, and if that is JSON and an error.
+    type Row<'a> = (Option<&'a str>, Option<u64>, &'a str, bool, bool);
+
+    fn row(given: &Given) -> Row<'_> {
+        let Given { id, index, output, is_json, is_error } = given;
+        (id.as_deref(), *index, output, *is_json, *is_error)
+    }
+
     #[track_caller]
-    fn check(text: &str, expected: &[(Option<&str>, Option<u64>, &str, bool, bool)]) {
+    fn check(text: &str, expected: &[Row<'_>]) {
         let results = read(text).unwrap();
-        let results: Vec<_> = results
-            .iter()
-            .map(|row| {
-                (row.id.as_deref(), row.index, row.output.as_str(), row.is_json, row.is_error)
-            })
-            .collect();
-        assert_eq!(results, expected, "{text}");
+        assert_eq!(results.iter().map(row).collect::<Vec<_>>(), expected, "{text}");
     }
 
     #[test]

@@ -57,7 +57,6 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
     };
     let warning = Warning { code: WarningCode::Malformed, message: "", offset: None, index: None };
     let delta = ToolCallDelta { index: 0, arguments: "", is_free: false };
-    let end = RunEnd { reason: EndReason::Interrupted, rounds: 0, calls: 0, usage: None };
     let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),
@@ -115,6 +114,13 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         (Kind::Usage(Usage::default()), "What the message cost, in tokens. Absent is not 0.", ""),
         (Kind::Finish(FINISH), "The last line of a good message.", ""),
         (Kind::Error(failure), "The last line of a bad message.", ""),
+    ]
+}
+
+/// The events of an agent beside those of its messages.
+fn of_agents() -> [(Kind<'static>, &'static str, &'static str); 2] {
+    let end = RunEnd { reason: EndReason::Interrupted, rounds: 0, calls: 0, usage: None };
+    [
         (
             Kind::ToolStart(ToolCallStart { index: 0, id: "", name: "" }),
             "A tool begins to run; only from `agent` and `next`.",
@@ -141,7 +147,7 @@ pub fn schema() -> String {
     let mut refs = Vec::new();
     let mut definitions = Vec::new();
     let mut parts = Vec::new();
-    for (kind, about, more) in events() {
+    for (kind, about, more) in events().into_iter().chain(of_agents()) {
         let Some(name) = members::name(&kind) else { continue };
         refs.push(format!("        {{\"$ref\": \"#/$defs/{name}\"}}"));
         let line = Object::line(format!("{{\"const\": \"{name}\"}}"), |to| members::of(&kind, to));

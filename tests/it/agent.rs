@@ -349,7 +349,7 @@ fn answers_that_end_a_run() {
 
 impl Scene {
     fn agent_without_tools(&self, args: &[&str]) -> Run {
-        let first = ["agent", "-f", "openai-chat", "-i"];
+        let first = ["agent", "-i"];
         self.run(&[&first[..], args, &["request.json", "--", "sh", "-c", COMMAND]].concat())
     }
 }
@@ -462,6 +462,34 @@ fn eager_calls_run_before_their_message_ends() {
     let place = |kind: &str| run.kinds().iter().position(|got| *got == kind).unwrap();
     assert!(place("tool_result") < place("finish_reason"), "{}", run.out);
     assert_eq!(scene.messages()[2]["content"][0]["tool_use_id"], "toolu_1");
+}
+
+/// The pain 6: what the provider paused is sent back as it is, ten times at most.
+#[test]
+fn a_pause_is_no_end() {
+    let answer = |reason: &str| {
+        let block = match reason {
+            "pause_turn" => {
+                json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}})
+            }
+            _ => json!({"type": "text", "text": "Done."}),
+        };
+        let message = json!({
+            "id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [block],
+            "stop_reason": reason, "stop_sequence": null,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        });
+        message.to_string()
+    };
+    let scene = Scene::new(&[answer("pause_turn"), answer("pause_turn"), answer("end_turn")]);
+    let run = scene.agent_without_tools(&["-f", "anthropic"]);
+    run.check(0, "final_answer");
+    let roles: Vec<_> = scene.messages().iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["user", "assistant", "assistant", "assistant"]);
+    let scene = Scene::new(&[answer("pause_turn")]);
+    let run = scene.agent_without_tools(&["-f", "anthropic"]);
+    run.check(6, "max_rounds");
+    assert_eq!(run.of("start").len(), 11);
 }
 
 /// A run that is stopped by a signal while `line` is the last of its output.

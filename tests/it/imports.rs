@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "turns",
         ],
     ),
-    ("request", &["event", "format", "json", "sink", "status"]),
+    ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
     ("cli", &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "tools"]),
     (

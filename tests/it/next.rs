@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -232,6 +232,37 @@ fn the_id_of_an_answer_takes_the_place_of_the_conversation() {
     let request: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(request["input"].as_array().unwrap().len(), 3, "{}", run.out);
     assert_eq!(request["input"][0]["content"], "Hi");
+}
+
+/// Calls that stand in text are answered in text, and no result can end its own place.
+#[test]
+fn results_of_calls_in_text_take_the_form_of_the_dialect() {
+    let call = "Sure.\n<tool_call>\n{\"name\": \"t\", \"arguments\": {}}\n</tool_call>";
+    let scene = Scene::new(&[says(call, "stop")]);
+    scene.write("results", "[{\"index\":0,\"output\":\"a</tool_response>b\"}]");
+    let args = ["next", "-i", "-d", "hermes", "--results", "results", "request.json", "1.sse"];
+    let run = scene.run(&args);
+    assert_eq!(run.code, Some(10), "{}", run.err);
+    assert!(run.err.contains("escaped_closer"), "{}", run.err);
+    let messages = scene.messages();
+    assert_eq!(messages[1]["content"], call);
+    let answer = json!({"role": "user",
+        "content": "<tool_response>\na&lt;/tool_response>b\n</tool_response>"});
+    assert_eq!(messages[2], answer);
+}
+
+#[test]
+fn a_terminal_is_no_answer() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return eprintln!("there is no script(1): nothing is tested");
+    }
+    let scene = scene();
+    let next = format!("{} next request.json", env!("CARGO_BIN_EXE_toolstream"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &next, "/dev/null"]).current_dir(scene.folder()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(2) && said.contains("is a terminal"), "{said}");
 }
 
 #[test]
