@@ -250,7 +250,7 @@ impl Layers {
         }
         repeats.feed(frame, decoder, halves, &mut |event| {
             if let Some(turns) = turns {
-                turns.hear(&frame, &event.kind);
+                turns.feed(&frame, &event.kind);
             }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         })?;

@@ -1,8 +1,8 @@
-//! The layer of `--turn`: gathers what the next request has to hold of a message.
+//! The layer of `--turn`: gathers the part of a message that the next request has to hold.
 //!
-//! It hears three things: the frames, which a provider's [`Turn`] is built from; what the decoder
-//! makes of them, which shows where a message begins; and how the assembler ends it, which decides
-//! if there is a turn at all.
+//! It takes three things: the frames, which a provider's [`Turn`] is built from; the decoder's
+//! events, which show where a message begins; and the end that the assembler gives it, which
+//! decides if there is a turn at all.
 
 use std::cell::RefCell;
 use std::io;
@@ -58,9 +58,9 @@ impl Turns {
         self.state.borrow_mut().is_taken = false;
     }
 
-    /// Hears what the decoder makes of a frame. The frame belongs to the message that is open when
-    /// it says something new; a frame that only ends a message may begin the next one.
-    pub(crate) fn hear(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
+    /// Takes an event that the decoder makes of a frame. The frame belongs to the message that is
+    /// open when it adds anything; a frame that only ends a message may begin the next one.
+    pub(crate) fn feed(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
         match kind {
             Kind::Start(start) => self.state.borrow_mut().is_log = !start.framing.is_empty(),
             Kind::CallEnd(_) | Kind::Usage(_) | Kind::End => {}
