@@ -132,6 +132,7 @@ impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
 impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         self.status.see(&event.kind);
+        self.inner.feed(event)?;
         let stderr = &mut self.stderr;
         match &event.kind {
             Kind::Error(Failure { code, message, offset, .. }) => {
@@ -149,7 +150,7 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
             }
             _ => {}
         }
-        self.inner.feed(event)
+        Ok(())
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Reading, StartIn, Wire};
+use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, Reading, StartIn, Wire};
 use crate::dialect;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
@@ -39,7 +39,6 @@ impl Reading {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         let wire = self.wire.config();
         Ok(Config {
-            turn: self.turn,
             start_in: self.start_in.map(|start| match start {
                 StartIn::Text => dialect::StartIn::Text,
                 StartIn::Reasoning => dialect::StartIn::Reasoning,
@@ -51,18 +50,25 @@ impl Reading {
             },
             tools,
             assembly: AssemblerConfig {
-                deltas: self.deltas || self.values,
                 choice: match self.choice {
                     Some(ChoiceFilter::One(choice)) => Some(choice),
                     Some(ChoiceFilter::All) | None => None,
                 },
-                raw: self.raw,
                 malformed_as_text: self.on_malformed == OnMalformed::Text,
                 max_calls: self.max_calls,
                 ..wire.assembly
             },
             ..wire
         })
+    }
+}
+
+impl Printing {
+    /// Adds to a configuration what has to be emitted.
+    pub fn add_to(&self, config: &mut Config) {
+        config.turn = self.turn;
+        config.assembly.deltas = self.deltas || self.values;
+        config.assembly.raw = self.raw;
     }
 }
 

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
@@ -56,6 +56,8 @@ pub enum Command {
     Parse(Parse),
     /// Stream in, one summary object a message out
     Classify(Classify),
+    /// Stream in, the answer as a person reads it
+    Show(Show),
     /// Stream in, one NDJSON line a frame out: framing only, no meaning
     Frames(Frames),
     /// What format this is, and why
@@ -86,6 +88,10 @@ pub struct Parse {
     /// How to read.
     #[command(flatten)]
     pub reading: Reading,
+
+    /// What to print.
+    #[command(flatten)]
+    pub printing: Printing,
 }
 
 const PARSE_EXAMPLES: &str = "\
@@ -107,6 +113,10 @@ pub struct Classify {
     #[command(flatten)]
     pub reading: Reading,
 
+    /// What to print.
+    #[command(flatten)]
+    pub printing: Printing,
+
     /// Exit with 10 if the last message has tool calls to run, 0 if it's a final answer
     #[arg(long)]
     pub exit_code: bool,
@@ -122,6 +132,55 @@ const CLASSIFY_EXAMPLES: &str = "\
 Examples:
   Many captures, eight at a time:
     toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'";
+
+/// `toolstream show`
+#[derive(Args, Debug)]
+#[command(after_long_help = SHOW_EXAMPLES)]
+pub struct Show {
+    /// How to read.
+    #[command(flatten)]
+    pub reading: Reading,
+
+    /// Which parts to show, with commas between them
+    ///
+    /// [default: all on a terminal, else text]
+    #[arg(long = "with", value_name = "PARTS", value_enum, value_delimiter = ',')]
+    pub parts: Vec<Part>,
+
+    /// When to use colours
+    ///
+    /// `auto` is on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_enum)]
+    pub color: ColorChoice,
+}
+
+/// A part of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// The answer
+    Text,
+    /// The model's thinking
+    Reasoning,
+    /// Calls, valid or not
+    Calls,
+    /// The results of tools
+    Results,
+    /// The model, tokens and times, as a last line
+    Usage,
+    /// All of these
+    All,
+}
+
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  Read the answer while it comes:
+    curl -sSN URL -d @request.json | toolstream show
+
+  The answer alone, byte for byte:
+    toolstream show response.sse > answer.md
+
+  The log of an agent, in a pager:
+    toolstream show --with all --color always session.jsonl | less -R";
 
 /// `toolstream frames`
 #[derive(Args, Debug)]
@@ -437,7 +496,7 @@ pub struct Wire {
     pub max_memory: Size,
 }
 
-/// The options of `parse` and `classify`.
+/// The inputs of a command, and how their messages are read.
 #[derive(Args, Debug)]
 pub struct Reading {
     /// How bytes are read.
@@ -465,6 +524,24 @@ pub struct Reading {
     #[arg(long, value_name = "WHAT", default_value = "invalid")]
     pub on_malformed: OnMalformed,
 
+    /// Which choice to follow when there are several
+    ///
+    /// [default: all for parse, 0 for classify]
+    #[arg(long, value_name = "N|all")]
+    pub choice: Option<ChoiceFilter>,
+
+    /// The most calls in one message; 0 is no limit
+    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
+    pub max_calls: usize,
+
+    /// What to read; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, action = ArgAction::Append)]
+    pub files: Vec<String>,
+}
+
+/// What else is printed of a message.
+#[derive(Args, Debug)]
+pub struct Printing {
     /// Also print tool_call_start and tool_call_delta
     #[arg(long)]
     pub deltas: bool,
@@ -482,12 +559,6 @@ pub struct Reading {
     #[arg(long)]
     pub join: bool,
 
-    /// Which choice to follow when there are several
-    ///
-    /// [default: all for parse, 0 for classify]
-    #[arg(long, value_name = "N|all")]
-    pub choice: Option<ChoiceFilter>,
-
     /// Also print provider events that are unrecognised or can't be read
     ///
     /// Each is a provider_event.
@@ -504,12 +575,4 @@ pub struct Reading {
     /// Add t_ms, milliseconds since the first byte, to every line
     #[arg(long)]
     pub timing: bool,
-
-    /// The most calls in one message; 0 is no limit
-    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = LIMITS)]
-    pub max_calls: usize,
-
-    /// What to read; `-`, or nothing, is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, action = ArgAction::Append)]
-    pub files: Vec<String>,
 }

@@ -1,34 +1,35 @@
-//! `parse` and `classify`: the events of a stream, or one summary a message.
+//! `parse`, `classify` and `show`: the events of a stream, one summary a message, or the answer as
+//! a person reads it.
 
-use std::io::{self, Write};
+use std::env;
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::bail;
+use clap::ColorChoice;
+use rustix::stdio::stdout;
+use rustix::termios::tcgetwinsize;
 
-use crate::cli::{ChoiceFilter, Classify, Parse, Reading};
+use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
 use crate::io::{Input, Output, Progress, Task, die, pump};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Clock, Join, Label, Ndjson, Sink, Values};
+use crate::sink::{Capped, Clock, Join, Label, Look, Ndjson, Parts, People, Sink, Values};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::{Inputs, conclude, lost, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
-    let job = Job::new(&args.reading, Print::Events { join: args.reading.join })?;
+    let mut config = args.reading.config()?;
+    args.printing.add_to(&mut config);
+    let job = Job::new(&args.reading, config, Print::Events(&args.printing))?;
     Ok(job.run()?.code(false))
 }
 
 pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
-    let choice = match args.reading.choice {
-        Some(ChoiceFilter::All) => bail!("classify follows one choice: --choice takes a number"),
-        Some(ChoiceFilter::One(choice)) => choice,
-        None => 0,
-    };
-    let job = Job::new(
-        &args.reading,
-        Print::Summary { choice, max_memory: args.reading.wire.max_memory.0 },
-    )?;
+    let mut config = of_one_choice(&args.reading, "classify")?;
+    args.printing.add_to(&mut config);
+    let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
     let status = match args.jobs {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
@@ -36,17 +37,63 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     Ok(status.code(args.exit_code))
 }
 
+pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
+    let mut config = of_one_choice(&args.reading, "show")?;
+    config.assembly.deltas = true;
+    let job = Job::new(&args.reading, config, Print::People(look(args)))?;
+    Ok(job.run()?.code(false))
+}
+
+/// Returns the configuration of a command that follows one choice: the first, by default.
+fn of_one_choice(reading: &Reading, command: &str) -> anyhow::Result<Config> {
+    if reading.choice == Some(ChoiceFilter::All) {
+        bail!("{command} follows one choice: --choice takes a number");
+    }
+    let mut config = reading.config()?;
+    config.assembly.choice.get_or_insert(0);
+    Ok(config)
+}
+
+/// Returns how the answer looks on this standard output.
+fn look(args: &Show) -> Look {
+    let is_terminal = io::stdout().is_terminal();
+    let wants = |part| args.parts.contains(&part) || args.parts.contains(&Part::All);
+    let parts = match (args.parts.is_empty(), is_terminal) {
+        (true, true) => Parts::ALL,
+        (true, false) => Parts::TEXT,
+        (false, _) => Parts {
+            text: wants(Part::Text),
+            reasoning: wants(Part::Reasoning),
+            calls: wants(Part::Calls),
+            results: wants(Part::Results),
+            usage: wants(Part::Usage),
+        },
+    };
+    let has_color = match args.color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            is_terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    };
+    let columns = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_col));
+    let width = if columns == 0 { 80 } else { columns };
+    // What goes through `less -R` ends on a terminal.
+    Look { parts, is_terminal: is_terminal || has_color, has_color, width }
+}
+
 /// The output of a command for a message.
-enum Print {
-    Events { join: bool },
-    Summary { choice: u64, max_memory: usize },
+enum Print<'a> {
+    Events(&'a Printing),
+    Summaries(&'a Printing),
+    People(Look),
 }
 
 /// A command with its options resolved and their files read; shared by all inputs.
 struct Job<'a> {
     inputs: Inputs<'a>,
     reading: &'a Reading,
-    print: Print,
+    print: Print<'a>,
     config: Config,
 }
 
@@ -58,11 +105,7 @@ struct Report {
 }
 
 impl<'a> Job<'a> {
-    fn new(reading: &'a Reading, print: Print) -> anyhow::Result<Self> {
-        let mut config = reading.config()?;
-        if let Print::Summary { choice, .. } = print {
-            config.assembly.choice = Some(choice);
-        }
+    fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
         Ok(Job { inputs: Inputs::new(&reading.files)?, reading, print, config })
     }
 
@@ -96,14 +139,16 @@ impl<'a> Job<'a> {
         progress: &Progress,
     ) -> io::Result<Report> {
         let mut status = Status::new(self.reading.wire.strict);
-        let label = self.inputs.label(name, self.reading.timing);
+        let (is_timed, max_memory) = match &self.print {
+            Print::Events(printing) => (printing.timing, 0),
+            Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
+            // A file has been written before: how long it takes to read it says nothing.
+            Print::People(_) => (input.size().is_none(), 0),
+        };
+        let label = self.inputs.label(name, is_timed);
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
         let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
-        let max_memory = match self.print {
-            Print::Events { .. } => 0,
-            Print::Summary { max_memory, .. } => max_memory,
-        };
         let mut reader = Reader { pipeline, sink: Capped::new(witness, max_memory), clock };
         let ended = pump(input, &mut reader, progress)?;
         let signal = conclude(&ended, name, stderr, &mut status);
@@ -125,18 +170,23 @@ impl<'a> Job<'a> {
     }
 
     fn sink<'o>(&self, out: &'o mut dyn Write, label: Label) -> Box<dyn Sink + 'o> {
-        let join = match self.print {
-            Print::Events { join } => join,
-            Print::Summary { choice, .. } => {
+        let printing = match &self.print {
+            Print::Events(printing) => printing,
+            Print::Summaries(_) => {
+                let choice = self.config.assembly.choice.unwrap_or(0);
                 return Box::new(sink::Classify::new(out, label, choice));
+            }
+            Print::People(look) => {
+                let people = People::new(out, look.clone(), label.file, label.clock);
+                return Box::new(Values::new(people, true));
             }
         };
         let lines = Ndjson::new(out, label);
-        let lines: Box<dyn Sink + 'o> = match self.reading.values {
-            true => Box::new(Values::new(lines, self.reading.deltas)),
+        let lines: Box<dyn Sink + 'o> = match printing.values {
+            true => Box::new(Values::new(lines, printing.deltas)),
             false => Box::new(lines),
         };
-        if join { Box::new(Join::new(lines)) } else { lines }
+        if printing.join { Box::new(Join::new(lines)) } else { lines }
     }
 }
 

@@ -51,6 +51,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
     match command {
         Command::Parse(args) => messages::parse(args),
         Command::Classify(args) => messages::classify(args),
+        Command::Show(args) => messages::show(args),
         Command::Frames(args) => frames::frames(args),
         Command::Detect(args) => detect::detect(args),
         Command::Next(args) => next::next(args),

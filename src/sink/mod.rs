@@ -12,6 +12,8 @@ mod join;
 mod line;
 mod members;
 mod ndjson;
+#[cfg(feature = "cli")]
+mod people;
 mod schema;
 mod values;
 
@@ -26,6 +28,8 @@ pub use frames::Frames;
 pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
+#[cfg(feature = "cli")]
+pub use people::{Look, Parts, People};
 pub use schema::schema;
 pub use values::Values;
 

@@ -102,13 +102,14 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, Print) 
     let Cli { command: Command::Parse(parse) } = Cli::try_parse_from(&args).unwrap() else {
         panic!("{args:?} is no `parse`");
     };
-    let reading = parse.reading;
+    let (reading, printing) = (parse.reading, parse.printing);
     assert!(
-        reading.files.is_empty() && !reading.timing,
+        reading.files.is_empty() && !printing.timing,
         "{args:?}: a case is read from standard input, untimed"
     );
-    let config = reading.config().unwrap();
-    let print = match (reading.values, reading.join) {
+    let mut config = reading.config().unwrap();
+    printing.add_to(&mut config);
+    let print = match (printing.values, printing.join) {
         (false, false) => Print::Events,
         (false, true) => Print::Joined,
         (true, true) => Print::Values,

@@ -482,6 +482,38 @@ fn values_of_arguments_are_printed_while_they_stream() {
 }
 
 #[test]
+fn show_is_for_people() {
+    let streams = streams();
+    assert_eq!(run(&["show"], &streams.good).out, "Hi");
+    let input = [text("Wait."), streams.with_call].concat();
+    assert_eq!(run(&["show"], &input).out, "Wait.");
+    assert_snapshot!(run(&["show", "--with", "text,calls"], &input).out, @"
+    Wait.
+    ▸ f  x: 1
+    ");
+    let colored = run(&["show", "--with", "calls", "--color", "always"], &input).out;
+    assert_eq!(colored, "\u{1b}[2m▸ \u{1b}[0m\u{1b}[1mf\u{1b}[0m  \u{1b}[2mx: \u{1b}[0m1\n");
+    let truncated = run(&["show"], &streams.truncated);
+    assert_eq!((truncated.code, truncated.out.as_str()), (4, "Hi"));
+    assert!(truncated.err.contains("the input ended before"), "{}", truncated.err);
+}
+
+#[test]
+fn files_are_shown_apart() {
+    let folder = folder(&[("a", &streams().good), ("b", &text("Ho"))]);
+    assert_eq!(run_in(folder.path(), &["show", "a", "b"], "").out, "Hi\nHo\n");
+    let all = run_in(folder.path(), &["show", "--with", "text,usage", "a", "b"], "").out;
+    assert_snapshot!(all, @"
+    ── a ──
+    Hi
+    m
+    ── b ──
+    Ho
+    m
+    ");
+}
+
+#[test]
 fn detect_says_why() {
     let streams = streams();
     assert_snapshot!(run(&["detect"], &streams.good).out, @r#"

@@ -1,0 +1,753 @@
+//! `show`: the answer as a person reads it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::event::{
+    Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output, Pieces, Reasoning, Start,
+    ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
+};
+use crate::json::{Found, ValueReader, make_safe};
+use crate::sink::{Clock, Sink};
+
+/// The most characters that are shown of one value of a call.
+const MAX_VALUE: usize = 120;
+
+/// The most values that are shown of one call.
+const MAX_VALUES: usize = 40;
+
+/// The most lines that are shown of one result.
+const MAX_LINES: usize = 8;
+
+/// The parts of a message that are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// The answer, and a refusal.
+    pub text: bool,
+    /// The model's thinking.
+    pub reasoning: bool,
+    /// Calls, valid or not.
+    pub calls: bool,
+    /// Results of tools.
+    pub results: bool,
+    /// The model, the tokens and the times, as a last line.
+    pub usage: bool,
+}
+
+impl Parts {
+    /// Every part.
+    pub const ALL: Parts =
+        Parts { text: true, reasoning: true, calls: true, results: true, usage: true };
+    /// The answer alone.
+    pub const TEXT: Parts =
+        Parts { text: true, reasoning: false, calls: false, results: false, usage: false };
+}
+
+/// How a message looks.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The parts that are shown.
+    pub parts: Parts,
+    /// True if characters that could harm a terminal are escaped, and a message ends with a line
+    /// break.
+    pub is_terminal: bool,
+    /// True if escape sequences dim and colour parts.
+    pub has_color: bool,
+    /// The columns of the terminal.
+    pub width: usize,
+}
+
+/// Shows messages as people read them, as they come: the text, and as far as they are asked for,
+/// the thinking, each call as a line that grows, results, and a last line of numbers.
+///
+/// It wants the values of calls, from a [`Values`](crate::sink::Values) that hands on their starts
+/// as well, and one choice.
+pub struct People<W> {
+    out: W,
+    look: Look,
+    /// The input's name, if there are several.
+    file: Option<String>,
+    /// The time since the first byte, if the input comes live.
+    clock: Option<Clock>,
+    page: String,
+    section: Section,
+    /// True if the last character written is a line break, or there is none.
+    at_line_start: bool,
+    /// True after a carriage return, which is shown unless a line break follows.
+    has_return: bool,
+    messages: u64,
+    message: Message,
+}
+
+/// What is known of the open message.
+#[derive(Default)]
+struct Message {
+    model: Option<String>,
+    numbers: Vec<String>,
+    output_tokens: Option<u64>,
+    /// When its first text came, in milliseconds since the first byte.
+    first_text: Option<u64>,
+    /// The call whose line grows.
+    line: Option<CallLine>,
+    /// The calls whose lines have ended before them, by index: true if more came of them since.
+    ended: BTreeMap<u64, bool>,
+    /// The name of each call, by its id.
+    names: BTreeMap<String, String>,
+}
+
+/// The line of a call that grows.
+struct CallLine {
+    index: u64,
+    /// How many values it has.
+    values: usize,
+    /// The path of the string that grows.
+    string: Option<String>,
+    /// How many characters of that string have come.
+    length: usize,
+}
+
+/// What is being shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Nothing,
+    Text,
+    Reasoning,
+    Line,
+}
+
+/// A style, as the parameter of an escape sequence.
+#[derive(Clone, Copy)]
+enum Style {
+    Plain,
+    Bold = 1,
+    Dim = 2,
+    Red = 31,
+}
+
+impl<W: Write> People<W> {
+    /// Shows to `out`. `file` is the input's name if there are several; `clock` counts from the
+    /// first byte of an input that comes live.
+    pub fn new(out: W, look: Look, file: Option<String>, clock: Option<Clock>) -> Self {
+        People {
+            out,
+            look,
+            file,
+            clock,
+            page: String::new(),
+            section: Section::Nothing,
+            at_line_start: true,
+            has_return: false,
+            messages: 0,
+            message: Message::default(),
+        }
+    }
+
+    /// True if the text is shown byte for byte, and nothing else.
+    fn is_bare(&self) -> bool {
+        !self.look.is_terminal && self.look.parts == Parts::TEXT
+    }
+
+    /// Writes text as it is, or for a terminal without what could harm it.
+    fn write(&mut self, style: Style, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let is_styled = self.look.has_color && !matches!(style, Style::Plain);
+        if is_styled {
+            self.page.push_str(&format!("\x1b[{}m", style as u8));
+        }
+        match self.look.is_terminal {
+            true => self.write_safe(text),
+            false => self.page.push_str(text),
+        }
+        if is_styled {
+            self.page.push_str("\x1b[0m");
+        }
+        self.at_line_start = text.ends_with('\n');
+    }
+
+    /// Writes text with escapes for control characters and the like. Line breaks and tabs stay,
+    /// and so do the joiners of emoji and scripts.
+    fn write_safe(&mut self, text: &str) {
+        for part in text.split_inclusive(['\n', '\t', '\r', '\u{200C}', '\u{200D}']) {
+            if std::mem::take(&mut self.has_return) && part != "\n" {
+                self.page.push_str("\\r");
+            }
+            let mut kept = part.chars();
+            match kept.next_back() {
+                Some('\r') => self.has_return = true,
+                Some(last @ ('\n' | '\t' | '\u{200C}' | '\u{200D}')) => {
+                    make_safe(kept.as_str(), &mut self.page);
+                    self.page.push(last);
+                    continue;
+                }
+                _ => kept = part.chars(),
+            }
+            make_safe(kept.as_str(), &mut self.page);
+        }
+    }
+
+    /// Ends the line that is open, if one is.
+    fn end_line(&mut self) {
+        self.end_call();
+        if !self.at_line_start {
+            self.write(Style::Plain, "\n");
+        }
+    }
+
+    /// Moves on to another part of the message, on a line of its own.
+    fn enter(&mut self, section: Section) {
+        if self.section == section && section != Section::Line {
+            return;
+        }
+        self.end_line();
+        let parts = [self.section, section];
+        let is_text = |part: &Section| matches!(part, Section::Text | Section::Reasoning);
+        if parts.iter().all(is_text) || parts == [Section::Line, Section::Text] {
+            self.write(Style::Plain, "\n");
+        }
+        self.section = section;
+    }
+
+    fn start(&mut self, start: &Start<'_>) {
+        self.end_line();
+        self.message = Message { model: start.model.map(str::to_owned), ..Message::default() };
+        self.messages += 1;
+        let title = match (&self.file, start.round, self.messages) {
+            (Some(file), None, 1) => file.clone(),
+            (_, Some(round), _) => format!("round {round}"),
+            (None, None, 1) => String::new(),
+            (_, None, number) => format!("message {number}"),
+        };
+        self.section = Section::Nothing;
+        if !title.is_empty() && !self.is_bare() {
+            let gap = if self.messages > 1 { "\n" } else { "" };
+            self.write(Style::Dim, &format!("{gap}── {title} ──\n"));
+        }
+    }
+
+    fn reasoning(&mut self, thought: &Reasoning<'_>) {
+        if self.look.parts.reasoning && !thought.text.is_empty() {
+            self.enter(Section::Reasoning);
+            self.write(Style::Dim, thought.text);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.message.first_text.is_none() {
+            self.message.first_text = self.clock.as_ref().map(Clock::milliseconds);
+        }
+        if self.look.parts.text && !text.is_empty() {
+            self.enter(Section::Text);
+            self.write(Style::Plain, text);
+        }
+    }
+
+    /// Begins the line of a call.
+    fn begin_call(&mut self, call: &ToolCallStart<'_>) {
+        self.message.names.insert(call.id.to_owned(), call.name.to_owned());
+        if !self.look.parts.calls {
+            return;
+        }
+        self.enter(Section::Line);
+        self.write(Style::Dim, "▸ ");
+        self.write(Style::Bold, call.name);
+        let index = call.index;
+        self.message.line = Some(CallLine { index, values: 0, string: None, length: 0 });
+    }
+
+    /// Ends the line of the call that grows, but for its line break.
+    fn end_call(&mut self) {
+        self.end_string();
+        if let Some(line) = self.message.line.take() {
+            self.message.ended.insert(line.index, false);
+        }
+    }
+
+    /// Ends the string that grows.
+    fn end_string(&mut self) {
+        let Some(line) = &mut self.message.line else { return };
+        let (string, length) = (line.string.take(), line.length);
+        match string {
+            None => {}
+            Some(_) if length > MAX_VALUE => {
+                self.write(Style::Plain, "…\"");
+                self.write(Style::Dim, &format!(" ({} characters)", grouped(length as u64)));
+            }
+            Some(_) => self.write(Style::Plain, "\""),
+        }
+    }
+
+    /// Shows what came of a call's arguments.
+    fn value(&mut self, value: &ToolCallValue<'_>) {
+        let Some(line) = self.message.line.as_mut().filter(|line| line.index == value.index) else {
+            if let Some(has_more) = self.message.ended.get_mut(&value.index) {
+                *has_more = true;
+            }
+            return;
+        };
+        let is_next = line.string.as_deref() == Some(value.path);
+        if !is_next {
+            line.values += 1;
+            let values = line.values;
+            self.end_string();
+            match values.cmp(&(MAX_VALUES + 1)) {
+                Ordering::Less => self.name_of_value(value.path),
+                Ordering::Equal => return self.write(Style::Dim, "  …"),
+                Ordering::Greater => return,
+            }
+        }
+        match value.value {
+            Output::Json(json) => self.write(Style::Plain, &shortened(json, MAX_VALUE)),
+            Output::Text(text) => {
+                if !is_next {
+                    self.write(Style::Plain, "\"");
+                }
+                self.string(text, value.path);
+            }
+        }
+    }
+
+    /// Shows where in the arguments the next value is.
+    fn name_of_value(&mut self, path: &str) {
+        self.write(Style::Plain, "  ");
+        if let Some(pointer) = path.strip_prefix('/') {
+            let name = pointer.replace('/', ".").replace("~1", "/").replace("~0", "~");
+            self.write(Style::Dim, &format!("{}: ", on_one_line(&name)));
+        }
+    }
+
+    /// Shows the next piece of a string, up to its limit.
+    fn string(&mut self, text: &str, path: &str) {
+        let Some(line) = &mut self.message.line else { return };
+        line.string.get_or_insert_with(|| {
+            line.length = 0;
+            path.to_owned()
+        });
+        let room = MAX_VALUE.saturating_sub(line.length);
+        line.length += text.chars().count();
+        let shown: String = text.chars().take(room).collect();
+        self.write(Style::Plain, &on_one_line(&shown));
+    }
+
+    /// Ends the line of a call that is whole, or shows all of it if its line was interrupted.
+    fn call(&mut self, call: &ToolCall<'_>) {
+        if !self.look.parts.calls {
+            return;
+        }
+        let is_open = self.message.line.as_ref().is_some_and(|line| line.index == call.index);
+        if !is_open && self.message.ended.get(&call.index) == Some(&false) {
+            return;
+        }
+        if !is_open {
+            let ToolCall { index, id, name, .. } = *call;
+            self.begin_call(&ToolCallStart { index, id, name });
+            let mut values = Vec::new();
+            let arguments = call.input.as_str();
+            // A report into memory does not fail.
+            let _ = ValueReader::default().feed(arguments, &mut |path, found| {
+                values.push((
+                    path.to_owned(),
+                    match found {
+                        Found::Value(json) => (json.to_owned(), false),
+                        Found::Text(text) => (text.to_owned(), true),
+                    },
+                ));
+                Ok(())
+            });
+            for (path, (value, is_text)) in &values {
+                let value = if *is_text { Output::Text(value) } else { Output::Json(value) };
+                self.value(&ToolCallValue { index, path, value });
+            }
+        }
+        self.end_string();
+        match call.executor {
+            Some(Executor::Provider) => self.write(Style::Dim, "  (run by the provider)"),
+            Some(Executor::Agent) | None => {}
+        }
+        self.end_line();
+    }
+
+    fn invalid_call(&mut self, call: &InvalidToolCall<'_>) {
+        if !self.look.parts.calls {
+            return;
+        }
+        if self.message.line.as_ref().is_none_or(|line| line.index != call.index) {
+            self.enter(Section::Line);
+            self.write(Style::Dim, "▸ ");
+            self.write(Style::Bold, call.name.unwrap_or("a call"));
+            let room = self.look.width.saturating_sub(40).max(20);
+            let raw = on_one_line(&shortened(call.arguments_raw, room));
+            self.write(Style::Plain, &format!("  {raw}"));
+        }
+        self.end_string();
+        self.write(Style::Red, &format!("  ✗ {}", call.reason.name().replace('_', " ")));
+        self.end_line();
+    }
+
+    fn result(&mut self, result: &ToolResult<'_>) {
+        if !self.look.parts.results {
+            return;
+        }
+        let style = if result.is_error == Some(true) { Style::Red } else { Style::Plain };
+        let name = result.name.map(str::to_owned);
+        let name = name.or_else(|| self.message.names.get(result.id).cloned());
+        self.enter(Section::Line);
+        self.write(Style::Dim, &name.map_or("◂ ".to_owned(), |name| format!("◂ {name}\n  ")));
+        let text = match result.output {
+            Output::Text(text) | Output::Json(text) => text.trim_end(),
+        };
+        if text.is_empty() {
+            self.write(Style::Dim, "(no output)");
+        }
+        let width = self.look.width.saturating_sub(2).max(20);
+        for (number, line) in text.lines().take(MAX_LINES).enumerate() {
+            let indent = if number == 0 { "" } else { "\n  " };
+            self.write(Style::Plain, indent);
+            self.write(style, &fitting(line, width));
+        }
+        match text.lines().count().saturating_sub(MAX_LINES) {
+            0 => {}
+            1 => self.write(Style::Dim, "\n  … 1 more line"),
+            more => {
+                self.write(Style::Dim, &format!("\n  … {} more lines", grouped(more as u64)));
+            }
+        }
+        self.end_line();
+    }
+
+    fn usage(&mut self, usage: &Usage<'_>) {
+        let cached = usage.cached_input_tokens.filter(|&cached| cached > 0);
+        let cached =
+            cached.map_or(String::new(), |cached| format!(" ({} cached)", grouped(cached)));
+        let input = usage.input_tokens.map(|count| format!("{} in{cached}", grouped(count)));
+        let output = usage.output_tokens.map(|count| format!("{} out", grouped(count)));
+        self.message.output_tokens = usage.output_tokens;
+        self.message.numbers = input.into_iter().chain(output).collect();
+    }
+
+    /// Ends the message, with its numbers if they are asked for.
+    fn end(&mut self, finish: Option<&Finish<'_>>) {
+        if !self.is_bare() || self.file.is_some() {
+            self.end_line();
+        }
+        let message = std::mem::take(&mut self.message);
+        if !self.look.parts.usage {
+            return;
+        }
+        let mut numbers: Vec<String> = message.model.into_iter().chain(message.numbers).collect();
+        if let (Some(first), Some(clock)) = (message.first_text, &self.clock) {
+            numbers.push(format!("first text {}", seconds(first)));
+            let spent = clock.milliseconds().saturating_sub(first);
+            if let Some(tokens) = message.output_tokens.filter(|_| spent > 0) {
+                let rate = tokens.saturating_mul(1000) / spent;
+                numbers.push(format!("{} tokens/s", grouped(rate)));
+            }
+        }
+        if let Some(finish) = finish
+            && !matches!(finish.finish_reason, FinishReason::Stop | FinishReason::ToolCalls)
+        {
+            numbers.push(format!("ended by {}", finish.finish_reason.name().replace('_', " ")));
+        }
+        if !numbers.is_empty() {
+            self.write(Style::Dim, &format!("{}\n", numbers.join(" · ")));
+        }
+    }
+}
+
+impl<W: Write> Sink for People<W> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        match &event.kind {
+            Kind::Start(start) => self.start(start),
+            Kind::Text(text) => self.text(text.text),
+            Kind::Refusal(text) => self.text(text),
+            Kind::Reasoning(thought) => self.reasoning(thought),
+            Kind::ToolCallStart(call) => self.begin_call(call),
+            Kind::ToolCallValue(value) => self.value(value),
+            Kind::ToolCall(call) => self.call(call),
+            Kind::InvalidToolCall(call) => self.invalid_call(call),
+            Kind::ToolResult(result) => self.result(result),
+            Kind::Usage(usage) => self.usage(usage),
+            Kind::Finish(finish) => self.end(Some(finish)),
+            Kind::Error(_) => {
+                self.end(None);
+                // Why comes on standard error, which must not overtake the text.
+                return self.flush();
+            }
+            _ => {}
+        }
+        if let Kind::InvalidToolCall(_) = event.kind { self.flush() } else { Ok(()) }
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.feed(pieces.event)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(self.page.as_bytes());
+        self.page.clear();
+        written.and_then(|()| self.out.flush())
+    }
+}
+
+/// Returns text with its line breaks and tabs as escapes.
+fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
+}
+
+/// Returns the first characters of a text, and `…` if there are more.
+fn shortened(text: &str, count: usize) -> String {
+    match text.char_indices().nth(count) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns what fits into so many columns of a line, with `…` in the last one if not all does.
+fn fitting(line: &str, columns: usize) -> String {
+    let widths = |c: char| c.width().unwrap_or(6);
+    if line.chars().map(widths).sum::<usize>() <= columns {
+        return line.to_owned();
+    }
+    let mut room = columns.saturating_sub(1);
+    let fits = |c: &char| {
+        let left = room.checked_sub(widths(*c));
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    line.chars().take_while(fits).chain(['…']).collect()
+}
+
+/// Returns a number with commas between its thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns milliseconds as seconds, to two decimals.
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{CallInput, Code, Failure, Reason, Text};
+
+    const TERMINAL: Look =
+        Look { parts: Parts::ALL, is_terminal: true, has_color: false, width: 40 };
+    const PIPE: Look = Look { parts: Parts::TEXT, is_terminal: false, ..TERMINAL };
+
+    #[track_caller]
+    fn check(look: &Look, kinds: &[Kind<'_>], expected: &str) {
+        let mut out = Vec::new();
+        let mut people = People::new(&mut out, look.clone(), None, None);
+        for kind in kinds {
+            people.feed(Event::from(*kind)).unwrap();
+        }
+        people.finish().unwrap();
+        drop(people);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    fn start() -> Kind<'static> {
+        Kind::Start(Start { model: Some("m-1"), ..Start::default() })
+    }
+
+    fn text(text: &str) -> Kind<'_> {
+        Kind::Text(Text { text, channel: None })
+    }
+
+    fn thought(text: &str) -> Kind<'_> {
+        Kind::Reasoning(Reasoning { text, ..Reasoning::default() })
+    }
+
+    fn begin(index: u64, name: &'static str) -> Kind<'static> {
+        Kind::ToolCallStart(ToolCallStart { index, id: name, name })
+    }
+
+    fn piece<'a>(index: u64, path: &'a str, text: &'a str) -> Kind<'a> {
+        Kind::ToolCallValue(ToolCallValue { index, path, value: Output::Text(text) })
+    }
+
+    fn json<'a>(index: u64, path: &'a str, json: &'a str) -> Kind<'a> {
+        Kind::ToolCallValue(ToolCallValue { index, path, value: Output::Json(json) })
+    }
+
+    fn call(index: u64, name: &'static str, arguments: &'static str) -> Kind<'static> {
+        Kind::ToolCall(ToolCall {
+            index,
+            id: name,
+            name,
+            input: CallInput::Arguments(arguments),
+            source: None,
+            executor: None,
+            signature: None,
+            kind: None,
+            item_id: None,
+        })
+    }
+
+    fn result<'a>(id: &'a str, output: &'a str) -> Kind<'a> {
+        Kind::ToolResult(ToolResult { id, output: Output::Text(output), ..ToolResult::default() })
+    }
+
+    fn finish(finish_reason: FinishReason) -> Kind<'static> {
+        Kind::Finish(Finish {
+            finish_reason,
+            raw: None,
+            stop_sequence: None,
+            inferred: false,
+            wants_tools: false,
+        })
+    }
+
+    const STOP: FinishReason = FinishReason::Stop;
+
+    #[test]
+    fn a_pipe_gets_the_text_and_nothing_else() {
+        let kinds = [
+            start(),
+            thought("hm"),
+            text("a\u{1b}[2J\r"),
+            text("b"),
+            call(0, "f", "{}"),
+            finish(STOP),
+        ];
+        check(&PIPE, &kinds, "a\u{1b}[2J\rb");
+    }
+
+    #[test]
+    fn parts_stand_apart() {
+        let kinds = [
+            start(),
+            thought("Let me "),
+            thought("see."),
+            text("It is "),
+            text("12 °C."),
+            finish(STOP),
+        ];
+        check(&TERMINAL, &kinds, "Let me see.\n\nIt is 12 °C.\nm-1\n");
+    }
+
+    #[test]
+    fn a_call_is_a_line_that_grows() {
+        let kinds = [
+            start(),
+            text("Wait."),
+            begin(0, "get_weather"),
+            piece(0, "/city", "Os"),
+            piece(0, "/city", "lo"),
+            json(0, "/days/0", "3"),
+            call(0, "get_weather", "{\"city\":\"Oslo\",\"days\":[3]}"),
+            result("get_weather", "12 °C\nrain\n"),
+            text("Rain."),
+            finish(STOP),
+        ];
+        let expected = "Wait.\n▸ get_weather  city: \"Oslo\"  days.0: 3\n◂ get_weather\n  12 °C\n  rain\n\nRain.\nm-1\n";
+        check(&TERMINAL, &kinds, expected);
+    }
+
+    #[test]
+    fn a_line_that_was_interrupted_is_shown_whole_in_the_end() {
+        let kinds = [
+            start(),
+            begin(0, "f"),
+            piece(0, "/a", "x"),
+            begin(1, "g"),
+            piece(0, "/a", "y"),
+            json(1, "/b", "1"),
+            call(0, "f", "{\"a\":\"xy\"}"),
+            call(1, "g", "{\"b\":1}"),
+            finish(STOP),
+        ];
+        check(&TERMINAL, &kinds, "▸ f  a: \"x\"\n▸ g  b: 1\n▸ f  a: \"xy\"\nm-1\n");
+    }
+
+    #[test]
+    fn long_values_and_results_are_shortened() {
+        let (long, lines) = ("x".repeat(1500), "line\n".repeat(20));
+        let kinds = [
+            start(),
+            begin(0, "f"),
+            piece(0, "/a", &long),
+            call(0, "f", "{}"),
+            result("f", &lines),
+            finish(STOP),
+        ];
+        let expected = format!(
+            "▸ f  a: \"{}…\" (1,500 characters)\n◂ f\n{}  … 12 more lines\nm-1\n",
+            "x".repeat(MAX_VALUE),
+            "  line\n".repeat(MAX_LINES),
+        );
+        check(&TERMINAL, &kinds, &expected);
+        let wide = "日本語".repeat(20);
+        check(
+            &TERMINAL,
+            &[start(), result("f", &wide), finish(STOP)],
+            "◂ 日本語日本語日本語日本語日本語日本語…\nm-1\n",
+        );
+    }
+
+    #[test]
+    fn a_terminal_is_safe() {
+        let kinds =
+            [start(), text("a\u{1b}[2Jb\r"), text("\nc\rd\u{202e}e👩\u{200d}🔬"), finish(STOP)];
+        check(&TERMINAL, &kinds, "a\\u001b[2Jb\nc\\rd\\u202ee👩\u{200d}🔬\nm-1\n");
+    }
+
+    #[test]
+    fn the_end_has_the_numbers() {
+        let usage = Kind::Usage(Usage {
+            input_tokens: Some(1234),
+            output_tokens: Some(56),
+            cached_input_tokens: Some(1024),
+            ..Usage::default()
+        });
+        let kinds = [start(), text("a"), usage, finish(FinishReason::Length)];
+        check(&TERMINAL, &kinds, "a\nm-1 · 1,234 in (1,024 cached) · 56 out · ended by length\n");
+    }
+
+    #[test]
+    fn what_is_invalid_is_marked() {
+        let invalid = Kind::InvalidToolCall(InvalidToolCall {
+            index: 0,
+            id: None,
+            name: Some("f"),
+            arguments_raw: "{\"a\":\"x",
+            reason: Reason::Truncated,
+            source: None,
+        });
+        let cut = Kind::Error(Failure::new(Code::Truncated, "cut", None));
+        check(
+            &TERMINAL,
+            &[start(), begin(0, "f"), piece(0, "/a", "x"), invalid, cut],
+            "▸ f  a: \"x\"  ✗ truncated\nm-1\n",
+        );
+        check(&TERMINAL, &[start(), invalid, cut], "▸ f  {\"a\":\"x  ✗ truncated\nm-1\n");
+    }
+
+    #[test]
+    fn messages_stand_apart() {
+        let kinds = [start(), text("a"), finish(STOP), start(), text("b"), finish(STOP)];
+        check(&TERMINAL, &kinds, "a\nm-1\n\n── message 2 ──\nb\nm-1\n");
+        check(&PIPE, &kinds, "a\nb");
+    }
+
+    #[test]
+    fn styles_are_closed_where_they_are_opened() {
+        let colored = Look { has_color: true, ..TERMINAL };
+        let expected = "\u{1b}[2mhm\u{1b}[0m\n\na\n\u{1b}[2mm-1\n\u{1b}[0m";
+        check(&colored, &[start(), thought("hm"), text("a"), finish(STOP)], expected);
+    }
+}
