@@ -13,7 +13,7 @@ use crate::json::{MAX_DEPTH, Member, ObjectReader, Status};
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     reader: ObjectReader,
-    parts: Parts,
+    parts: Box<Parts>,
 }
 
 /// The parts of a call that have been read from its object.
@@ -63,7 +63,7 @@ impl Element {
             keys: HashSet::new(),
             is_ambiguous: false,
         };
-        Element { reader: ObjectReader::new(MAX_DEPTH), parts }
+        Element { reader: ObjectReader::new(MAX_DEPTH), parts: Box::new(parts) }
     }
 
     /// Takes what belongs to the object; returns how many bytes. Arguments are
