@@ -1,6 +1,7 @@
 //! One run of the program, in memory: what is printed, and the exit status.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use toolstream::internals::{Status, Witness};
 use toolstream::sink::{Classify, Join, Label, Ndjson, Sink, Values};
@@ -26,12 +27,16 @@ pub(crate) struct Run {
     pub(crate) status: u8,
 }
 
+/// The number of runs so far.
+pub(crate) static RUNS: AtomicU64 = AtomicU64::new(0);
+
 /// Reads an input that comes in these pieces.
 pub(crate) fn run<'a>(
     config: &Config,
     print: Print,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Run {
+    RUNS.fetch_add(1, Ordering::Relaxed);
     let mut out = Vec::new();
     let mut status = Status::new(config.assembly.strict);
     let label = Label::default();

@@ -59,6 +59,11 @@ impl<'a> Message<'a> {
         last["type"] == "finish_reason" && last["finish_reason"] != "error"
     }
 
+    /// True if it was cut, and nothing worse came of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        read(self.last())["code"] == "truncated"
+    }
+
     /// Whether there is nothing in it but what went wrong.
     pub(crate) fn is_mere_error(&self) -> bool {
         !self.is_good()

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
@@ -30,6 +31,7 @@ use crate::mutated::dice::Dice;
 use crate::mutated::edits::{Draft, edit};
 use crate::mutated::parts::parts;
 use crate::mutated::pool::Pool;
+use crate::run::RUNS;
 use crate::{LAWS, Law, run};
 
 /// The inputs of the short run, each from the seed of its number.
@@ -72,9 +74,9 @@ fn hunt(time: Duration, first: u64) -> bool {
         if is_over || seconds >= said + 60 {
             let (inputs, cpu, (cost, slowest)) =
                 (seed - first, cpu() / 1_000_000_000, hunt.slowest);
-            let kinds = hunt.finds.len();
+            let (runs, kinds) = (RUNS.load(Ordering::Relaxed), hunt.finds.len());
             println!(
-                "{seconds} s, {cpu} s of CPU: {inputs} inputs, {kinds} kinds of finds; \
+                "{seconds} s, {cpu} s of CPU: {inputs} inputs in {runs} runs, {kinds} kinds of finds; \
                  the slowest is {slowest}, {cost} ns a byte in all runs"
             );
             said = seconds;
