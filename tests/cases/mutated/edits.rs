@@ -2,7 +2,7 @@
 //! of them, to text by its markers, to the whole.
 
 use crate::mutated::dice::Dice;
-use crate::mutated::parts::{Payload, parts, token};
+use crate::mutated::parts::{Payload, parts, tokens};
 use crate::mutated::pool::Pool;
 use crate::mutated::value::Value;
 
@@ -32,6 +32,8 @@ const EDITS: &[Edit] = &[
     json,
     json,
     json,
+    speak,
+    speak,
     markup,
     markup,
     markup,
@@ -329,6 +331,47 @@ fn json(draft: &mut Draft, dice: &mut Dice, pool: &Pool) {
     *part = payload.with(&value.to_string());
 }
 
+/// Keys of what a model says, piece by piece.
+const SPOKEN: &[&str] = &[
+    "\"content\"",
+    "\"text\"",
+    "\"delta\"",
+    "\"response\"",
+    "\"thinking\"",
+    "\"reasoning_content\"",
+    "\"generated_text\"",
+    "\"arguments\"",
+    "\"partial_json\"",
+];
+
+/// Says a text of a dialect in a record, or in several alike.
+fn speak(draft: &mut Draft, dice: &mut Dice, pool: &Pool) {
+    let at = dice.below(draft.parts.len());
+    let Some(part) = draft.parts.get(at) else { return };
+    let Some(payload) = Payload::of(part) else { return };
+    let Some(mut value) = Value::read(payload.json) else { return };
+    let text = String::from_utf8_lossy(pool.text(dice)).into_owned();
+    let mut pieces = vec![String::new()];
+    for token in tokens(text.as_bytes()) {
+        if dice.one_in(6) {
+            pieces.push(String::new());
+        }
+        let last = pieces.len() - 1;
+        pieces[last].push_str(&String::from_utf8_lossy(token));
+    }
+    let count = value.members(SPOKEN).len();
+    if count == 0 {
+        return;
+    }
+    let nth = dice.below(count);
+    let mut say = |piece: &String| {
+        *value.members(SPOKEN).swap_remove(nth) = Value::text(piece);
+        payload.with(&value.to_string())
+    };
+    let records: Vec<Vec<u8>> = pieces.iter().map(&mut say).collect();
+    draft.parts.splice(at..=at, records);
+}
+
 /// Values that stand where nobody expects them.
 const STRANGE: &[&str] = &[
     "null",
@@ -458,12 +501,7 @@ fn changed_leaf(leaf: &str, dice: &mut Dice, pool: &Pool) -> String {
 
 /// A text with a marker more or less, another text, or a part of it.
 fn changed_text(text: &str, dice: &mut Dice, pool: &Pool) -> String {
-    let mut tokens: Vec<&[u8]> = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some(length) = token(rest) {
-        tokens.push(&rest[..length]);
-        rest = &rest[length..];
-    }
+    let mut tokens = tokens(text.as_bytes());
     let at = dice.below(tokens.len() + 1);
     let end = tokens.len().min(at + dice.below(3));
     let marker = pool.marker(dice);

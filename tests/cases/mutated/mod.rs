@@ -177,7 +177,7 @@ fn made(seed: u64, pool: &Pool) -> Case {
 fn args(layer: &str, row: &str, dice: &mut Dice) -> Vec<String> {
     let dialect = if layer == "dialect" { row } else { dice.pick(DIALECTS).name };
     let format = if layer == "format" { row } else { dice.pick(FORMATS).name };
-    let args: &[&str] = match dice.below(16) {
+    let args: &[&str] = match dice.below(18) {
         0..4 => &[],
         4..7 => &["-d", "auto"],
         7..10 => &["-d", dialect],
@@ -186,6 +186,7 @@ fn args(layer: &str, row: &str, dice: &mut Dice) -> Vec<String> {
         12 => &["-d", dialect, "--at-end", "stop"],
         13 => &["--strict", "--choice", "0"],
         14 => &["-d", "auto", "--start-in", "reasoning"],
+        15..17 => &["--turn"],
         _ => &["--max-args", "40", "--max-depth", "3", "-d", "auto"],
     };
     args.iter().map(|arg| (*arg).to_owned()).collect()

@@ -51,7 +51,7 @@ fn after_blank_line(bytes: &[u8]) -> Option<usize> {
 
 /// Returns the length of a stretch of text: of a tag, of what stands between tags and
 /// other signs, or of one of these.
-pub(super) fn token(text: &[u8]) -> Option<usize> {
+fn token(text: &[u8]) -> Option<usize> {
     let is_sign = |byte: &u8| b"<>[]{}|\"`\n:,=()".contains(byte);
     let first = *text.first()?;
     let tag = || {
@@ -62,6 +62,17 @@ pub(super) fn token(text: &[u8]) -> Option<usize> {
     let run = || text.iter().position(|&byte| byte != first).unwrap_or(text.len());
     let plain = || text.iter().position(is_sign).unwrap_or(text.len());
     tag().or_else(|| Some(if is_sign(&first) { run() } else { plain() }))
+}
+
+/// Splits a text into such stretches.
+pub(super) fn tokens(mut text: &[u8]) -> Vec<&[u8]> {
+    let mut tokens = Vec::new();
+    while let Some(length) = token(text) {
+        let (token, rest) = text.split_at(length);
+        tokens.push(token);
+        text = rest;
+    }
+    tokens
 }
 
 /// Returns the length of a message of an AWS event stream.

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::Case;
 use crate::mutated::dice::Dice;
-use crate::mutated::parts::{Payload, parts, token};
+use crate::mutated::parts::{Payload, parts, tokens};
 use crate::mutated::value::Value;
 
 /// The longest fixture that inputs are made of, in bytes.
 const LONGEST: usize = 3000;
 /// The longest value that is put somewhere else, in bytes.
 const LONGEST_VALUE: usize = 400;
+/// The longest marker that is put somewhere else, in bytes.
+const LONGEST_MARKER: usize = 40;
 /// The most values that are kept of a key.
 const MOST_VALUES: usize = 40;
 
@@ -129,14 +131,10 @@ fn gather(value: &Value, members: &mut BTreeMap<String, Vec<Value>>) {
 }
 
 /// Returns the tags of a text, and what else is no prose.
-fn markers_of(mut text: &[u8]) -> Vec<Vec<u8>> {
-    let mut markers = Vec::new();
-    while let Some(length) = token(text) {
-        let (token, rest) = text.split_at(length);
-        if length <= 40 && token.iter().any(|byte| !byte.is_ascii_alphanumeric() && *byte != b' ') {
-            markers.push(token.to_vec());
-        }
-        text = rest;
-    }
-    markers
+fn markers_of(text: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let is_marker = |token: &&[u8]| {
+        let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b' ';
+        token.len() <= LONGEST_MARKER && token.iter().any(is_sign)
+    };
+    tokens(text).into_iter().filter(is_marker).map(<[u8]>::to_vec)
 }

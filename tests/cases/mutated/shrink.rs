@@ -3,7 +3,7 @@
 use crate::Law;
 use crate::case::Case;
 use crate::mutated::broken;
-use crate::mutated::parts::{parts, token};
+use crate::mutated::parts::{parts, tokens};
 
 /// The most inputs that are tried for one find.
 const TRIES: usize = 4000;
@@ -22,7 +22,7 @@ pub(super) fn shrink(case: &Case, law: &Law) -> Case {
     }
     loop {
         let before = best.input.len();
-        for split in [parts, tokens, bytes] {
+        for split in [parts, stretches, bytes] {
             let mut pieces = split(&best.input);
             let mut size = pieces.len().div_ceil(2);
             while size > 0 {
@@ -46,13 +46,8 @@ pub(super) fn shrink(case: &Case, law: &Law) -> Case {
     }
 }
 
-fn tokens(input: &[u8]) -> Vec<Vec<u8>> {
-    let (mut rest, mut tokens) = (input, Vec::new());
-    while let Some(length) = token(rest) {
-        tokens.push(rest[..length].to_vec());
-        rest = &rest[length..];
-    }
-    tokens
+fn stretches(input: &[u8]) -> Vec<Vec<u8>> {
+    tokens(input).into_iter().map(<[u8]>::to_vec).collect()
 }
 
 fn bytes(input: &[u8]) -> Vec<Vec<u8>> {

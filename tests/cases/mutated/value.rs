@@ -58,6 +58,26 @@ impl Value {
         }
         None
     }
+
+    /// Returns the values of members with these keys, wherever they stand.
+    pub(super) fn members(&mut self, keys: &[&str]) -> Vec<&mut Value> {
+        let mut found = Vec::new();
+        match self {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    match keys.contains(&key.as_str()) && matches!(value, Value::Leaf(_)) {
+                        true => found.push(value),
+                        false => found.extend(value.members(keys)),
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                found.extend(elements.iter_mut().flat_map(|value| value.members(keys)));
+            }
+            Value::Leaf(_) => {}
+        }
+        found
+    }
 }
 
 impl fmt::Display for Value {
