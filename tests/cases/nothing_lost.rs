@@ -150,7 +150,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns a text without the headers of messages and the attributes of tags, which may
-/// say anything.
+/// say anything, and so may what a quotation mark has in front of it.
 fn without_headers(input: &str) -> String {
     let input = input.replace("<|open|>", "<").replace("<|sep|>", ">");
     let (mut rest, mut out) = (input.as_str(), String::new());
@@ -163,7 +163,8 @@ fn without_headers(input: &str) -> String {
     let begin = |part: &str| marks.iter().filter_map(|mark| part.find(mark)).min();
     let out = out + rest;
     let parts = out.split("<|message|>").map(|part| &part[..begin(part).unwrap_or(part.len())]);
-    parts.collect::<Vec<_>>().join(" ")
+    let out = parts.collect::<Vec<_>>().join(" ");
+    out.split('"').map(|part| part.trim_start_matches(char::is_alphanumeric)).collect()
 }
 
 /// Returns the letters and digits of a text. Of texts side by side Python makes one.
