@@ -160,7 +160,7 @@ impl Tap<'_> {
         let Appended { append, set } = match turn {
             Ok(appended) => appended,
             Err(Incomplete(why)) => {
-                let message = format!("there is nothing to append to the request: {why}");
+                let message = format!("no turn: {why}");
                 let (code, message) = (WarningCode::NoTurn, message.as_str());
                 let warning = Warning { code, message, offset: None, index: None };
                 return self.sink.feed(Event::new(choice, Kind::Warning(warning)));

@@ -80,8 +80,8 @@ impl Ending {
 /// Returns why a message without text and calls is not appended.
 pub(crate) fn no_content(ending: &Ending) -> Incomplete {
     Incomplete(Cow::Borrowed(match ending.invalid.iter().any(Invalid::is_dropped) {
-        true => "its call was cut, and nothing else is left of it",
-        false => "it has neither text nor calls",
+        true => "the call of the message was cut, and nothing else is left of it",
+        false => "the message has neither text nor calls",
     }))
 }
 

@@ -72,5 +72,7 @@ mod spliced;
 mod templates;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 mod tidy;
+/// What a request grows by, provider by provider.
+mod turn;
 /// Every warning code comes in some answer.
 mod warnings;

@@ -80,7 +80,10 @@ fn every_row_has_fixtures() {
     check_fixtures("frame", FRAMINGS.iter().map(|row| row.name));
     check_fixtures("format", FORMATS.iter().map(|row| row.name));
     check_fixtures("dialect", DIALECTS.iter().map(|row| row.name));
-    assert_eq!(folders("fixtures"), ["dialect", "format", "frame"].map(str::to_owned).into());
+    assert_eq!(
+        folders("fixtures"),
+        ["dialect", "format", "frame", "turn"].map(str::to_owned).into()
+    );
 }
 
 #[test]

@@ -320,7 +320,8 @@ impl Fragments {
     }
 
     fn add(&mut self, piece: &Draft, function: &Draft, custom: &Draft) {
-        for (key, json) in piece.members().filter(|(_, json)| *json != "\"\"") {
+        let is_new = |(key, json): &(&str, &str)| *json != "\"\"" || self.call.get(key).is_none();
+        for (key, json) in piece.members().filter(is_new).collect::<Vec<_>>() {
             if key != "id" || id(&self.call).is_none() {
                 self.call.set(key, json);
             }
@@ -339,9 +340,6 @@ impl Fragments {
     /// Returns the call; none if it has no name.
     fn json(self) -> Option<String> {
         let Fragments { mut call, mut function, custom, .. } = self;
-        if id(&call).is_none() {
-            call.remove("id");
-        }
         // Snowflake sends both, one of them empty.
         match function.word("name") {
             Some(_) => {
@@ -386,7 +384,9 @@ fn fit(request: &str, append: Vec<String>) -> Vec<String> {
         let mut message = Draft::new(&json);
         let list = message.get("tool_calls").and_then(elements).unwrap_or_default();
         let mut calls: Vec<_> = list.into_iter().map(Draft::new).collect();
-        if calls.iter().all(|call| id(call).is_some()) {
+        // Gemini's ids are blank. One by itself is told from no other.
+        let is_only = calls.len() == 1 && calls.iter().all(|call| call.get("id").is_some());
+        if is_only || calls.iter().all(|call| id(call).is_some()) {
             return json;
         }
         for (at, call) in calls.iter_mut().enumerate().filter(|(_, call)| id(call).is_none()) {
@@ -455,8 +455,8 @@ fn result(answer: &Answer<'_>) -> String {
             .json();
     }
     let mut message = Draft::of(&[("role", "\"tool\"")]);
-    if let Some(id) = &answer.call.id {
-        message.set("tool_call_id", json::quote(id));
+    if let Some(id) = Draft::new(&answer.call.json).get("id") {
+        message.set("tool_call_id", id);
     }
     message.set("content", content);
     message.json()
