@@ -94,7 +94,7 @@ impl Expression {
 
 /// An element of a body in JSON.
 pub(crate) enum Open {
-    Call(Element),
+    Call(Box<Element>),
     /// A value that can't be a call.
     Other(Scanner),
 }
@@ -230,7 +230,7 @@ impl BodyReader {
             let (taken, begins) = between(text, is_list, '{');
             calls.push_raw(text.get(..taken).unwrap_or_default());
             *open = match begins {
-                Between::Next => Some(Open::Call(Element::new(*envelope))),
+                Between::Next => Some(Open::Call(Box::new(Element::new(*envelope)))),
                 // A value that is no object costs only itself.
                 Between::Bad if *is_list => Some(Open::Other(Scanner::default())),
                 _ => return Ok((taken, begins.progress())),

@@ -78,7 +78,6 @@ pub(crate) struct OpenCall {
 }
 
 /// A part of a call.
-#[expect(clippy::large_enum_variant, reason = "a machine holds one, and moves it rarely")]
 pub(crate) enum Part {
     /// Before the arguments, where the opener has the name: there may be none.
     Head,

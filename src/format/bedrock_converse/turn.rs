@@ -73,7 +73,8 @@ impl Turn for ConverseTurn {
             let is_call = block.get("toolUse").is_some();
             let is_blank = block.get("text").is_some_and(is_blank);
             let is_named = !is_call || tool_use(block).word("name").is_some();
-            is_named && !is_blank && !(is_call && *is_dropped) && !block.is_empty()
+            let is_dropped_call = is_call && *is_dropped;
+            is_named && !is_blank && !is_dropped_call && !block.is_empty()
         });
         let kept: Vec<_> = kept.map(|(block, _)| finished(block)).collect();
         if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
