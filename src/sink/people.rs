@@ -654,7 +654,8 @@ mod tests {
             text("Rain."),
             finish(STOP),
         ];
-        let expected = "Wait.\n▸ get_weather  city: \"Oslo\"  days.0: 3\n◂ get_weather\n  12 °C\n  rain\n\nRain.\nm-1\n";
+        let expected = "Wait.\n▸ get_weather  city: \"Oslo\"  days.0: 3\n\
+             ◂ get_weather\n  12 °C\n  rain\n\nRain.\nm-1\n";
         check(&TERMINAL, &kinds, expected);
     }
 

@@ -140,18 +140,9 @@ fn messages_one_after_another_take_no_memory() {
 #[test]
 fn usage_has_a_limit() {
     let head = delta("{\"content\":\"a\"}");
-    let mut child = start(&["parse"]);
-    child.stdin.as_mut().unwrap().write_all(head.as_bytes()).unwrap();
-    let usage = |number| chunk(&format!("\"choices\":[],\"usage\":{{\"k{number}\":1}}"));
-    let number = feed(&mut child, 0, SOME / 4, usage);
-    let first = peak(&child).unwrap();
-    feed(&mut child, number, SOME, usage);
-    assert!(peak(&child).unwrap() < first + SPREAD);
-    drop(child.stdin.take());
-    let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(6));
-    assert!(stderr.contains("more than 1 MiB of usage"), "{stderr}");
+    check_limit(&["parse"], &head, "more than 1 MiB of usage", |number| {
+        chunk(&format!("\"choices\":[],\"usage\":{{\"k{number}\":1}}"))
+    });
 }
 
 #[test]

@@ -294,7 +294,10 @@ fn mistakes_are_told_with_the_way_out() {
     check_usage(&["parse", "--exit-code"], &["'--exit-code'", "option of `toolstream classify`"]);
     check_usage(
         &["schema", "-F", "sse"],
-        &["'-F'", "`toolstream parse`, `toolstream classify`, `toolstream frames`"],
+        &[
+            "'-F'",
+            "`toolstream parse`, `toolstream classify`, `toolstream show`, `toolstream frames`",
+        ],
     );
     check_usage(&["parse", "--nonsense"], &["'--nonsense'"]);
     check_usage(&["formats", "antropic"], &["antropic", "similar: anthropic"]);

@@ -160,7 +160,12 @@ fn join(value: &mut String, json: &str) {
         let inner = json.strip_prefix(open).and_then(|json| json.strip_suffix(close));
         let Some(inner) = inner.filter(|_| value.starts_with(open)) else { continue };
         value.pop();
-        let is_between = value.len() > 1 && !inner.trim_ascii().is_empty();
+        let is_array = open == '[';
+        let inner = if is_array { inner.trim_ascii() } else { inner };
+        if is_array {
+            value.truncate(value.trim_ascii_end().len());
+        }
+        let is_between = value.len() > 1 && !inner.is_empty();
         value.push_str(if is_between { between } else { "" });
         value.push_str(inner);
         value.push(close);
