@@ -19,9 +19,6 @@ const RUNS: usize = 3;
 /// How many are listed.
 const SHOWN: usize = 25;
 
-/// A text that took so many seconds a megabyte.
-type Run = (f64, String);
-
 /// Prints the slowest texts in `auto`, in a provider's stream, and in each
 /// dialect whose name begins with `start`.
 pub(crate) fn table(start: &str) {
