@@ -10,13 +10,14 @@ use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
 
 use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
-use crate::io::{Input, Output, Progress, Task, die, pump};
+use crate::io::{Input, Output, Progress, die, pump};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Clock, Join, Label, Look, Ndjson, Parts, People, Sink, Values};
+use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Values};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
+use crate::commands::reader::Reader;
 use crate::commands::{Inputs, conclude, lost, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
@@ -187,37 +188,5 @@ impl<'a> Job<'a> {
             false => Box::new(lines),
         };
         if printing.join { Box::new(Join::new(lines)) } else { lines }
-    }
-}
-
-/// The layers of one input, from bytes to lines.
-struct Reader<S> {
-    pipeline: Pipeline,
-    sink: S,
-    clock: Option<Clock>,
-}
-
-impl<S: Sink> Task for Reader<S> {
-    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(clock) = &self.clock {
-            clock.start();
-        }
-        self.pipeline.feed(bytes, &mut self.sink)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.pipeline.finish(&mut self.sink)
-    }
-
-    fn interrupt(&mut self) -> io::Result<()> {
-        self.pipeline.interrupt(&mut self.sink)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.pipeline.is_stopped() || self.sink.is_full()
     }
 }

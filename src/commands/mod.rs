@@ -9,6 +9,7 @@ mod frames;
 mod messages;
 mod next;
 mod parallel;
+mod reader;
 mod tools;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};

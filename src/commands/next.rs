@@ -8,11 +8,12 @@ use anyhow::{Context, bail};
 
 use crate::agent::{self, Approval, Runner, Stop};
 use crate::cli::{Next, Running};
+use crate::commands::reader::Reader;
 use crate::commands::tools::read_tools;
 use crate::commands::{conclude, lost, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Children, Input, Output, Progress, Signals, Task, die, pump, report, report_on, write_whole,
+    Children, Input, Output, Progress, Signals, die, pump, report, report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
@@ -211,6 +212,7 @@ fn read_answer(
     let mut task = Reader {
         pipeline: Pipeline::new(&config),
         sink: Witness::new(both, status, shown(file), progress.stderr()),
+        clock: None,
     };
     let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
     drop(task);
@@ -242,32 +244,5 @@ impl Sink for Both<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-struct Reader<S> {
-    pipeline: Pipeline,
-    sink: S,
-}
-
-impl<S: Sink> Task for Reader<S> {
-    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.pipeline.feed(bytes, &mut self.sink)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.pipeline.finish(&mut self.sink)
-    }
-
-    fn interrupt(&mut self) -> io::Result<()> {
-        self.pipeline.interrupt(&mut self.sink)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.pipeline.is_stopped()
     }
 }

@@ -10,7 +10,8 @@ use crate::event::{
     Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output, Pieces, Reasoning, Start,
     ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
-use crate::json::{Found, ValueReader, make_safe};
+use crate::json::{ValueReader, make_safe};
+use crate::sink::values::output;
 use crate::sink::{Clock, Sink};
 
 /// The most characters that are shown of one value of a call.
@@ -345,23 +346,11 @@ impl<W: Write> People<W> {
         if !is_open {
             let ToolCall { index, id, name, .. } = *call;
             self.begin_call(&ToolCallStart { index, id, name });
-            let mut values = Vec::new();
-            let arguments = call.input.as_str();
-            // A report into memory does not fail.
-            let _ = ValueReader::default().feed(arguments, &mut |path, found| {
-                values.push((
-                    path.to_owned(),
-                    match found {
-                        Found::Value(json) => (json.to_owned(), false),
-                        Found::Text(text) => (text.to_owned(), true),
-                    },
-                ));
+            // A report onto the page does not fail.
+            let _ = ValueReader::default().feed(call.input.as_str(), &mut |path, found| {
+                self.value(&ToolCallValue { index, path, value: output(found) });
                 Ok(())
             });
-            for (path, (value, is_text)) in &values {
-                let value = if *is_text { Output::Text(value) } else { Output::Json(value) };
-                self.value(&ToolCallValue { index, path, value });
-            }
         }
         self.end_string();
         match call.executor {

@@ -35,10 +35,15 @@ impl<S: Sink> Values<S> {
             return report("", Output::Text(arguments));
         }
         let reader = self.open.entry((choice, index)).or_default();
-        reader.feed(arguments, &mut |path, found| match found {
-            Found::Value(json) => report(path, Output::Json(json)),
-            Found::Text(text) => report(path, Output::Text(text)),
-        })
+        reader.feed(arguments, &mut |path, found| report(path, output(found)))
+    }
+}
+
+/// Returns what was found as the value of an event.
+pub(super) fn output(found: Found<'_>) -> Output<'_> {
+    match found {
+        Found::Value(json) => Output::Json(json),
+        Found::Text(text) => Output::Text(text),
     }
 }
 
