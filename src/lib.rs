@@ -94,6 +94,7 @@
 //! | `event/redact.rs` | credentials in messages, masked |
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
+//! | `rows` | rows of NDJSON that hold answers, and get their summaries |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
 //! | `io` | descriptors, signals, processes, progress, lines on standard error |
@@ -186,6 +187,8 @@ mod pipeline;
 mod repeat;
 #[cfg(feature = "cli")]
 mod request;
+#[cfg(feature = "cli")]
+mod rows;
 mod scan;
 #[cfg(feature = "cli")]
 mod status;

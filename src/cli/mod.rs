@@ -17,6 +17,7 @@ use crate::agent::Rules;
 use crate::dialect::Selection;
 use crate::format::Format;
 use crate::frame::Framing;
+use crate::rows::Field;
 
 /// Read the stream of a language model, write NDJSON events or a summary
 ///
@@ -121,9 +122,21 @@ pub struct Classify {
     #[arg(long)]
     pub exit_code: bool,
 
-    /// How many FILEs to read at once
+    /// The input is NDJSON rows: print each with the summary, as `answer`, in place of this field
     ///
-    /// The summaries come in the order of the FILEs.
+    /// A key or a JSON pointer. The field is an answer as text, or a body as JSON; all else in the
+    /// row stays as it is. A row that can't be read gets an answer of type `error`, and only
+    /// --exit-code makes a failure of it.
+    #[arg(long, value_name = "FIELD", conflicts_with = "timing")]
+    pub rows: Option<Field>,
+
+    /// The field of --rows is base64
+    #[arg(long, requires = "rows")]
+    pub base64: bool,
+
+    /// How many FILEs, or rows, to read at once
+    ///
+    /// The summaries come in the order of the FILEs, or rows.
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
 }
@@ -131,7 +144,10 @@ pub struct Classify {
 const CLASSIFY_EXAMPLES: &str = "\
 Examples:
   Many captures, eight at a time:
-    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'";
+    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'
+
+  The rows of a gateway's log, with a summary in place of each response:
+    toolstream classify --rows /response/body -j 2 log.ndjson > answers.ndjson";
 
 /// `toolstream show`
 #[derive(Args, Debug)]

@@ -18,6 +18,7 @@ use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::reader::Reader;
+use crate::commands::rows::rows;
 use crate::commands::{Inputs, conclude, lost, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
@@ -30,6 +31,9 @@ pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
 pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "classify")?;
     args.printing.add_to(&mut config);
+    if let Some(field) = &args.rows {
+        return rows(args, field, &config);
+    }
     let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
     let status = match args.jobs {
         0 | 1 => job.run()?,

@@ -10,6 +10,7 @@ mod messages;
 mod next;
 mod parallel;
 mod reader;
+mod rows;
 mod tools;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -72,6 +73,12 @@ pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
         Err(_) => members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
     };
     value.map(RawValue::get)
+}
+
+/// Returns where a part that was borrowed from a text stands in it.
+pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+    start..start + part.len()
 }
 
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

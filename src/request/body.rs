@@ -128,8 +128,7 @@ impl Body {
 
     /// Returns where a part of the text stands in it.
     fn place(&self, part: &str) -> Range<usize> {
-        let start = part.as_ptr().addr().saturating_sub(self.0.as_ptr().addr());
-        start..start + part.len()
+        json::place(&self.0, part)
     }
 }
 

@@ -138,6 +138,13 @@ fn messages_one_after_another_take_no_memory() {
 }
 
 #[test]
+fn rows_take_no_memory() {
+    check_flat(&["classify", "--rows", "b", "-j", "2"], "", SOME, |number| {
+        format!("{{\"id\":{number},\"b\":\"A short answer.\"}}\n")
+    });
+}
+
+#[test]
 fn usage_has_a_limit() {
     let head = delta("{\"content\":\"a\"}");
     check_limit(&["parse"], &head, "more than 1 MiB of usage", |number| {

@@ -31,13 +31,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
+    ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
-    ("cli", &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "tools"]),
+    (
+        "cli",
+        &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "rows", "tools"],
+    ),
     (
         "commands",
         &[
             "agent", "cli", "detect", "dialect", "event", "format", "frame", "io", "json",
-            "pipeline", "request", "sink", "status",
+            "pipeline", "request", "rows", "sink", "status",
         ],
     ),
     ("main", &[]),

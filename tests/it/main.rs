@@ -52,11 +52,12 @@ mod random;
 #[path = "../cases/repeat.rs"]
 #[allow(dead_code)]
 mod repeat;
+/// Folders with a request, answers and tools.
+mod rows;
 /// One run of the program, in memory.
 #[path = "../cases/run.rs"]
 #[allow(dead_code)]
 mod run;
-/// Folders with a request, answers and tools.
 mod scene;
 /// README's agents, with curl.
 mod served;

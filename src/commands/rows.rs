@@ -1,0 +1,260 @@
+//! `classify --rows`: rows of NDJSON in, the same rows with their summaries out, in order. One
+//! thread reads and one writes; `-j N` threads between them take the rows of one read at a time.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Write};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use anyhow::anyhow;
+use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::cli::Classify;
+use crate::io::{Output, Progress, Task, die, pump, report};
+use crate::pipeline::Config;
+use crate::rows::{Field, RowReader};
+use crate::status::Status;
+
+use crate::commands::{Inputs, Lost, conclude, lost, shown};
+
+/// The number of rows that are reported one by one; of the others, only how many they are.
+const MAX_REPORTED: u64 = 10;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Reads all inputs. Returns the exit status.
+pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::Result<u8> {
+    let wire = &args.reading.wire;
+    let reader = RowReader {
+        field,
+        is_base64: args.base64,
+        config,
+        max_row: wire.max_event.0,
+        max_memory: wire.max_memory.0,
+    };
+    let inputs = Inputs::new(&args.reading.files)?;
+    let threads = usize::from(args.jobs);
+    let (filled, batches) = channel();
+    let (done, results) = channel();
+    let (emptied, empties) = channel();
+    // What is under way is bounded by the batches that there are.
+    (0..4 * threads).for_each(|_| drop(emptied.send(Batch::default())));
+    let batches = Mutex::new(batches);
+    let (sum, read) = thread::scope(|scope| {
+        for _ in 0..threads {
+            let (done, batches, reader) = (done.clone(), &batches, &reader);
+            scope.spawn(move || work(batches, &done, reader));
+        }
+        drop(done);
+        let writer = scope.spawn(move || write(results, emptied));
+        let mut cutter = Cutter::new(wire.max_event.0, filled, empties);
+        let read = cutter.read(&inputs);
+        drop(cutter);
+        (writer.join(), read)
+    });
+    let sum = sum.map_err(|_| anyhow!("the thread that writes has failed"))??;
+    if let Some(signal) = read.signal {
+        die(signal);
+    }
+    if sum.failed > 0 {
+        let message = format!("{} of {} rows hold no good answer", sum.failed, sum.rows);
+        report(&mut io::stderr(), &message);
+    }
+    let mut status = read.status;
+    if args.exit_code {
+        status.add(sum.status);
+    }
+    Ok(status.code(args.exit_code))
+}
+
+/// Some whole rows of an input, and their results.
+#[derive(Default)]
+struct Batch {
+    /// Its place in the order.
+    at: u64,
+    /// The input's name.
+    name: String,
+    /// The number of the first row, from 1.
+    first: u64,
+    rows: Vec<u8>,
+    out: Vec<u8>,
+    /// What was reported of the first rows that failed.
+    stderr: Vec<Vec<u8>>,
+    sum: Sum,
+}
+
+/// The rows that have been read.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    rows: u64,
+    failed: u64,
+    status: Status,
+}
+
+/// The end of reading.
+#[derive(Default)]
+struct HasRead {
+    status: Status,
+    signal: Option<i32>,
+}
+
+/// Cuts inputs into batches.
+struct Cutter<'a> {
+    name: &'a str,
+    /// The most bytes of a row; 0 is no limit.
+    max_row: usize,
+    filled: Sender<Batch>,
+    emptied: Receiver<Batch>,
+    /// The number of batches so far.
+    count: u64,
+    /// The number of the next row.
+    row: u64,
+    /// The beginning of a row; of one that is too large, one byte more than it may have.
+    rest: Vec<u8>,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(max_row: usize, filled: Sender<Batch>, emptied: Receiver<Batch>) -> Self {
+        Cutter { name: "", max_row, filled, emptied, count: 0, row: 1, rest: Vec::new() }
+    }
+
+    /// Reads the inputs, one after the other.
+    fn read(&mut self, inputs: &'a Inputs<'_>) -> HasRead {
+        let mut read = HasRead::default();
+        for name in &inputs.names {
+            let opened = inputs.open(name, &mut io::stderr(), &mut read.status);
+            let Some(mut input) = opened else { continue };
+            (self.name, self.row) = (shown(name), 1);
+            let progress = Progress::new(self.name, input.size());
+            // It fails only if the writer has failed, which says why.
+            let Ok(ended) = pump(&mut input, self, &progress) else { break };
+            read.signal = conclude(&ended, name, &mut progress.stderr(), &mut read.status);
+            if read.signal.is_some() {
+                break;
+            }
+        }
+        read
+    }
+
+    /// Hands on the row that is open, and `rows`, which end it.
+    fn send(&mut self, rows: &[u8]) -> io::Result<()> {
+        let gone = || io::Error::from(ErrorKind::Other);
+        let mut batch = self.emptied.recv().map_err(|_| gone())?;
+        self.name.clone_into(&mut batch.name);
+        (batch.at, batch.first) = (self.count, self.row);
+        batch.rows.clear();
+        batch.rows.append(&mut self.rest);
+        batch.rows.extend_from_slice(rows);
+        self.count += 1;
+        self.row += memchr_iter(b'\n', &batch.rows).count() as u64;
+        self.filled.send(batch).map_err(|_| gone())
+    }
+
+    /// Keeps bytes of the row that is open.
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = match self.max_row {
+            0 => usize::MAX,
+            max => (max + 1).saturating_sub(self.rest.len()),
+        };
+        self.rest.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+    }
+}
+
+impl Task for Cutter<'_> {
+    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(first) = memchr(b'\n', bytes) else {
+            self.keep(bytes);
+            return Ok(());
+        };
+        // The end of the row that is open may have to be left out.
+        let (head, bytes) = bytes.split_at(first);
+        self.keep(head);
+        let last = memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let (rows, rest) = bytes.split_at(last);
+        self.send(rows)?;
+        self.keep(rest);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.rest.is_empty() { Ok(()) } else { self.send(b"\n") }
+    }
+
+    fn interrupt(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Reads the rows of batches, until there are no more.
+fn work(batches: &Mutex<Receiver<Batch>>, done: &Sender<Batch>, reader: &RowReader<'_>) {
+    loop {
+        let next = batches.lock().ok().and_then(|batches| batches.recv().ok());
+        let Some(mut batch) = next else { return };
+        batch.read(reader);
+        if done.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+impl Batch {
+    fn read(&mut self, reader: &RowReader<'_>) {
+        let Batch { name, first, rows, out, stderr, sum, .. } = self;
+        out.clear();
+        stderr.clear();
+        *sum = Sum::default();
+        let mut rest = rows.as_slice();
+        if *first == 1 {
+            rest = rest.strip_prefix(BYTE_ORDER_MARK).unwrap_or(rest);
+        }
+        while let Some(end) = memchr(b'\n', rest) {
+            let (row, tail) = rest.split_at(end);
+            rest = tail.get(1..).unwrap_or_default();
+            let number = *first + sum.rows;
+            let done = reader.read(row, &format!("{name}: row {number}"), out);
+            sum.rows += 1;
+            sum.status.add(done.status);
+            if !done.stderr.is_empty() {
+                if sum.failed < MAX_REPORTED {
+                    stderr.push(done.stderr);
+                }
+                sum.failed += 1;
+            }
+        }
+    }
+}
+
+/// Writes the batches in order, each as soon as those before it are written, and hands them back
+/// empty.
+fn write(results: Receiver<Batch>, emptied: Sender<Batch>) -> Result<Sum, Lost> {
+    let mut out = Output::standard();
+    let mut sum = Sum::default();
+    let mut waiting = BTreeMap::new();
+    let mut due = 0;
+    for batch in results {
+        waiting.insert(batch.at, batch);
+        while let Some(batch) = waiting.remove(&due) {
+            due += 1;
+            out.write_all(&batch.out).and_then(|()| out.flush()).map_err(lost)?;
+            let unreported = MAX_REPORTED.saturating_sub(sum.failed);
+            for line in batch.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
+                let _ = io::stderr().write_all(line);
+            }
+            sum.rows += batch.sum.rows;
+            sum.failed += batch.sum.failed;
+            sum.status.add(batch.sum.status);
+            // The reader may have ended.
+            let _ = emptied.send(batch);
+        }
+    }
+    Ok(sum)
+}

@@ -1,0 +1,295 @@
+//! `classify --rows`: a row of NDJSON whose field holds an answer becomes the same row with the
+//! summary in its place. All other bytes of the row stay as they are.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde_json::value::RawValue;
+
+use crate::event::{Code, Failure, Kind, Output, Start};
+use crate::json;
+use crate::json::Str;
+use crate::pipeline::{Config, Pipeline};
+use crate::sink::{Capped, Classify, Label, Sink};
+use crate::status::{Status, Witness};
+
+/// The name of the member that takes the field's place.
+const ANSWER: &str = "answer";
+
+/// The format and the framing of an answer that was not read.
+const UNKNOWN: &str = "unknown";
+
+/// The place of an answer in a row: a key, or a JSON pointer (RFC 6901).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field(Vec<String>);
+
+impl FromStr for Field {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let decode = |key: &str| key.replace("~1", "/").replace("~0", "~");
+        Ok(Field(match text.strip_prefix('/') {
+            Some(pointer) => pointer.split('/').map(decode).collect(),
+            None => vec![text.to_owned()],
+        }))
+    }
+}
+
+/// How rows are read.
+pub(crate) struct RowReader<'a> {
+    pub(crate) field: &'a Field,
+    /// True if the field is text in base64.
+    pub(crate) is_base64: bool,
+    pub(crate) config: &'a Config,
+    /// The most bytes of a row; 0 is no limit.
+    pub(crate) max_row: usize,
+    /// The most bytes that a summary may gather; 0 is no limit.
+    pub(crate) max_memory: usize,
+}
+
+/// The result of one row.
+#[derive(Default)]
+pub(crate) struct Done {
+    pub(crate) status: Status,
+    /// What was reported of it.
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// A field that was found in a row.
+struct Found<'a> {
+    value: &'a RawValue,
+    /// Where it stands, with its key and colon; an element of an array has none.
+    span: Range<usize>,
+    is_member: bool,
+}
+
+/// Why a row has no answer that could be read.
+struct Bad {
+    code: Code,
+    message: String,
+}
+
+impl Bad {
+    fn malformed(message: impl Into<String>) -> Self {
+        Bad { code: Code::Malformed, message: message.into() }
+    }
+}
+
+impl RowReader<'_> {
+    /// Appends the row with its summary, and a line feed, to `out`. A row that is blank stays as
+    /// it is. `name` is its name in messages.
+    pub(crate) fn read(&self, row: &[u8], name: &str, out: &mut Vec<u8>) -> Done {
+        let mut done = Done { status: Status::new(self.config.assembly.strict), ..Done::default() };
+        if !row.trim_ascii().is_empty() {
+            self.splice(row, name, out, &mut done);
+        } else {
+            out.extend_from_slice(row);
+        }
+        out.push(b'\n');
+        done
+    }
+
+    fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
+        let text = String::from_utf8_lossy(row);
+        let found = self.check(row).and_then(|row| self.find(row));
+        match found {
+            Ok(Some(Found { value, span, is_member })) => {
+                out.extend_from_slice(text.get(..span.start).unwrap_or_default().as_bytes());
+                if is_member {
+                    write_key(out);
+                }
+                match self.bytes(value) {
+                    Ok(bytes) => self.answer(&bytes, name, out, done),
+                    Err(bad) => self.error(&bad, value.get(), name, out, done),
+                }
+                out.extend_from_slice(text.get(span.end..).unwrap_or_default().as_bytes());
+            }
+            Ok(None) => {
+                let bad = Bad::malformed(format!("the row has no {}", self.field.shown()));
+                let end = text.rfind('}').unwrap_or(text.len());
+                let (head, tail) = text.split_at(end);
+                out.extend_from_slice(head.as_bytes());
+                if !head.trim_end().ends_with('{') {
+                    out.push(b',');
+                }
+                write_key(out);
+                self.error(&bad, "", name, out, done);
+                out.extend_from_slice(tail.as_bytes());
+            }
+            // The answer cannot stand in the row: the row stands in the answer.
+            Err(bad) => {
+                out.push(b'{');
+                write_key(out);
+                let raw = if bad.code == Code::Limit { "" } else { &*text };
+                self.error(&bad, raw, name, out, done);
+                out.push(b'}');
+            }
+        }
+    }
+
+    /// Returns the row as text, if it can be read.
+    fn check<'r>(&self, row: &'r [u8]) -> Result<&'r str, Bad> {
+        if self.max_row != 0 && row.len() > self.max_row {
+            let message = format!("the row is larger than --max-event {}", self.max_row);
+            return Err(Bad { code: Code::Limit, message });
+        }
+        std::str::from_utf8(row).map_err(|error| {
+            let at = error.valid_up_to();
+            Bad::malformed(format!("the row is not UTF-8 at its byte {at}"))
+        })
+    }
+
+    /// Returns where the field stands in a row; `None` if the row is an object without it.
+    fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
+        let mut at = serde_json::from_str::<&RawValue>(row)
+            .map_err(|error| Bad::malformed(format!("the row is not JSON: {error}")))?;
+        if !at.get().starts_with('{') {
+            return Err(Bad::malformed("the row is no JSON object"));
+        }
+        let mut found = None;
+        for key in &self.field.0 {
+            let value = if at.get().starts_with('[') {
+                let Some(value) = element(at.get(), key) else { return Ok(None) };
+                found = Some((json::place(row, value.get()), false));
+                value
+            } else {
+                let Some((value, span, has_answer)) = member(row, at.get(), key) else {
+                    return Ok(None);
+                };
+                if has_answer {
+                    return Err(Bad::malformed("the row has an `answer` already"));
+                }
+                found = Some((span, true));
+                value
+            };
+            at = value;
+        }
+        Ok(found.map(|(span, is_member)| Found { value: at, span, is_member }))
+    }
+
+    /// Returns the bytes of an answer: text, a body as JSON, or bytes in base64.
+    fn bytes<'r>(&self, value: &'r RawValue) -> Result<Cow<'r, [u8]>, Bad> {
+        let value = value.get();
+        match value.as_bytes().first() {
+            Some(b'"') => {}
+            Some(b'{' | b'[') if !self.is_base64 => return Ok(Cow::Borrowed(value.as_bytes())),
+            _ => {
+                let wanted = if self.is_base64 { "text" } else { "text or a body" };
+                return Err(Bad::malformed(format!("{} is not {wanted}", self.field.shown())));
+            }
+        }
+        let text: Str<'r> =
+            serde_json::from_str(value).map_err(|error| Bad::malformed(error.to_string()))?;
+        match (self.is_base64, text.into_text()) {
+            (false, Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
+            (false, Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
+            (true, text) => decode(&text)
+                .map(Cow::Owned)
+                .ok_or_else(|| Bad::malformed(format!("{} is not base64", self.field.shown()))),
+        }
+    }
+
+    /// Writes the summary of an answer.
+    fn answer(&self, bytes: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
+        let start = out.len();
+        let mut pipeline = Pipeline::new(self.config);
+        self.print(out, name, done, |sink| {
+            pipeline.feed(bytes, sink)?;
+            pipeline.finish(sink)
+        });
+        let printed = out.get(start..).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', printed).count();
+        if lines != 1 {
+            let raw = String::from_utf8_lossy(bytes).into_owned();
+            out.truncate(start);
+            let bad = format!("{} holds {lines} messages, not one answer", self.field.shown());
+            return self.error(&Bad::malformed(bad), &raw, name, out, done);
+        }
+        out.pop();
+    }
+
+    /// Writes a summary that says why there is no answer.
+    fn error(&self, bad: &Bad, raw: &str, name: &str, out: &mut Vec<u8>, done: &mut Done) {
+        let raw = Some(Output::Text(raw)).filter(|_| !raw.is_empty());
+        self.print(out, name, done, |sink| {
+            let start = Start { format: UNKNOWN, framing: UNKNOWN, ..Start::default() };
+            sink.feed(Kind::Start(start).into())?;
+            let failure = Failure { raw, ..Failure::new(bad.code, &bad.message, None) };
+            sink.feed(Kind::Error(failure).into())?;
+            sink.finish()
+        });
+        out.pop();
+    }
+
+    /// Prints what `run` feeds.
+    fn print(
+        &self,
+        out: &mut Vec<u8>,
+        name: &str,
+        done: &mut Done,
+        run: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
+    ) {
+        let choice = self.config.assembly.choice.unwrap_or(0);
+        let summaries = Classify::new(out as &mut dyn Write, Label::default(), choice);
+        let Done { status, stderr } = done;
+        let witness = Witness::new(summaries, status, name, stderr);
+        // Writing to memory does not fail.
+        let _ = run(&mut Capped::new(witness, self.max_memory));
+    }
+}
+
+impl Field {
+    /// Returns its name in messages.
+    fn shown(&self) -> String {
+        match self.0.as_slice() {
+            [key] => format!("`{key}`"),
+            keys => format!("`/{}`", keys.join("/")),
+        }
+    }
+}
+
+fn write_key(out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("\"{ANSWER}\":").as_bytes());
+}
+
+/// Returns the element of an array that a pointer's key names.
+fn element<'r>(array: &'r str, key: &str) -> Option<&'r RawValue> {
+    let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
+    elements.get(key.parse::<usize>().ok()?).copied()
+}
+
+/// Returns the member of an object of the row, where it stands with its key, and if another
+/// member has the answer's name. Of a key that comes twice, the last one counts.
+fn member<'r>(row: &str, object: &'r str, key: &str) -> Option<(&'r RawValue, Range<usize>, bool)> {
+    let members = json::members(object);
+    let at = members.iter().rposition(|(name, _)| name == key)?;
+    let value = members.get(at)?.1;
+    let end = json::place(row, value.get());
+    let before = at.checked_sub(1).and_then(|at| members.get(at));
+    let before = match before {
+        Some((_, value)) => json::place(row, value.get()).end,
+        None => json::place(row, object).start + 1,
+    };
+    let start = before + row.get(before..end.start)?.find('"')?;
+    let has_answer = key != ANSWER && members.iter().any(|(name, _)| name == ANSWER);
+    Some((value, start..end.end, has_answer))
+}
+
+/// Decodes base64 in either alphabet, padded or not, in lines or not.
+fn decode(text: &str) -> Option<Vec<u8>> {
+    const CONFIG: GeneralPurposeConfig =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let text: Cow<'_, str> = match text.contains(|c: char| c.is_ascii_whitespace()) {
+        true => text.chars().filter(|c| !c.is_ascii_whitespace()).collect::<String>().into(),
+        false => text.into(),
+    };
+    let is_url_safe = text.contains(['-', '_']);
+    let alphabet = if is_url_safe { URL_SAFE } else { STANDARD };
+    GeneralPurpose::new(&alphabet, CONFIG).decode(text.as_bytes()).ok()
+}
