@@ -76,6 +76,7 @@ impl Message {
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
             Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
+            Kind::ProviderEvent(_) => out.pass(event)?,
             _ => {
                 self.choice(out);
                 out.pass(event)?;

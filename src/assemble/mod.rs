@@ -108,7 +108,7 @@ impl Assembler {
             Kind::End => self.end(emit),
             _ if self.logged.is_some() => self.log(event, emit),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
-            _ if event.kind.is_of_choice() && self.is_other_choice(event.choice) => Ok(()),
+            _ if self.is_of_other_choice(&event) => Ok(()),
             kind => {
                 let choice = event.choice;
                 if self.message.is_none() && may_wait(&kind) {
@@ -170,7 +170,7 @@ impl Assembler {
 
     /// Passes on an event of a log.
     fn log(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        if event.kind.is_of_choice() && self.is_other_choice(event.choice) {
+        if self.is_of_other_choice(&event) {
             return Ok(());
         }
         match &mut self.logged {
@@ -234,8 +234,11 @@ impl Assembler {
         message.is_some_and(|message| message.joins(choice, part))
     }
 
-    fn is_other_choice(&self, choice: u64) -> bool {
-        self.context.config.choice.is_some_and(|wanted| wanted != choice)
+    /// True if only another choice was asked for. What is of the whole message comes under choice
+    /// 0, a remark about one choice under that.
+    fn is_of_other_choice(&self, event: &Event<'_>) -> bool {
+        let is_of_choice = event.kind.is_of_choice() || event.choice != 0;
+        is_of_choice && self.context.config.choice.is_some_and(|wanted| wanted != event.choice)
     }
 
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
