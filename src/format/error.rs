@@ -36,7 +36,7 @@ impl Decoder for ErrorBody {
             error::report_failure(&frame, out)
         } else if error::is_error(&Record::new(&frame)) {
             error::report(&text, out)
-        } else if frame.event_type == "ping" {
+        } else if matches!(frame.event_type, "ping" | "done") {
             Ok(())
         } else {
             out.unknown(&frame, "unknown")

@@ -17,7 +17,7 @@ use crate::format::support::object::{Object, elements};
 use crate::format::support::payload::read;
 use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
 use crate::frame::Frame;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {
     name: "opencode-session",
@@ -68,6 +68,9 @@ const FAMILIES: [&str; 14] = [
     "installation",
 ];
 
+/// The most messages of the user's that are known again when more comes of them.
+const MAX_PROMPTS: usize = 64;
+
 /// The family of an event of this type, if it's one of the bus.
 fn family(kind: &str) -> Option<&str> {
     let (family, _) = kind.split_once('.')?;
@@ -76,8 +79,8 @@ fn family(kind: &str) -> Option<&str> {
 
 struct OpenCodeSession {
     session: Session,
-    /// The user's messages.
-    prompts: HashSet<String>,
+    /// The user's last messages, the newest first.
+    prompts: VecDeque<String>,
     /// Parts of the model's that are thoughts, or text.
     voices: HashMap<String, Voice>,
     /// True if the session has events of the bus, which mark when it is idle.
@@ -88,7 +91,7 @@ impl Default for OpenCodeSession {
     fn default() -> Self {
         OpenCodeSession {
             session: Session::new(FORMAT.name, USAGE, Repeats::ById),
-            prompts: HashSet::new(),
+            prompts: VecDeque::new(),
             voices: HashMap::new(),
             is_bus: false,
         }
@@ -161,7 +164,10 @@ impl OpenCodeSession {
         if let Some(session) = info.word("sessionID") {
             self.session.id.get_or_insert(session);
         }
-        if role(&info.word("role").unwrap_or_default()) == Role::User && self.prompts.insert(id) {
+        let is_prompt = role(&info.word("role").unwrap_or_default()) == Role::User;
+        if is_prompt && !self.prompts.contains(&id) {
+            self.prompts.truncate(MAX_PROMPTS - 1);
+            self.prompts.push_front(id);
             self.voices.clear();
             return self.session.prompt(out);
         }

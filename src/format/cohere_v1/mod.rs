@@ -101,9 +101,14 @@ impl CohereV1 {
             _ if event.is_body() => {
                 self.cut(out)?;
                 self.begin(event, out)?;
-                self.whole(event, out)?;
-                out.finish_if(0, event.finish_reason.as_ref())?;
-                self.end(out)
+                if event.has_reason() {
+                    self.whole(event, out)?;
+                    out.finish_if(0, event.finish_reason.as_ref())?;
+                    return self.end(out);
+                }
+                out.unclosed(|out| self.whole(event, out))?;
+                self.progress = Progress::default();
+                self.message.end_unfinished(out)
             }
             kind if self.message.stray(frame, kind, out)? => self.end(out),
             _ => Ok(()),

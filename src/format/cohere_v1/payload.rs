@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
@@ -46,6 +47,13 @@ impl Event<'_> {
 
     pub(super) fn is_body(&self) -> bool {
         self.text.is_some() || self.generations.is_some()
+    }
+
+    /// True if a complete body says why the model stopped, in one of its choices at least.
+    pub(super) fn has_reason(&self) -> bool {
+        let of_choices = self.generations.iter().flatten().map(|one| &one.finish_reason);
+        let mut reasons = of_choices.chain([&self.finish_reason]).filter_map(|raw| raw.text());
+        reasons.any(|raw| !finish::is_none(raw))
     }
 }
 
