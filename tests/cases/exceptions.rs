@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex};
 
 use serde::Deserialize;
+use toolstream::internals::explain;
 
 use crate::case::{Case, files, root};
 
@@ -36,7 +37,7 @@ static NEEDED: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
 impl Exceptions {
     pub(crate) fn of(case: &Case) -> Exceptions {
         if case.is_made {
-            return Exceptions::of_made();
+            return Exceptions::of_made(case);
         }
         let folders = case.folder().ancestors().take_while(|folder| *folder != root());
         let mut paths = folders.map(|folder| folder.join("exceptions.toml"));
@@ -50,10 +51,14 @@ impl Exceptions {
         Exceptions { path, ..read.unwrap_or_else(|error| panic!("exceptions.toml: {error}")) }
     }
 
-    /// Nobody sends what was made: what comes after the end of a message may be anything.
-    fn of_made() -> Exceptions {
+    /// Nobody sends what was made: what comes after the end of a message may be anything. A log
+    /// has the deltas that were left in it.
+    fn of_made(case: &Case) -> Exceptions {
         let why = || Some("what comes after the end may be anything".to_owned());
-        Exceptions { ends_early: why(), looks_whole: why(), ..Exceptions::default() }
+        let format = case.config().0.format.map(|format| format.name.to_owned());
+        let is_log = format.unwrap_or_else(|| explain(&case.input, true).format) == "events";
+        let no_deltas = is_log.then(|| "a log has the deltas that it was written with".to_owned());
+        Exceptions { ends_early: why(), looks_whole: why(), no_deltas, ..Exceptions::default() }
     }
 
     fn need(&self, key: &str) {

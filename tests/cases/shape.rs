@@ -212,8 +212,7 @@ impl<'a> Message<'a> {
 fn without_common(line: &Value) -> Value {
     let mut line = line.clone();
     if let Some(object) = line.as_object_mut() {
-        object.remove("type");
-        object.remove("choice");
+        ["type", "choice", "file"].iter().for_each(|key| _ = object.remove(*key));
     }
     line
 }
