@@ -215,57 +215,55 @@ impl Pattern {
         })
     }
 
-    /// Returns the first byte that a match can begin with and the byte after it, `None`
-    /// if that can be any. Empty if the first one can be any.
-    pub(crate) fn starts(&self) -> Vec<(u8, Option<u8>)> {
+    /// Returns the texts that a match can begin with, up to the first part that varies: after
+    /// each of them anything may come. Empty if the first byte can be any.
+    pub(crate) fn starts(&self) -> Vec<Vec<u8>> {
         let mut starts = Vec::new();
-        match collect_starts(&self.tokens, 0, None, &mut starts) {
+        match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
             true => starts,
             false => Vec::new(),
         }
     }
 }
 
-/// Adds how a match of the tokens from `at` on can begin, after the byte `first`
-/// if there is one. Returns false if that can be any byte.
+/// Adds how a match of the tokens from `at` on can begin, after the text `start`.
+/// Returns false if that can be any byte.
 fn collect_starts(
     tokens: &[Token],
     mut at: usize,
-    mut first: Option<u8>,
-    starts: &mut Vec<(u8, Option<u8>)>,
+    mut start: Vec<u8>,
+    starts: &mut Vec<Vec<u8>>,
 ) -> bool {
+    let after = |start: &[u8], byte: u8| [start, &[byte]].concat();
     while let Some(token) = tokens.get(at) {
         at += 1;
         let space: &[u8] = match token {
             Token::Literal(text) => {
-                for byte in text.bytes() {
-                    if let Some(first) = first.replace(byte) {
-                        starts.push((first, Some(byte)));
-                        return true;
-                    }
-                }
+                start.extend_from_slice(text.as_bytes());
                 continue;
             }
+            Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
+            // Two bytes tell markers apart; each part that varies would double the texts.
+            _ if start.len() > 1 => break,
             Token::Optional(end) => {
-                if !collect_starts(tokens, end + 1, first, starts) {
+                if !collect_starts(tokens, end + 1, start.clone(), starts) {
                     return false;
                 }
                 continue;
             }
-            Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
-            Token::Newline if first.is_none() => {
-                collect_starts(tokens, at, Some(b'\n'), starts);
+            Token::Newline if start.is_empty() => {
+                collect_starts(tokens, at, after(&start, b'\n'), starts);
                 continue;
             }
             // The letters of a namespace, if it has one.
-            Token::Namespace if first.is_some() => {
+            Token::Namespace if !start.is_empty() => {
                 let letters = (0..=u8::MAX).filter(u8::is_ascii_alphanumeric);
-                starts.extend(letters.filter_map(|byte| Some((first?, Some(byte)))));
+                starts.extend(letters.map(|byte| after(&start, byte)));
                 continue;
             }
-            Token::Word(..) if first.is_some() => {
+            Token::Word(..) if !start.is_empty() => {
                 let words = (0..=u8::MAX).filter(|&byte| is_word(byte));
-                starts.extend(words.filter_map(|byte| Some((first?, Some(byte)))));
+                starts.extend(words.map(|byte| after(&start, byte)));
                 return true;
             }
             Token::Newline => b"\n",
@@ -273,15 +271,13 @@ fn collect_starts(
             Token::Space => b" \t\r\n",
             _ => break,
         };
-        match first {
-            Some(first) => starts.extend(space.iter().map(|&byte| (first, Some(byte)))),
-            None => starts.extend(space.iter().map(|&byte| (byte, None))),
-        }
+        starts.extend(space.iter().map(|&byte| after(&start, byte)));
     }
-    first.is_some_and(|first| {
-        starts.push((first, None));
-        true
-    })
+    if start.is_empty() {
+        return false;
+    }
+    starts.push(start);
+    true
 }
 
 /// Sets what each token has to know of the tokens after it.

@@ -261,16 +261,21 @@ impl CallForm {
         matches!(&self.body, BodyForm::Json(envelope) if envelope.many)
     }
 
+    /// Returns the closer of a value among its parameters.
+    pub(crate) fn value_closer(&self) -> Option<&Pattern> {
+        match &self.body {
+            BodyForm::Parameters { close, .. } => close.as_ref(),
+            _ => None,
+        }
+    }
+
     /// The patterns in which words of the opener may stand.
     pub(crate) fn bound(&self) -> impl Iterator<Item = &Pattern> {
-        let parameters = match &self.body {
-            BodyForm::Parameters { open, close, .. } => Some((open, close)),
+        let open = match &self.body {
+            BodyForm::Parameters { open, .. } => Some(open),
             _ => None,
         };
-        let parameters = parameters.into_iter();
-        self.close
-            .iter()
-            .chain(parameters.flat_map(|(open, close)| [open].into_iter().chain(close)))
+        self.close.iter().chain(open).chain(self.value_closer())
     }
 
     /// Returns what must follow the call's opener: what its row names, or else

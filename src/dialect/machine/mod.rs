@@ -397,11 +397,15 @@ impl Machine {
             Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
             Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
         };
-        let words = [Some(&call.words), value].into_iter().flatten();
         let bound: Vec<&str> = call.form.bound().flat_map(|pattern| pattern.words()).collect();
-        let is_bound = |(name, _): &&(String, String)| bound.contains(&name.as_str());
-        let mut words: Vec<_> =
-            words.flat_map(|words| &words.words).filter(is_bound).cloned().collect();
+        let of_call = call.words.words.iter().filter(|(name, _)| bound.contains(&name.as_str()));
+        // A value's opener has words for its closer alone.
+        let closer = call.form.value_closer();
+        let is_bound =
+            |name: &str| closer.is_some_and(|close| close.words().any(|word| word == name));
+        let of_value = value.iter().flat_map(|value| &value.words);
+        let of_value = of_value.filter(|(name, _)| is_bound(name));
+        let mut words: Vec<_> = of_call.chain(of_value).cloned().collect();
         let section = call.section.iter().flat_map(|section| &section.words.words);
         words.extend(section.cloned());
         Some((key, words))

@@ -363,10 +363,7 @@ impl CallRules<'_> {
 
     /// True if a value's closer has its key in it.
     fn binds_key(&self) -> bool {
-        let close = match &self.call.form.body {
-            BodyForm::Parameters { close, .. } => close.as_ref(),
-            _ => None,
-        };
+        let close = self.call.form.value_closer();
         close.is_some_and(|close| close.words().any(|word| word == "key"))
     }
 
@@ -377,14 +374,12 @@ impl CallRules<'_> {
     }
 }
 
-/// The rules of a place, and an index of the bytes that their markers begin
-/// with.
+/// The rules of a place, and an index of the texts that their markers begin with.
 #[derive(Default)]
 pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
     finder: Finder,
-    /// What may come after each first byte.
-    starts: Vec<Start>,
+    starts: Starts,
     /// The rules that may begin with any byte, where the message begins.
     blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
@@ -393,58 +388,71 @@ pub(crate) struct RuleSet {
     pub(crate) is_guarded: bool,
 }
 
-/// The rules that begin with one byte, by their numbers.
-struct Start {
-    first: u8,
-    /// All of them.
-    all: Vec<usize>,
-    /// Those that may go on with any byte, and lists of these and those that go on
-    /// with one.
-    lists: Vec<Vec<usize>>,
-    /// The number of the list of each second byte.
-    seconds: Box<[usize; 256]>,
+/// The most bytes by which the beginnings of markers are told apart in [`Starts`].
+const MAX_STARTS: usize = 32;
+
+/// The rules that may begin with some text, and what tells them apart after it.
+#[derive(Default)]
+struct Starts {
+    /// The numbers of the rules, in order.
+    rules: Vec<usize>,
+    next: Option<Box<Next>>,
 }
 
-impl Start {
-    /// Returns the rules of one first byte: that byte, the second one, `None` if it
-    /// may be any, and the number of each, in order.
-    fn new(rules: &[(u8, Option<u8>, usize)]) -> Self {
-        let in_order = |rules: &[&[(u8, Option<u8>, usize)]]| {
-            let mut numbers: Vec<usize> =
-                rules.iter().copied().flatten().map(|rule| rule.2).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            numbers
-        };
-        let mut groups = rules.chunk_by(|a, b| a.1 == b.1).peekable();
-        let any = groups.next_if(|group| group.iter().any(|rule| rule.1.is_none()));
-        let any = any.unwrap_or_default();
-        let (mut lists, mut seconds) = (vec![in_order(&[any])], Box::new([0; 256]));
-        for group in groups {
-            if let Some(&(_, Some(second), _)) = group.first() {
-                seconds[usize::from(second)] = lists.len();
-                lists.push(in_order(&[any, group]));
+/// The rules by the next byte: its entry is the number of what it leads to. The first is of
+/// bytes that only rules go on with which any byte may follow.
+struct Next {
+    numbers: [u16; 256],
+    starts: Vec<Starts>,
+}
+
+impl Starts {
+    /// Returns the rules of these beginnings, each with the number of its rule, in their order.
+    /// All begin alike up to `depth`.
+    fn new(beginnings: &[&(Vec<u8>, usize)], depth: usize) -> Self {
+        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let (any, longer): (Vec<_>, Vec<_>) =
+            beginnings.iter().partition(|(text, _)| text.len() <= depth);
+        if longer.is_empty() || depth == MAX_STARTS || (depth > 0 && rules.len() == 1) {
+            return Starts { rules, next: None };
+        }
+        let mut next = Next { numbers: [0; 256], starts: vec![Starts::new(&any, depth)] };
+        for group in longer.chunk_by(|a, b| a.0.get(depth) == b.0.get(depth)) {
+            if let Some(&byte) = group.first().and_then(|(text, _)| text.get(depth)) {
+                next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
+                next.starts.push(Starts::new(&[&any, group].concat(), depth + 1));
             }
         }
-        let first = rules.first().map_or(0, |rule| rule.0);
-        Start { first, all: in_order(&[rules]), lists, seconds }
+        Starts { rules, next: Some(Box::new(next)) }
+    }
+
+    /// Returns the numbers of the rules that may begin with this text.
+    fn of(&self, text: &[u8]) -> &[usize] {
+        let mut starts = self;
+        for &byte in text {
+            let Some(next) = &starts.next else { break };
+            starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
+        }
+        &starts.rules
     }
 }
 
 impl RuleSet {
     pub(crate) fn new(rules: Vec<Rule>) -> Rc<Self> {
         let patterns = || rules.iter().map(|rule| &rule.pattern);
-        let (mut starts, mut blank) = (Vec::new(), Vec::new());
+        let (mut beginnings, mut blank) = (Vec::new(), Vec::new());
         for (number, pattern) in patterns().enumerate() {
             let own = pattern.starts();
             if own.is_empty() {
                 blank.push(number);
             }
-            starts.extend(own.into_iter().map(|(a, b)| (a, b, number)));
+            beginnings.extend(own.into_iter().map(|text| (text, number)));
         }
-        starts.sort_unstable();
-        starts.dedup();
-        let starts = starts.chunk_by(|a, b| a.0 == b.0).map(Start::new).collect();
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
         let is_inline = |rule: &Rule| {
             let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
             let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
@@ -462,21 +470,11 @@ impl RuleSet {
         loop {
             let at = self.finder.find(text, from)?;
             let rest = text.as_bytes().get(at..)?;
-            let mut rules = self.starting(rest).iter().map(|&number| &self.rules[number]);
+            let mut rules = self.starts.of(rest).iter().map(|&number| &self.rules[number]);
             if rules.any(|rule| rule.pattern.may_begin(rest)) {
                 return Some(at);
             }
             from = at + 1;
-        }
-    }
-
-    /// The numbers of the rules whose first two bytes may be those of this text.
-    fn starting(&self, text: &[u8]) -> &[usize] {
-        let start = self.starts.iter().find(|start| text.first() == Some(&start.first));
-        let Some(start) = start else { return &[] };
-        match text.get(1) {
-            Some(&second) => &start.lists[start.seconds[usize::from(second)]],
-            None => &start.all,
         }
     }
 
@@ -500,7 +498,7 @@ impl RuleSet {
             fits && !(rule.guarded && (is_prose || is_idle()))
         };
         let blank = self.blank.iter().filter(|_| here.is_start);
-        self.starting(text.as_bytes()).iter().chain(blank).copied().filter(is_legal)
+        self.starts.of(text.as_bytes()).iter().chain(blank).copied().filter(is_legal)
     }
 }
 
