@@ -95,6 +95,7 @@
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
 //! | `rows` | rows of NDJSON that hold answers, and get their summaries |
+//! | `capture` | captures, and what stands beside them: when their bytes came |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
 //! | `io` | descriptors, signals, processes, progress, lines on standard error |
@@ -175,6 +176,8 @@ pub mod tools;
 #[cfg(feature = "cli")]
 mod agent;
 mod assemble;
+#[cfg(feature = "cli")]
+mod capture;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]

@@ -1,6 +1,7 @@
 //! The command line, as structs. `man/toolstream.1` and the completions are
 //! made from these.
 
+mod captures;
 mod config;
 mod value;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+pub(crate) use captures::Record;
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::agent::Rules;
@@ -69,6 +71,8 @@ pub enum Command {
     Agent(Agent),
     /// What tools there are, as a request declares them
     Tools(Tools),
+    /// Pass a stream on, and keep it with its rhythm
+    Record(Record),
     /// Every framing, wire format and dialect, or all of one
     Formats(Formats),
     /// JSON Schema of the event lines and of the summary
@@ -589,6 +593,10 @@ pub struct Printing {
     pub turn: bool,
 
     /// Add t_ms, milliseconds since the first byte, to every line
+    ///
+    /// classify also adds timing: when the first byte, text and call came and the end, counted from
+    /// when the input was first waited for, and the gaps between reads. Of a FILE with a FILE.times
+    /// beside it, as `toolstream record` writes it, these are the times of the recording.
     #[arg(long)]
     pub timing: bool,
 }

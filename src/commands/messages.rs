@@ -2,15 +2,16 @@
 //! a person reads it.
 
 use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anyhow::bail;
 use clap::ColorChoice;
 use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
 
+use crate::capture::Rhythm;
 use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
-use crate::io::{Input, Output, Progress, die, pump};
+use crate::io::{Input, Output, Progress, die, pump, report};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Values};
@@ -144,17 +145,30 @@ impl<'a> Job<'a> {
         progress: &Progress,
     ) -> io::Result<Report> {
         let mut status = Status::new(self.reading.wire.strict);
-        let (is_timed, max_memory) = match &self.print {
+        let (wants_time, max_memory) = match &self.print {
             Print::Events(printing) => (printing.timing, 0),
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
-            // A file has been written before: how long it takes to read it says nothing.
-            Print::People(_) => (input.size().is_none(), 0),
+            Print::People(look) => (look.parts.usage, 0),
         };
+        let size = input.size().filter(|_| wants_time);
+        let rhythm = match size.map(|size| Rhythm::beside(name, size)).transpose() {
+            Ok(rhythm) => rhythm.flatten(),
+            Err(error) => {
+                let is_misfit = error.kind() == ErrorKind::InvalidData;
+                status.note(if is_misfit { Outcome::Malformed } else { Outcome::Usage });
+                report(stderr, &error.to_string());
+                return Ok(Report { status, signal: None });
+            }
+        };
+        // A file has been written before: how long it takes to read it tells people nothing.
+        let is_known = rhythm.is_some() || input.size().is_none();
+        let is_timed = wants_time && (is_known || !matches!(self.print, Print::People(_)));
         let label = self.inputs.label(name, is_timed);
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
         let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
-        let mut reader = Reader { pipeline, sink: Capped::new(witness, max_memory), clock };
+        let sink = Capped::new(witness, max_memory);
+        let mut reader = Reader::new(pipeline, sink, clock, rhythm);
         let ended = pump(input, &mut reader, progress)?;
         let signal = conclude(&ended, name, stderr, &mut status);
         Ok(Report { status, signal })

@@ -10,6 +10,7 @@ mod messages;
 mod next;
 mod parallel;
 mod reader;
+mod record;
 mod rows;
 mod tools;
 
@@ -59,6 +60,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Next(args) => next::next(args),
         Command::Agent(args) => agent::agent(args),
         Command::Tools(args) => tools::tools(args),
+        Command::Record(args) => record::record(args),
         Command::Formats(args) => formats::formats(args),
         Command::Schema => print(&schema()),
         Command::Man => print(MAN),

@@ -209,11 +209,8 @@ fn read_answer(
     let progress = Progress::new(shown(file), input.size());
     let mut message = Message::default();
     let both = Both { message: &mut message, out };
-    let mut task = Reader {
-        pipeline: Pipeline::new(&config),
-        sink: Witness::new(both, status, shown(file), progress.stderr()),
-        clock: None,
-    };
+    let sink = Witness::new(both, status, shown(file), progress.stderr());
+    let mut task = Reader::new(Pipeline::new(&config), sink, None, None);
     let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
     drop(task);
     if let Some(signal) = conclude(&ended, file, &mut io::stderr(), status) {

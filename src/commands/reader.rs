@@ -2,24 +2,51 @@
 
 use std::io;
 
+use crate::capture::Rhythm;
 use crate::io::Task;
 use crate::pipeline::Pipeline;
 use crate::sink::{Clock, Sink};
 
 /// The layers of one input, from bytes to lines.
 pub(super) struct Reader<S> {
-    pub(super) pipeline: Pipeline,
-    pub(super) sink: S,
-    /// Starts with the first byte.
-    pub(super) clock: Option<Clock>,
+    pipeline: Pipeline,
+    sink: S,
+    clock: Option<Clock>,
+    rhythm: Option<Rhythm>,
+    /// The number of bytes that have been fed.
+    offset: u64,
+}
+
+impl<S> Reader<S> {
+    /// Reads into `sink`. `clock` is the one that it has, if any; `rhythm` says when the bytes
+    /// came, of a capture where that is known.
+    pub(super) fn new(
+        pipeline: Pipeline,
+        sink: S,
+        clock: Option<Clock>,
+        rhythm: Option<Rhythm>,
+    ) -> Self {
+        Reader { pipeline, sink, clock, rhythm, offset: 0 }
+    }
 }
 
 impl<S: Sink> Task for Reader<S> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(clock) = &self.clock {
-            clock.start();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let came = self.rhythm.as_ref().and_then(|rhythm| rhythm.read_of(self.offset));
+            match (&self.clock, came) {
+                (Some(clock), Some(came)) => clock.read_at(came.time),
+                (Some(clock), None) => clock.read(),
+                (None, _) => {}
+            }
+            let length = came.and_then(|came| usize::try_from(came.end - self.offset).ok());
+            let (piece, tail) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
+            self.pipeline.feed(piece, &mut self.sink)?;
+            self.offset += piece.len() as u64;
+            rest = tail;
         }
-        self.pipeline.feed(bytes, &mut self.sink)
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -27,6 +54,9 @@ impl<S: Sink> Task for Reader<S> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        if let (Some(clock), None) = (&self.clock, &self.rhythm) {
+            clock.end();
+        }
         self.pipeline.finish(&mut self.sink)
     }
 

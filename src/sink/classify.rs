@@ -6,7 +6,8 @@ use crate::event::words::words;
 use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
 use crate::sink::line::Line;
 use crate::sink::members::{FINISH_REASON, INFERRED, Members, RAW_FINISH_REASON};
-use crate::sink::{Join, Label, Sink, members};
+use crate::sink::timing::Timing;
+use crate::sink::{Clock, Join, Label, Sink, members};
 
 /// Gathers a message and prints it as one object when its last event comes. It is fed one choice,
 /// by [`AssemblerConfig::choice`](crate::AssemblerConfig::choice), and names it.
@@ -26,7 +27,12 @@ use crate::sink::{Join, Label, Sink, members};
 /// assert!(String::from_utf8_lossy(&out).starts_with(r#"{"type":"final_answer","text":"Hi""#));
 /// # std::io::Result::Ok(())
 /// ```
-pub struct Classify<W>(Join<Summaries<W>>);
+pub struct Classify<W> {
+    joined: Join<Summaries<W>>,
+    /// The clock of `--timing`, which joined deltas would not tell the time of.
+    clock: Option<Clock>,
+    timing: Timing,
+}
 
 /// Prints summaries of events whose neighbouring deltas have been joined.
 struct Summaries<W> {
@@ -54,6 +60,7 @@ pub(super) struct Gathered {
     results: Line,
     /// The turn, as the one member that it will be.
     turn: Line,
+    timing: Option<Timing>,
     /// The usage, as the one member that it will be.
     usage: Line,
     warnings: Line,
@@ -93,21 +100,29 @@ impl<W: Write> Classify<W> {
     /// that will be fed.
     pub fn new(out: W, label: Label, choice: u64) -> Self {
         let (message, line) = (Gathered::default(), Line::default());
-        Classify(Join::new(Summaries { out, label, choice, message, line }))
+        let (clock, timing) = (label.clock.clone(), Timing::default());
+        let joined = Join::new(Summaries { out, label, choice, message, line });
+        Classify { joined, clock, timing }
     }
 }
 
 impl<W: Write> Sink for Classify<W> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
-        self.0.feed(event)
+        if let Some(clock) = &self.clock {
+            self.timing.see(&event.kind, clock);
+            if let Kind::Finish(_) | Kind::Error(_) = event.kind {
+                self.joined.inner.message.timing = Some(self.timing.clone());
+            }
+        }
+        self.joined.feed(event)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.joined.flush()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.0.finish()
+        self.joined.finish()
     }
 }
 
@@ -219,6 +234,12 @@ impl Gathered {
             "turn",
             any(&self.turn),
             "What the next request has to hold of the message; only with `--turn`.",
+        );
+        to.optional(
+            "timing",
+            self.timing.as_ref(),
+            "When its parts came, in milliseconds since the input was first waited for; only with \
+             `--timing`.",
         );
         let finish = match ending {
             Ending::Good(finish) => Some(finish),

@@ -11,7 +11,7 @@ use crate::sink::Sink;
 /// everything on to another sink. What is held waits for the next event of
 /// another kind or for the end, never for a read.
 pub struct Join<S> {
-    inner: S,
+    pub(super) inner: S,
     /// The choice of the deltas that are being joined, and the delta without
     /// its text.
     held: Option<(u64, Owned<Kind<'static>>)>,

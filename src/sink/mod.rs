@@ -15,12 +15,14 @@ mod ndjson;
 #[cfg(feature = "cli")]
 mod people;
 mod schema;
+mod timing;
 mod values;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use capped::Capped;
 pub use classify::Classify;
@@ -128,20 +130,75 @@ impl Label {
     }
 }
 
-/// Counts milliseconds from the first byte. Clones count from the same one.
-#[derive(Clone, Debug, Default)]
-pub struct Clock(Rc<OnceCell<Instant>>);
+/// The time of what is being read, set by whoever reads. Clones tell the same.
+#[derive(Clone, Debug)]
+pub struct Clock(Rc<Times>);
+
+#[derive(Debug)]
+struct Times {
+    /// When the input was first waited for.
+    began: Instant,
+    /// How long after that the first byte came, and the last one.
+    first: Cell<Option<Duration>>,
+    now: Cell<Duration>,
+    /// How often each gap between two reads came, in milliseconds, since it was last asked for.
+    gaps: RefCell<BTreeMap<u64, usize>>,
+}
+
+impl Default for Clock {
+    /// Returns a clock of an input that is waited for from now on.
+    fn default() -> Self {
+        let (first, now) = (Cell::new(None), Cell::new(Duration::ZERO));
+        Clock(Rc::new(Times { began: Instant::now(), first, now, gaps: RefCell::default() }))
+    }
+}
 
 impl Clock {
-    /// The first byte has come; later calls change nothing.
-    pub fn start(&self) {
-        self.0.get_or_init(Instant::now);
+    /// Bytes come now.
+    pub fn read(&self) {
+        self.read_at(self.0.began.elapsed());
     }
 
-    fn milliseconds(&self) -> u64 {
-        let elapsed = self.0.get_or_init(Instant::now).elapsed();
-        u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+    /// Bytes are read that came at this time, counted from when the input was first waited for.
+    pub fn read_at(&self, time: Duration) {
+        let Times { first, now, gaps, .. } = &*self.0;
+        let gap = time.saturating_sub(now.get());
+        now.set(now.get() + gap);
+        match first.get() {
+            None => first.set(Some(time)),
+            Some(_) => *gaps.borrow_mut().entry(milliseconds(gap)).or_default() += 1,
+        }
     }
+
+    /// The input has ended, now.
+    pub fn end(&self) {
+        self.0.now.set(self.0.began.elapsed());
+    }
+
+    /// Returns the milliseconds since the first byte.
+    fn milliseconds(&self) -> u64 {
+        self.waited() - self.first_byte()
+    }
+
+    /// Returns the milliseconds since the input was first waited for.
+    fn waited(&self) -> u64 {
+        milliseconds(self.0.now.get())
+    }
+
+    /// Returns how many milliseconds the input was waited for until its first byte.
+    fn first_byte(&self) -> u64 {
+        milliseconds(self.0.first.get().unwrap_or_default())
+    }
+
+    /// Returns the gaps between reads, in milliseconds, since this was last asked for: each with
+    /// how often it came.
+    fn take_gaps(&self) -> BTreeMap<u64, usize> {
+        self.0.gaps.take()
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::event::{
     ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
 use crate::json::{ValueReader, make_safe};
+use crate::sink::timing::Timing;
 use crate::sink::values::output;
 use crate::sink::{Clock, Sink};
 
@@ -71,8 +72,9 @@ pub struct People<W> {
     look: Look,
     /// The input's name, if there are several.
     file: Option<String>,
-    /// The time since the first byte, if the input comes live.
+    /// The time, if it is known when the input came.
     clock: Option<Clock>,
+    timing: Timing,
     page: String,
     section: Section,
     /// True if the last character written is a line break, or there is none.
@@ -88,9 +90,6 @@ pub struct People<W> {
 struct Message {
     model: Option<String>,
     numbers: Vec<String>,
-    output_tokens: Option<u64>,
-    /// When its first text came, in milliseconds since the first byte.
-    first_text: Option<u64>,
     /// The call whose line grows.
     line: Option<CallLine>,
     /// The calls whose lines have ended before them, by index: true if more came of them since.
@@ -129,14 +128,15 @@ enum Style {
 }
 
 impl<W: Write> People<W> {
-    /// Shows to `out`. `file` is the input's name if there are several; `clock` counts from the
-    /// first byte of an input that comes live.
+    /// Shows to `out`. `file` is the input's name if there are several; `clock` is there if it is
+    /// known when the input came.
     pub fn new(out: W, look: Look, file: Option<String>, clock: Option<Clock>) -> Self {
         People {
             out,
             look,
             file,
             clock,
+            timing: Timing::default(),
             page: String::new(),
             section: Section::Nothing,
             at_line_start: true,
@@ -238,9 +238,6 @@ impl<W: Write> People<W> {
     }
 
     fn text(&mut self, text: &str) {
-        if self.message.first_text.is_none() {
-            self.message.first_text = self.clock.as_ref().map(Clock::milliseconds);
-        }
         if self.look.parts.text && !text.is_empty() {
             self.enter(Section::Text);
             self.write(Style::Plain, text);
@@ -414,7 +411,6 @@ impl<W: Write> People<W> {
             cached.map_or(String::new(), |cached| format!(" ({} cached)", grouped(cached)));
         let input = usage.input_tokens.map(|count| format!("{} in{cached}", grouped(count)));
         let output = usage.output_tokens.map(|count| format!("{} out", grouped(count)));
-        self.message.output_tokens = usage.output_tokens;
         self.message.numbers = input.into_iter().chain(output).collect();
     }
 
@@ -428,14 +424,9 @@ impl<W: Write> People<W> {
             return;
         }
         let mut numbers: Vec<String> = message.model.into_iter().chain(message.numbers).collect();
-        if let (Some(first), Some(clock)) = (message.first_text, &self.clock) {
-            numbers.push(format!("first text {}", seconds(first)));
-            let spent = clock.milliseconds().saturating_sub(first);
-            if let Some(tokens) = message.output_tokens.filter(|_| spent > 0) {
-                let rate = tokens.saturating_mul(1000) / spent;
-                numbers.push(format!("{} tokens/s", grouped(rate)));
-            }
-        }
+        numbers.extend(self.timing.first_text.map(|ms| format!("first text {}", seconds(ms))));
+        let rate = self.timing.tokens_per_second();
+        numbers.extend(rate.map(|rate| format!("{} tokens/s", grouped(rate))));
         if let Some(finish) = finish
             && !matches!(finish.finish_reason, FinishReason::Stop | FinishReason::ToolCalls)
         {
@@ -449,6 +440,9 @@ impl<W: Write> People<W> {
 
 impl<W: Write> Sink for People<W> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if let Some(clock) = &self.clock {
+            self.timing.see(&event.kind, clock);
+        }
         match &event.kind {
             Kind::Start(start) => self.start(start),
             Kind::Text(text) => self.text(text.text),

@@ -234,7 +234,7 @@ fn lines_of_the_unknown() {
 #[test]
 fn lines_name_their_file_and_time() {
     let clock = Clock::default();
-    clock.start();
+    clock.read();
     let label = Label::new(Some("a\n".into()), Some(clock));
     let printed = printed(
         |out| Box::new(Ndjson::new(out, label)),

@@ -33,6 +33,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
+    ("capture", &[]),
     (
         "cli",
         &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "rows", "tools"],
@@ -40,8 +41,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "agent", "cli", "detect", "dialect", "event", "format", "frame", "io", "json",
-            "pipeline", "request", "rows", "sink", "status",
+            "agent", "capture", "cli", "detect", "dialect", "event", "format", "frame", "io",
+            "json", "pipeline", "request", "rows", "sink", "status",
         ],
     ),
     ("main", &[]),

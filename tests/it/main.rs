@@ -9,6 +9,8 @@
 mod agent;
 /// Memory on streams without end.
 mod bounds;
+/// Streams that are kept with their rhythm, and played.
+mod captures;
 /// What the tests of the program itself need: its fixture cases, and ways to run one.
 #[path = "../cases/case.rs"]
 #[allow(dead_code)]

@@ -1,0 +1,105 @@
+//! When the parts of a message came.
+
+use std::collections::BTreeMap;
+
+use crate::event::Kind;
+use crate::sink::Clock;
+use crate::sink::line::Line;
+use crate::sink::members::Value;
+
+/// The times of a message, in milliseconds since its input was first waited for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timing {
+    first_byte: u64,
+    /// When text or a refusal came first.
+    pub(super) first_text: Option<u64>,
+    /// When a call was whole first.
+    first_call: Option<u64>,
+    /// When the last event came.
+    last: u64,
+    output_tokens: Option<u64>,
+    /// How often each gap between two reads came.
+    gaps: BTreeMap<u64, usize>,
+    /// True once a message has begun.
+    has_begun: bool,
+}
+
+impl Timing {
+    /// Takes the time of an event. A start begins anew.
+    pub(super) fn see(&mut self, kind: &Kind<'_>, clock: &Clock) {
+        let now = clock.waited();
+        if let Kind::Start(_) = kind {
+            let first_byte = if self.has_begun { now } else { clock.first_byte() };
+            *self = Timing { first_byte, has_begun: true, ..Timing::default() };
+        }
+        match kind {
+            Kind::Text(_) | Kind::Refusal(_) => _ = self.first_text.get_or_insert(now),
+            Kind::ToolCall(_) => _ = self.first_call.get_or_insert(now),
+            Kind::Usage(usage) => self.output_tokens = usage.output_tokens,
+            _ => {}
+        }
+        if let Kind::Finish(_) | Kind::Error(_) = kind {
+            self.gaps = clock.take_gaps();
+        }
+        self.last = now;
+    }
+
+    /// Returns the tokens a second from the first byte to the end, if both are known.
+    pub(super) fn tokens_per_second(&self) -> Option<u64> {
+        let spent = self.last - self.first_byte;
+        let tokens = self.output_tokens?.saturating_mul(1000);
+        (spent > 0).then(|| tokens.saturating_add(spent / 2) / spent)
+    }
+}
+
+impl Value for &Timing {
+    fn schema() -> String {
+        let count = "{\"type\": \"integer\", \"minimum\": 0}";
+        let object = |required: &str, properties: &[&str]| {
+            let properties: Vec<String> =
+                properties.iter().map(|property| property.replace('#', count)).collect();
+            format!(
+                "\"type\": \"object\", \"properties\": {{{}}}, \"required\": [{required}], \
+                 \"additionalProperties\": false",
+                properties.join(", ")
+            )
+        };
+        let all = "\"p50\", \"p99\", \"max\"";
+        let gap = object(all, &["\"p50\": #", "\"p99\": #", "\"max\": #"]);
+        object(
+            "\"first_byte_ms\", \"total_ms\"",
+            &[
+                "\"first_byte_ms\": #",
+                "\"first_text_ms\": #",
+                "\"first_call_ms\": #",
+                "\"total_ms\": #",
+                "\"output_tokens_per_s\": #",
+                &format!("\"gap_ms\": {{{gap}}}"),
+            ],
+        )
+    }
+
+    fn write(self, name: &str, line: &mut Line) {
+        line.open_member(name);
+        line.number("first_byte_ms", self.first_byte);
+        line.maybe_number("first_text_ms", self.first_text);
+        line.maybe_number("first_call_ms", self.first_call);
+        line.number("total_ms", self.last);
+        line.maybe_number("output_tokens_per_s", self.tokens_per_second());
+        let count: usize = self.gaps.values().sum();
+        if count > 0 {
+            line.open_member("gap_ms");
+            for (name, percent) in [("p50", 50), ("p99", 99), ("max", 100)] {
+                // The smallest gap that so many of all are not longer than.
+                let mut left = (count * percent).div_ceil(100);
+                let gap = self.gaps.iter().find(|(_, times)| {
+                    left = left.saturating_sub(**times);
+                    left == 0
+                });
+                line.maybe_number(name, gap.map(|(gap, _)| *gap));
+            }
+            line.close();
+        }
+        line.close();
+    }
+}
