@@ -6,15 +6,16 @@ use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
 use crate::event::{Kind, Pieces};
 
-/// Probes one text, up to the first call in it.
-pub(crate) struct MarkupProbe {
-    machine: Machine,
-}
+/// The bytes that a text is kept for until it needs a machine, whose tables take longer to make
+/// than a short answer takes to be read.
+const MAX_KEPT: usize = 4 << 10;
 
-impl Default for MarkupProbe {
-    fn default() -> Self {
-        MarkupProbe { machine: Machine::auto(StartIn::Text, Calls::new(None, 1)) }
-    }
+/// Probes one text, up to the first call in it.
+#[derive(Default)]
+pub(crate) struct MarkupProbe {
+    /// The text before the machine was made.
+    kept: String,
+    machine: Option<Machine>,
 }
 
 impl MarkupProbe {
@@ -22,28 +23,83 @@ impl MarkupProbe {
     /// which dialect it is in, and the dialect's name.
     pub(crate) fn feed(&mut self, pieces: Pieces<'_>) -> Option<(usize, &'static str)> {
         let text = pieces.event.kind.text().unwrap_or_default();
+        if self.machine.is_none() && self.keep(text) {
+            return None;
+        }
+        let machine = self.machine.get_or_insert_with(|| {
+            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            feed(&mut machine, &std::mem::take(&mut self.kept));
+            machine
+        });
         // Nothing before `calm` can be a marker.
         let (mut end, mut calm) = (0, 0);
         pieces.texts().enumerate().find_map(|(number, piece)| {
             let begin = end;
             end += piece.len();
             if end > calm {
-                calm = begin + self.machine.calm_length(text.get(begin..).unwrap_or_default());
+                calm = begin + machine.calm_length(text.get(begin..).unwrap_or_default());
             }
             if end > calm {
-                return Some((number, self.feed_piece(piece)?));
+                return Some((number, feed(machine, piece)?));
             }
-            self.machine.skip(piece);
+            machine.skip(piece);
             None
         })
     }
 
-    fn feed_piece(&mut self, text: &str) -> Option<&'static str> {
-        let mut has_call = false;
-        let fed = self.machine.feed(text, &mut |kind| {
-            has_call |= matches!(kind, Kind::CallPart(_));
-            Ok(())
-        });
-        fed.ok().filter(|()| has_call).and_then(|()| self.machine.dialect())
+    /// Keeps a text that needs no machine yet; returns false if it does.
+    fn keep(&mut self, text: &str) -> bool {
+        let is_enough = self.kept.len() + text.len() <= MAX_KEPT && !text.bytes().any(is_sign);
+        if is_enough {
+            self.kept.push_str(text);
+        }
+        is_enough
+    }
+}
+
+/// True for a byte that prose has seldom; the opener of every call has one.
+fn is_sign(byte: u8) -> bool {
+    byte.is_ascii_punctuation() && !b".,'!?-".contains(&byte)
+}
+
+/// Returns the name of the dialect if a piece opens a call.
+fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
+    let mut has_call = false;
+    let fed = machine.feed(text, &mut |kind| {
+        has_call |= matches!(kind, Kind::CallPart(_));
+        Ok(())
+    });
+    fed.ok().filter(|()| has_call).and_then(|()| machine.dialect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn inputs(folder: &Path, into: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => inputs(&path, into),
+                false if path.extension().is_some_and(|end| end == "in") => into.push(path),
+                false => {}
+            }
+        }
+    }
+
+    #[test]
+    fn no_call_opens_before_a_sign() {
+        let mut paths = Vec::new();
+        inputs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialect"), &mut paths);
+        assert!(paths.len() > 100);
+        for path in paths {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let end = text.bytes().position(is_sign).unwrap_or(text.len());
+            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            assert_eq!(feed(&mut machine, text.get(..end).unwrap()), None, "{}", path.display());
+        }
     }
 }
