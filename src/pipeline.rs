@@ -352,3 +352,14 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     }
     assembler.feed(Kind::Error(failure).into(), &mut emit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn may_be_moved_to_another_thread() {
+        fn check<T: Send>() {}
+        check::<Pipeline>();
+    }
+}

@@ -49,7 +49,7 @@ use crate::json;
 ///     }
 /// }
 /// ```
-pub trait Decoder {
+pub trait Decoder: Send {
     /// Takes the next frame. Fails only if writing does.
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> io::Result<()>;
     /// The input has ended, or no more of it will be read. A decoder emits what

@@ -41,7 +41,7 @@ pub struct Request {
 
 /// Gathers what the next request has to hold of one choice of a message, from the frames of the
 /// provider.
-pub trait Turn {
+pub trait Turn: Send {
     /// Takes the next frame of the message.
     fn feed(&mut self, frame: &Frame<'_>);
     /// About how many bytes are kept.

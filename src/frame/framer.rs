@@ -88,7 +88,7 @@ pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
 pub type FrameOut<'o> = dyn FnMut(FrameResult<'_>) -> io::Result<()> + 'o;
 
 /// Turns bytes into frames.
-pub trait Framer {
+pub trait Framer: Send {
     /// Takes bytes up to the end of the next frame, or all of them, and returns
     /// the rest. Fails only if `out` does.
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]>;

@@ -1,7 +1,7 @@
 //! Sections and calls.
 
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::body::calls::{Emit, warn};
 use crate::dialect::body::values::Opener;
@@ -62,7 +62,7 @@ impl Machine {
     ) -> io::Result<()> {
         self.leave_text(emit)?;
         self.choose(id.0);
-        let form = Rc::clone(self.grammars.section(id));
+        let form = Arc::clone(self.grammars.section(id));
         let (marker, before) = (marker.to_owned(), self.calls.count());
         let (space, in_thought) = (Some(String::new()), self.is_in_thought());
         let open = OpenSection { id, form, marker, words, before, space, in_thought };
@@ -113,7 +113,7 @@ impl Machine {
             Place::Section(section) => Some(section),
             _ => None,
         };
-        let form = Rc::clone(self.grammars.call(id));
+        let form = Arc::clone(self.grammars.call(id));
         let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
         self.calls.open_markup(self.grammars.get(id.0).name, marker, &words, name);
         let part = match &form.body {

@@ -1,6 +1,6 @@
 //! A dialect's row with its patterns parsed.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
@@ -11,9 +11,9 @@ use crate::scan::Pattern;
 /// A dialect whose patterns have been parsed.
 pub(crate) struct Grammar {
     pub(crate) name: &'static str,
-    pub(crate) regions: Vec<Rc<RegionForm>>,
-    pub(crate) sections: Vec<Rc<SectionForm>>,
-    pub(crate) calls: Vec<Rc<CallForm>>,
+    pub(crate) regions: Vec<Arc<RegionForm>>,
+    pub(crate) sections: Vec<Arc<SectionForm>>,
+    pub(crate) calls: Vec<Arc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
     /// The tokens that end a message in any dialect.
     pub(crate) ends: Vec<Pattern>,
@@ -50,7 +50,7 @@ pub(crate) struct CallForm {
 /// The grammars that a text may be in: one, or all that `auto` knows. Copies
 /// share them.
 #[derive(Clone)]
-pub(crate) struct Grammars(Rc<[Grammar]>);
+pub(crate) struct Grammars(Arc<[Grammar]>);
 
 /// A grammar by its number in [`Grammars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,15 +89,15 @@ impl Grammars {
         &self.0[number]
     }
 
-    pub(crate) fn region(&self, id: RegionId) -> &Rc<RegionForm> {
+    pub(crate) fn region(&self, id: RegionId) -> &Arc<RegionForm> {
         self.get(id.0).region(id)
     }
 
-    pub(crate) fn section(&self, SectionId(grammar, number): SectionId) -> &Rc<SectionForm> {
+    pub(crate) fn section(&self, SectionId(grammar, number): SectionId) -> &Arc<SectionForm> {
         &self.get(grammar).sections[number]
     }
 
-    pub(crate) fn call(&self, id: CallId) -> &Rc<CallForm> {
+    pub(crate) fn call(&self, id: CallId) -> &Arc<CallForm> {
         self.get(id.0).call(id)
     }
 }
@@ -131,11 +131,11 @@ impl Grammar {
         self.regions.iter().any(|region| region.role == Role::Block)
     }
 
-    pub(crate) fn region(&self, RegionId(_, number): RegionId) -> &Rc<RegionForm> {
+    pub(crate) fn region(&self, RegionId(_, number): RegionId) -> &Arc<RegionForm> {
         &self.regions[number]
     }
 
-    pub(crate) fn call(&self, CallId(_, number): CallId) -> &Rc<CallForm> {
+    pub(crate) fn call(&self, CallId(_, number): CallId) -> &Arc<CallForm> {
         &self.calls[number]
     }
 
@@ -143,7 +143,7 @@ impl Grammar {
     pub(crate) fn regions(
         &self,
         id: GrammarId,
-    ) -> impl Iterator<Item = (RegionId, &Rc<RegionForm>)> {
+    ) -> impl Iterator<Item = (RegionId, &Arc<RegionForm>)> {
         self.regions.iter().enumerate().map(move |(number, form)| (RegionId(id, number), form))
     }
 
@@ -151,26 +151,26 @@ impl Grammar {
     pub(crate) fn sections(
         &self,
         id: GrammarId,
-    ) -> impl Iterator<Item = (SectionId, &Rc<SectionForm>)> {
+    ) -> impl Iterator<Item = (SectionId, &Arc<SectionForm>)> {
         self.sections.iter().enumerate().map(move |(number, form)| (SectionId(id, number), form))
     }
 
     /// The forms of calls with their ids, where this grammar has the id `id`.
-    pub(crate) fn calls(&self, id: GrammarId) -> impl Iterator<Item = (CallId, &Rc<CallForm>)> {
+    pub(crate) fn calls(&self, id: GrammarId) -> impl Iterator<Item = (CallId, &Arc<CallForm>)> {
         self.calls.iter().enumerate().map(move |(number, form)| (CallId(id, number), form))
     }
 
     fn add_region(&mut self, region: &Region) -> Result<(), String> {
         let Region { role, name, ends, .. } = *region;
         let (open, close) = (Pattern::parse(region.open)?, Pattern::parse_any(region.close)?);
-        self.regions.push(Rc::new(RegionForm { open, close, role, name, ends }));
+        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends }));
         Ok(())
     }
 
     fn add_section(&mut self, section: &Section) -> Result<(), String> {
         let Section { required, narrated, .. } = *section;
         let (open, close) = (Pattern::parse(section.open)?, Pattern::parse_any(section.close)?);
-        self.sections.push(Rc::new(SectionForm { open, close, required, narrated }));
+        self.sections.push(Arc::new(SectionForm { open, close, required, narrated }));
         Ok(())
     }
 
@@ -214,12 +214,12 @@ impl Grammar {
             TagRole::Tool => return self.add_tool_tag(name),
         };
         let (open, close) = (Pattern::parse(&open)?, Pattern::parse_any(&close)?);
-        self.regions.push(Rc::new(RegionForm { open, close, role, name, ends: Ends::Closer }));
+        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends: Ends::Closer }));
         Ok(())
     }
 
     fn push_call(&mut self, form: CallForm) {
-        self.calls.push(Rc::new(CallForm { next: form.lookahead(), ..form }));
+        self.calls.push(Arc::new(CallForm { next: form.lookahead(), ..form }));
     }
 
     fn add_tool_tag(&mut self, name: &str) -> Result<(), String> {

@@ -18,7 +18,7 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::calls::{Calls, Emit, warn};
 use crate::dialect::machine::grammar::{
@@ -73,17 +73,15 @@ enum RulesKey {
 /// The rules of a place, and the words of openers that stand in them.
 struct KnownRules {
     words: Vec<(String, String)>,
-    rules: Rc<RuleSet>,
+    rules: Arc<RuleSet>,
 }
 
-thread_local! {
-    /// Every dialect that `auto` knows, parsed once, and the rules of its text.
-    static AUTO: (Grammars, Rc<RuleSet>) = {
-        let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
-        let rules = RuleSet::new(rules::text_rules(grammars.iter(), false, false));
-        (grammars, rules)
-    };
-}
+/// Every dialect that `auto` knows, parsed once, and the rules of its text.
+static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
+    let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
+    let rules = RuleSet::new(rules::text_rules(grammars.iter(), false, false));
+    (grammars, rules)
+});
 
 impl Machine {
     /// Creates a machine for text of a dialect that the user chose.
@@ -93,7 +91,7 @@ impl Machine {
 
     /// Creates a machine that finds the dialect out.
     pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
-        let (grammars, rules) = AUTO.with(Clone::clone);
+        let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
         machine.known.insert(RulesKey::Text, KnownRules { words: Vec::new(), rules });
         machine.renew();
@@ -137,9 +135,9 @@ impl Machine {
             return;
         };
         let form = match self.named {
-            true => Rc::clone(first),
+            true => Arc::clone(first),
             // Any dialect's closer ends it.
-            false => Rc::new(RegionForm {
+            false => Arc::new(RegionForm {
                 open: first.open.clone(),
                 close: thoughts().flat_map(|(_, form)| form.close.clone()).collect(),
                 ..**first
@@ -370,9 +368,9 @@ impl Machine {
             return self.search = Search::default();
         };
         let known = self.known.get(&key).filter(|known| known.words == words);
-        let rules = known.map(|known| Rc::clone(&known.rules)).unwrap_or_else(|| {
+        let rules = known.map(|known| Arc::clone(&known.rules)).unwrap_or_else(|| {
             let rules = RuleSet::new(self.place_rules());
-            self.known.insert(key, KnownRules { words, rules: Rc::clone(&rules) });
+            self.known.insert(key, KnownRules { words, rules: Arc::clone(&rules) });
             rules
         });
         self.search = Search::new(rules);

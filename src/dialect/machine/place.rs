@@ -1,6 +1,6 @@
 //! The places that the machine may be in, each with what exists only there.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::body::BodyReader;
 use crate::dialect::machine::grammar::{
@@ -35,7 +35,7 @@ pub(crate) type Space = Option<String>;
 /// A region that is open.
 pub(crate) struct OpenRegion {
     pub(crate) id: RegionId,
-    pub(crate) form: Rc<RegionForm>,
+    pub(crate) form: Arc<RegionForm>,
     /// The words of its opener.
     pub(crate) words: Captures,
     /// The text so far, if it is a block.
@@ -45,7 +45,7 @@ pub(crate) struct OpenRegion {
 }
 
 impl OpenRegion {
-    pub(crate) fn new(id: RegionId, form: Rc<RegionForm>, words: Captures) -> Self {
+    pub(crate) fn new(id: RegionId, form: Arc<RegionForm>, words: Captures) -> Self {
         OpenRegion { id, form, words, block: String::new(), outer: None }
     }
 }
@@ -53,7 +53,7 @@ impl OpenRegion {
 /// A section that is open.
 pub(crate) struct OpenSection {
     pub(crate) id: SectionId,
-    pub(crate) form: Rc<SectionForm>,
+    pub(crate) form: Arc<SectionForm>,
     /// Its opener, and the words of that.
     pub(crate) marker: String,
     pub(crate) words: Captures,
@@ -67,7 +67,7 @@ pub(crate) struct OpenSection {
 /// A call that is open.
 pub(crate) struct OpenCall {
     pub(crate) id: CallId,
-    pub(crate) form: Rc<CallForm>,
+    pub(crate) form: Arc<CallForm>,
     /// The words of its opener, and of its section's.
     pub(crate) words: Captures,
     /// The section around it.

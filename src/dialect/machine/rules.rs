@@ -1,6 +1,6 @@
 //! The markers that are legal in each place of the text, and where they lead.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
@@ -347,7 +347,7 @@ impl CallRules<'_> {
         }
         let sections = section.iter().filter(|rule| rule.pattern.is_token());
         rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
-        let is_call = |call: &&Rc<CallForm>| {
+        let is_call = |call: &&Arc<CallForm>| {
             let is_readable = !matches!(call.body, BodyForm::Unreadable);
             is_readable && !call.known && call.open.place() == scan::Place::Any
         };
@@ -440,7 +440,7 @@ impl Starts {
 }
 
 impl RuleSet {
-    pub(crate) fn new(rules: Vec<Rule>) -> Rc<Self> {
+    pub(crate) fn new(rules: Vec<Rule>) -> Arc<Self> {
         let patterns = || rules.iter().map(|rule| &rule.pattern);
         let (mut beginnings, mut blank) = (Vec::new(), Vec::new());
         for (number, pattern) in patterns().enumerate() {
@@ -461,7 +461,7 @@ impl RuleSet {
         let inline = rules.iter().map(is_inline).collect();
         let finder = Finder::new(patterns());
         let is_guarded = rules.iter().all(|rule| rule.guarded);
-        Rc::new(RuleSet { rules, finder, starts, blank, inline, is_guarded })
+        Arc::new(RuleSet { rules, finder, starts, blank, inline, is_guarded })
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as

@@ -1,6 +1,6 @@
 //! The search for the next marker of one place.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::machine::rules::{Go, Here, Rule, RuleSet};
 use crate::scan::{Captures, Lookahead, Match};
@@ -10,7 +10,7 @@ use crate::tools::Tools;
 /// place has its own: attempts never outlive the place whose rules they follow.
 #[derive(Default)]
 pub(crate) struct Search {
-    pub(crate) rules: Rc<RuleSet>,
+    pub(crate) rules: Arc<RuleSet>,
     /// The number of a rule, and how far it fits.
     attempts: Vec<(usize, Lookahead)>,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Marker {
 }
 
 impl Search {
-    pub(crate) fn new(rules: Rc<RuleSet>) -> Self {
+    pub(crate) fn new(rules: Arc<RuleSet>) -> Self {
         Search { rules, attempts: Vec::new() }
     }
 

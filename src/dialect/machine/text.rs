@@ -1,7 +1,7 @@
 //! The answer's text and its regions.
 
 use std::io;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::body::calls::{Emit, warn};
 use crate::dialect::machine::grammar::{RegionForm, RegionId};
@@ -101,7 +101,7 @@ impl Machine {
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
-        let form = Rc::clone(self.grammars.region(id));
+        let form = Arc::clone(self.grammars.region(id));
         let mut open = OpenRegion::new(id, form, words);
         let text = Place::Text(OpenText::default());
         if let Place::Region(outer) = std::mem::replace(&mut self.place, text)
@@ -136,7 +136,7 @@ impl Machine {
                 Role::Block => emit_block(open, emit)?,
                 Role::Reasoning => {
                     text.is_start = true;
-                    let form = Rc::clone(&open.form);
+                    let form = Arc::clone(&open.form);
                     self.end_thought(&form);
                 }
                 Role::Text | Role::Drop => {}
