@@ -215,7 +215,7 @@ pub mod internals {
     #[cfg(feature = "cli")]
     pub use crate::{
         cli::{Cli, Command},
-        commands::describe,
+        commands::{Reader, describe},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
         status::{Status, Witness},
     };

@@ -157,16 +157,8 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
         self.inner.feed_pieces(pieces)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.inner.finish()
-    }
-
-    fn is_full(&self) -> bool {
-        self.inner.is_full()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut self.inner)
     }
 }
 

@@ -198,15 +198,7 @@ impl Sink for Tap<'_> {
         self.sink.feed_pieces(pieces)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.sink.finish()
-    }
-
-    fn is_full(&self) -> bool {
-        self.sink.is_full()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut *self.sink)
     }
 }

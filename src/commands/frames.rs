@@ -99,7 +99,7 @@ impl Task for Printer<'_> {
         self.voice.error(Code::Interrupted, "a signal stopped the program", self.offset)
     }
 
-    fn is_stopped(&self) -> bool {
+    fn is_stopped(&mut self) -> bool {
         self.voice.is_stopped
     }
 }

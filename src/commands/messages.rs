@@ -168,7 +168,7 @@ impl<'a> Job<'a> {
         let pipeline = Pipeline::new(&self.config);
         let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
         let sink = Capped::new(witness, max_memory);
-        let mut reader = Reader::new(pipeline, sink, clock, rhythm);
+        let mut reader = Reader::new(pipeline, sink).timed(clock, rhythm);
         let ended = pump(input, &mut reader, progress)?;
         let signal = conclude(&ended, name, stderr, &mut status);
         Ok(Report { status, signal })

@@ -29,10 +29,12 @@ use crate::cli::{Cli, Command};
 use crate::io::{
     Ended, Input, Output, STANDARD_INPUT, Signals, die, report, report_lines, report_on,
 };
+use crate::request::Refused;
 use crate::sink::{Clock, Label, schema};
 use crate::status::{Outcome, Status};
 
 pub use explain::describe;
+pub use reader::Reader;
 
 /// The manual page; a test compares it with the command line.
 const MAN: &str = include_str!("../../man/toolstream.1");
@@ -44,8 +46,15 @@ pub fn main() -> ExitCode {
         Err(error) => answer(error),
     };
     ExitCode::from(ran.unwrap_or_else(|error| {
-        report(&mut io::stderr(), &format!("{error:#}"));
-        if error.is::<Lost>() { Outcome::Io as u8 } else { Outcome::Usage as u8 }
+        let refused = error.downcast_ref::<Refused>();
+        if refused.is_none_or(|refused| !refused.why.is_empty()) {
+            report(&mut io::stderr(), &format!("{error:#}"));
+        }
+        match refused {
+            Some(refused) => refused.outcome as u8,
+            None if error.is::<Lost>() => Outcome::Io as u8,
+            None => Outcome::Usage as u8,
+        }
     }))
 }
 

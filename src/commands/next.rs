@@ -210,7 +210,7 @@ fn read_answer(
     let mut message = Message::default();
     let both = Both { message: &mut message, out };
     let sink = Witness::new(both, status, shown(file), progress.stderr());
-    let mut task = Reader::new(Pipeline::new(&config), sink, None, None);
+    let mut task = Reader::new(Pipeline::new(&config), sink);
     let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
     drop(task);
     if let Some(signal) = conclude(&ended, file, &mut io::stderr(), status) {

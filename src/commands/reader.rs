@@ -8,7 +8,7 @@ use crate::pipeline::Pipeline;
 use crate::sink::{Clock, Sink};
 
 /// The layers of one input, from bytes to lines.
-pub(super) struct Reader<S> {
+pub struct Reader<S> {
     pipeline: Pipeline,
     sink: S,
     clock: Option<Clock>,
@@ -18,15 +18,15 @@ pub(super) struct Reader<S> {
 }
 
 impl<S> Reader<S> {
-    /// Reads into `sink`. `clock` is the one that it has, if any; `rhythm` says when the bytes
-    /// came, of a capture where that is known.
-    pub(super) fn new(
-        pipeline: Pipeline,
-        sink: S,
-        clock: Option<Clock>,
-        rhythm: Option<Rhythm>,
-    ) -> Self {
-        Reader { pipeline, sink, clock, rhythm, offset: 0 }
+    /// Reads into `sink`.
+    pub fn new(pipeline: Pipeline, sink: S) -> Self {
+        Reader { pipeline, sink, clock: None, rhythm: None, offset: 0 }
+    }
+
+    /// Adds the clock that the sink has, if any, and of a capture where it is known when the bytes
+    /// came.
+    pub(super) fn timed(self, clock: Option<Clock>, rhythm: Option<Rhythm>) -> Self {
+        Reader { clock, rhythm, ..self }
     }
 }
 
@@ -64,7 +64,7 @@ impl<S: Sink> Task for Reader<S> {
         self.pipeline.interrupt(&mut self.sink)
     }
 
-    fn is_stopped(&self) -> bool {
+    fn is_stopped(&mut self) -> bool {
         self.pipeline.is_stopped() || self.sink.is_full()
     }
 }

@@ -16,7 +16,7 @@ pub trait Task {
     /// Ends: a signal stops the program.
     fn interrupt(&mut self) -> io::Result<()>;
     /// True if nothing more needs to be read.
-    fn is_stopped(&self) -> bool;
+    fn is_stopped(&mut self) -> bool;
 }
 
 /// Why reading ended.

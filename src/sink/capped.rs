@@ -76,15 +76,11 @@ impl<S: Sink> Sink for Capped<S> {
         self.inner.feed_pieces(pieces)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut self.inner)
     }
 
-    fn finish(&mut self) -> io::Result<()> {
-        self.inner.finish()
-    }
-
-    fn is_full(&self) -> bool {
+    fn is_full(&mut self) -> bool {
         self.is_full
     }
 }

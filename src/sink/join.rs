@@ -82,16 +82,12 @@ impl<S: Sink> Sink for Join<S> {
         self.feed(pieces.event)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut self.inner)
     }
 
     fn finish(&mut self) -> io::Result<()> {
         self.release(None)?;
         self.inner.finish()
-    }
-
-    fn is_full(&self) -> bool {
-        self.inner.is_full()
     }
 }

@@ -68,18 +68,26 @@ pub trait Sink {
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
         pieces.events().try_for_each(|event| self.feed(event))
     }
+    /// Returns the sink that this one hands on to, if there is one: it is flushed and finished with
+    /// this one.
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        None
+    }
     /// Writes out what is complete. Called by whoever reads, before a read that may block; a sink
     /// that buffers nothing has nothing to do.
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.inner().map_or(Ok(()), |inner| inner.flush())
     }
     /// Emits what was held back, and writes it out: the input has ended.
     fn finish(&mut self) -> io::Result<()> {
-        self.flush()
+        match self.inner() {
+            Some(inner) => inner.finish(),
+            None => self.flush(),
+        }
     }
     /// True if a limit was hit: nothing more needs to be fed.
-    fn is_full(&self) -> bool {
-        false
+    fn is_full(&mut self) -> bool {
+        self.inner().is_some_and(|inner| inner.is_full())
     }
 }
 
@@ -100,7 +108,7 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
         (**self).finish()
     }
 
-    fn is_full(&self) -> bool {
+    fn is_full(&mut self) -> bool {
         (**self).is_full()
     }
 }

@@ -72,15 +72,7 @@ impl<S: Sink> Sink for Values<S> {
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.inner.finish()
-    }
-
-    fn is_full(&self) -> bool {
-        self.inner.is_full()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut self.inner)
     }
 }

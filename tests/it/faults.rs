@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
-use toolstream::internals::{Ended, Input, Output, Progress, Signals, Task, pump};
+use toolstream::internals::{Ended, Input, Output, Progress, Reader, Signals, pump};
 use toolstream::sink::{Join, Label, Ndjson, Sink};
 use toolstream::{Config, Pipeline};
 
@@ -107,34 +107,6 @@ impl Write for Disk {
     }
 }
 
-/// `parse`, as far as it reads and writes.
-struct Parse<S> {
-    pipeline: Pipeline,
-    sink: S,
-}
-
-impl<S: Sink> Task for Parse<S> {
-    fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.pipeline.feed(bytes, &mut self.sink)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.sink.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.pipeline.finish(&mut self.sink)
-    }
-
-    fn interrupt(&mut self) -> io::Result<()> {
-        self.pipeline.interrupt(&mut self.sink)
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.pipeline.is_stopped()
-    }
-}
-
 /// What came of a run: what was written, how it ended, and how often it was
 /// read and written.
 struct Came {
@@ -156,7 +128,7 @@ fn came(
     let mut out = Output::new(&mut target);
     let events = Ndjson::new(&mut out, Label::default());
     let sink: Box<dyn Sink> = if *join { Box::new(Join::new(events)) } else { Box::new(events) };
-    let mut task = Parse { pipeline: Pipeline::new(config), sink };
+    let mut task = Reader::new(Pipeline::new(config), sink);
     let mut input = Input::new(Shim::new(input, reads), &SIGNALS);
     let ended = pump(&mut input, &mut task, &Progress::new("input", None));
     drop(task);
