@@ -139,12 +139,9 @@ impl<'a> Rounds<'a> {
                 Err(ended) => return Ok(ended),
             };
             self.warnings += message.warnings;
-            let verdict = match request::verdict(&message) {
-                Ok(verdict) => verdict,
-                Err(refused) => return Ok(self.refused(&message, refused)),
-            };
-            let row = match request::row(&self.body, &message) {
-                Ok(row) => row,
+            let row = |verdict| Ok((verdict, request::row(&self.body, &message)?));
+            let (verdict, row) = match request::verdict(&message).and_then(row) {
+                Ok(found) => found,
                 Err(refused) => return Ok(self.refused(&message, refused)),
             };
             self.row = Some(row);

@@ -34,10 +34,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let tools = read_tools(args.running.tools.as_deref())?;
     let running = running(&args.running);
     let signals = Signals::listen()?;
-    let mut body = match read_request(&args.request)? {
-        Ok(body) => body,
-        Err(code) => return Ok(code),
-    };
+    let mut body = read_request(&args.request)?;
     let given = results.map(read_results).transpose()?;
     let mut out = Output::standard();
     let mut sink: Box<dyn Sink> = match target {
@@ -46,43 +43,28 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     };
     let mut status = Status::new(args.wire.strict);
     let message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
-    let mut step = || -> anyhow::Result<Result<u8, Refused>> {
-        let verdict = match request::verdict(&message) {
-            Ok(verdict) => verdict,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        let row = match request::row(&body, &message) {
-            Ok(row) => row,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        if let Err(refused) = request::check_end(&body, row.list) {
-            return Ok(Err(refused));
+    let refused = |refused| named(refused, shown(file));
+    let verdict = request::verdict(&message).map_err(refused)?;
+    let row = request::row(&body, &message).map_err(refused)?;
+    request::check_end(&body, row.list).map_err(refused)?;
+    let results = match &given {
+        None if args.running.tools.is_some() => {
+            let rules = args.running.approve.clone().unwrap_or_default();
+            let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
+            run_tools(runner, &message, &signals, &mut *sink)?
         }
-        let results = match &given {
-            None if args.running.tools.is_some() => {
-                let rules = args.running.approve.clone().unwrap_or_default();
-                let approval = Approval::new(&rules, &signals);
-                let runner = Runner::new(&tools, &running, approval);
-                Ok(run_tools(runner, &message, &signals, &mut *sink)?)
-            }
-            given => assigned(&message, given.as_deref().unwrap_or(&message.results)),
-        };
-        let growth = Growth { by_id: args.by_id, keep_choice: args.keep_choice };
-        let grown =
-            results.and_then(|results| request::grow(&mut body, row, &message, &results, growth));
-        match grown {
-            Ok(note) => note.iter().for_each(|note| report(&mut io::stderr(), note)),
-            Err(refused) => return Ok(Err(refused)),
+        given => {
+            let given = given.as_deref().unwrap_or(&message.results);
+            assigned(&message, given).map_err(refused)?
         }
-        if verdict != Verdict::Final {
-            request::declare(&mut body, row, &tools.declarations());
-        }
-        Ok(Ok(if verdict == Verdict::Final { 0 } else { TOOL_CALLS }))
     };
-    let code = match step()? {
-        Ok(code) => code,
-        Err(refused) => return Ok(refuse(&refused, file)),
-    };
+    let growth = Growth { by_id: args.by_id, keep_choice: args.keep_choice };
+    let notes = request::grow(&mut body, row, &message, &results, growth).map_err(refused)?;
+    notes.iter().for_each(|note| report(&mut io::stderr(), note));
+    let code = if verdict == Verdict::Final { 0 } else { TOOL_CALLS };
+    if verdict != Verdict::Final {
+        request::declare(&mut body, row, &tools.declarations());
+    }
     sink.finish().map_err(lost)?;
     drop(sink);
     if args.wire.strict && message.warnings > 0 {
@@ -104,12 +86,9 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     }
 }
 
-/// Reports why the request stands as it is, and returns the status to exit with.
-pub(super) fn refuse(refused: &Refused, name: &str) -> u8 {
-    if !refused.why.is_empty() {
-        report_on(&mut io::stderr(), shown(name), &refused.why, None);
-    }
-    refused.outcome as u8
+/// Returns the error that a request stands as it is, with the name of what it lies in.
+pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
+    anyhow::Error::new(refused).context(name.to_owned())
 }
 
 /// Returns the file that the request is written into, if it is.
@@ -129,17 +108,14 @@ pub(super) fn running(args: &Running) -> agent::Running {
     }
 }
 
-/// Reads a request, or reports what is wrong with it and returns the status to exit with.
-pub(super) fn read_request(path: &str) -> anyhow::Result<Result<Body, u8>> {
+/// Reads a request.
+pub(super) fn read_request(path: &str) -> anyhow::Result<Body> {
     let bytes = fs::read(path).with_context(|| path.to_owned())?;
     let body = match String::from_utf8(bytes) {
         Ok(text) => Body::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
     };
-    Ok(body.map_err(|why| {
-        report_on(&mut io::stderr(), path, &format!("the request {why}"), None);
-        Outcome::Malformed as u8
-    }))
+    body.map_err(|why| named(Refused::malformed(format!("the request {why}")), path))
 }
 
 fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {

@@ -14,10 +14,11 @@ use crate::frame::Frame;
 pub struct Request {
     /// The member that holds the conversation: `messages`, `input`, `contents`.
     pub list: &'static str,
+    /// The form of its requests, which its kin shares.
+    pub shape: &'static Shape,
     /// What stands in the address that its requests are sent to, and in no other's.
     pub endpoint: &'static str,
-    /// Members that tell its requests from those of others with the same list; none for the one
-    /// that most speak.
+    /// Members that tell its requests from those of its kin; none for the one that most speak.
     pub marks: &'static [&'static str],
     /// The member that takes the place of the conversation before, where a provider keeps it: the
     /// id of the last answer. The list then holds only what is new.
@@ -37,6 +38,22 @@ pub struct Request {
     pub tools: fn(tools: &[Declaration]) -> (&'static str, String),
     /// The member of the request that restricts which tools may be called.
     pub choice: Option<&'static ToolChoice>,
+}
+
+/// The form of a request: what tells it from others with the same list.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The format that it is named after.
+    pub name: &'static str,
+    /// The paths of members that requests of this form may have, and others with the same list
+    /// have not: keys joined by dots, `*` for each element of a list, and `KEY=WORD` for a member
+    /// that is this string. A request is of the form that it has most marks of.
+    pub marks: &'static [&'static str],
+}
+
+impl Shape {
+    /// The form of requests that are told by their list alone.
+    pub const ANY: &'static Shape = &Shape { name: "", marks: &[] };
 }
 
 /// Gathers what the next request has to hold of one choice of a message, from the frames of the

@@ -31,6 +31,13 @@ impl Body {
         self.0.get(self.span(path)?)
     }
 
+    /// True if there is a member at a path, and it isn't null: as [`Shape::marks`] writes it.
+    ///
+    /// [`Shape::marks`]: crate::format::turn::Shape::marks
+    pub(crate) fn has(&self, path: &str) -> bool {
+        has(&self.0, path)
+    }
+
     /// Gives the member at a path this value, and makes the objects on the way that are missing.
     pub(crate) fn set(&mut self, path: &str, json: &str) {
         if let Some(span) = self.span(path) {
@@ -132,6 +139,20 @@ impl Body {
     }
 }
 
+fn has(json: &str, path: &str) -> bool {
+    let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+    if key == "*" {
+        let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+        return elements.iter().any(|element| has(element.get(), rest));
+    }
+    let (key, word) = key.split_once('=').unwrap_or((key, ""));
+    match json::member(json, key) {
+        None | Some("null") => false,
+        Some(value) if !rest.is_empty() => has(value, rest),
+        Some(value) => word.is_empty() || value == json::quote(word),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,6 +196,17 @@ mod tests {
         check("{ \"a\" : 1 , \"b\":2 }", |body| body.remove("b"), "{ \"a\" : 1 }");
         check("{\"a\":{\"b\":2 }}", |body| body.remove("a.b"), "{\"a\":{ }}");
         check("{\"a\":1}", |body| body.remove("b"), "{\"a\":1}");
+    }
+
+    #[test]
+    fn members_are_found_in_lists() {
+        let body = Body::new("{\"a\":[{},1,{\"b\":\"x\",\"c\":null}]}".into()).unwrap();
+        for path in ["a", "a.*.b", "a.*.b=x"] {
+            assert!(body.has(path), "{path}");
+        }
+        for path in ["b", "a.b", "a.*.b=y", "a.*.c", "a.*.b.*.d", "*.b"] {
+            assert!(!body.has(path), "{path}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A request grown by an answer and the results of its calls.
 
+use std::fmt;
+
 use serde_json::value::RawValue;
 
 use crate::dialect;
@@ -7,7 +9,7 @@ use crate::dialect::{Results, TextResult};
 use crate::event::{Code, FinishReason};
 use crate::format;
 use crate::format::FORMATS;
-use crate::format::turn::{Answer, Declaration, Request};
+use crate::format::turn::{Answer, Declaration, Request, Shape};
 use crate::json;
 use crate::request::body::Body;
 use crate::request::message::{Call, Ending, Given, Message};
@@ -32,6 +34,14 @@ pub(crate) struct Refused {
     /// A sentence for people; empty if it has been reported as an error of the message.
     pub(crate) why: String,
 }
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 impl Refused {
     /// Returns a reason that lies in what was read.
@@ -77,30 +87,60 @@ pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
     }
 }
 
+/// Returns the row of the requests that go on after an answer in a format.
+fn request_of(format: &str) -> Result<&'static Request, Refused> {
+    format::find(format).and_then(|format| format.request).ok_or_else(|| {
+        Refused::malformed(format!(
+            "next cannot write a request of {format} yet: `toolstream formats` lists those it can"
+        ))
+    })
+}
+
 fn no_turn(message: &Message) -> Refused {
-    let has_requests = format::find(&message.format).is_some_and(|row| row.request.is_some());
-    let outcome = if has_requests { Outcome::Truncated } else { Outcome::Malformed };
+    if let Err(refused) = request_of(&message.format) {
+        return refused;
+    }
     let why = message.no_turn.as_deref().unwrap_or(
         "the events hold no turn: `toolstream parse --turn` adds it, or give the raw answer",
     );
-    Refused { outcome, why: format!("nothing can be appended: {why}") }
+    Refused { outcome: Outcome::Truncated, why: format!("nothing can be appended: {why}") }
 }
 
 /// Returns the row of the provider whose answer a message is, if the request is one of its own.
 pub(crate) fn row(body: &Body, message: &Message) -> Result<&'static Request, Refused> {
-    let Some(row) = format::find(&message.format).and_then(|format| format.request) else {
-        return Err(Refused::malformed(format!(
-            "an answer in {} has no next request",
-            message.format
-        )));
-    };
-    match body.get(row.list) {
-        Some(list) if list != "null" => Ok(row),
-        _ => Err(Refused::malformed(format!(
-            "the answer is in {}, but the request has no `{}`: it belongs to another provider",
-            message.format, row.list
-        ))),
+    let format = &message.format;
+    let row = request_of(format)?;
+    if row.shape == Shape::ANY && has_list(body, row) {
+        return Ok(row);
     }
+    let other = rows(body).max_by_key(|other| marks(body, other).count());
+    let other = other.filter(|other| marks(body, other).count() > marks(body, row).count());
+    let mark = other.and_then(|other| {
+        let mark = marks(body, other).find(|mark| !row.shape.marks.contains(mark))?;
+        Some(format!("is one of {}: it has `{mark}`", other.shape.name))
+    });
+    let what = match mark {
+        Some(what) => what,
+        None if has_list(body, row) => return Ok(row),
+        None => format!("has no `{}`", row.list),
+    };
+    Err(Refused::malformed(format!(
+        "the answer is in {format}, but the request {what}; give the REQUEST that was answered"
+    )))
+}
+
+/// Returns the rows of providers whose requests have the list that this one has.
+fn rows(body: &Body) -> impl Iterator<Item = &'static Request> {
+    FORMATS.iter().filter_map(|format| format.request).filter(|row| has_list(body, row))
+}
+
+fn has_list(body: &Body, row: &Request) -> bool {
+    body.get(row.list).is_some_and(|list| list != "null")
+}
+
+/// Returns the paths at which a request has what marks a row's form.
+fn marks(body: &Body, row: &Request) -> impl Iterator<Item = &'static str> {
+    row.shape.marks.iter().copied().filter(|path| body.has(path))
 }
 
 /// Returns the provider that a request is for: the one whose endpoint stands in a word of what
@@ -109,14 +149,14 @@ pub(crate) fn guess<'w>(
     body: &Body,
     mut words: impl Iterator<Item = &'w str>,
 ) -> Option<&'static Request> {
-    let has_list = |row: &&Request| body.get(row.list).is_some_and(|list| list != "null");
-    let rows = FORMATS.iter().filter_map(|format| format.request).filter(has_list);
-    let rows: Vec<&'static Request> = rows.collect();
-    let by_word = words.find_map(|word| rows.iter().find(|row| word.contains(row.endpoint)));
-    let is_marked = |row: &&&Request| row.marks.iter().any(|mark| body.get(mark).is_some());
-    let by_mark = || rows.iter().find(is_marked);
-    let usual = || rows.iter().find(|row| row.marks.is_empty());
-    by_word.or_else(by_mark).or_else(usual).copied()
+    let has_own_mark = |row: &&Request| row.marks.iter().any(|path| body.has(path));
+    let usual = || rows(body).filter(|row| row.marks.is_empty());
+    words
+        .find_map(|word| rows(body).find(|row| word.contains(row.endpoint)))
+        .or_else(|| rows(body).find(has_own_mark))
+        .or_else(|| usual().find(|row| marks(body, row).next().is_some()))
+        // What most speak comes after its kin.
+        .or_else(|| usual().last())
 }
 
 /// Checks that an answer may follow the request: that its list ends in what a model answers to.

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::case::root;
 use crate::scene::{Run, Scene, calls, check_closed, chunk, says};
 
 /// An answer with two calls, and a request whose bytes are odd.
@@ -120,7 +121,7 @@ fn a_request_that_is_none() {
         ("{\"messages\":[}", "is not JSON"),
         ("[1]", "is no JSON object"),
         ("{}", "has no `messages`"),
-        ("{\"contents\":[]}", "has no `messages`"),
+        ("{\"contents\":[]}", "has no `messages`; give the REQUEST that was answered"),
         (
             "{\"messages\":[{\"role\":\"user\"},{\"role\":\"assistant\",\"content\":\"x\"}]}",
             "the assistant's own",
@@ -132,6 +133,75 @@ fn a_request_that_is_none() {
     let run = scene.run(&["next", "missing.json", "2.sse"]);
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("missing.json"), "{}", run.err);
+}
+
+/// A request with the same list is told by its form.
+#[test]
+fn a_request_of_another_provider() {
+    let answers = [
+        ("openai-chat", "fixtures/turn/openai-chat/a_final_answer_is_appended/answer.sse"),
+        ("anthropic", "fixtures/turn/anthropic/a_pause_is_sent_again/answer.sse"),
+        ("bedrock-converse", "fixtures/turn/bedrock-converse/blocks_and_results/answer.json"),
+        ("gemini", "fixtures/turn/gemini/media_and_lists/answer.sse"),
+        ("openai-responses", "fixtures/turn/openai-responses/items_and_their_results/answer.sse"),
+        (
+            "gemini-interactions",
+            "fixtures/turn/gemini-interactions/steps_and_their_results/answer.json",
+        ),
+    ];
+    let (text, user) = (json!([{"text": "Hi"}]), json!([{"role": "user", "content": "Hi"}]));
+    let requests = [
+        (
+            "openai-chat",
+            json!({"messages": user, "tools": [{"type": "function", "function": {"name": "f"}}]}),
+            "tools.*.function",
+        ),
+        (
+            "openai-chat",
+            json!({"messages": [{"role": "system", "content": "Be."}, user[0]]}),
+            "messages.*.role=system",
+        ),
+        (
+            "anthropic",
+            json!({"messages": user, "tools": [{"name": "f", "input_schema": {}}]}),
+            "tools.*.input_schema",
+        ),
+        (
+            "anthropic",
+            json!({"messages": user, "anthropic_version": "bedrock-2023-05-31"}),
+            "anthropic_version",
+        ),
+        (
+            "bedrock-converse",
+            json!({"messages": [{"role": "user", "content": text}], "system": text,
+                   "inferenceConfig": {}}),
+            "inferenceConfig",
+        ),
+        ("openai-responses", json!({"input": "Hi", "instructions": "Be."}), "instructions"),
+        ("gemini-interactions", json!({"input": "Hi", "agent": "a"}), "agent"),
+    ];
+    let scene = Scene::new(&[]);
+    for (own, request, mark) in requests {
+        scene.write("request.json", &request.to_string());
+        let told = format!("the request is one of {own}: it has `{mark}`");
+        for (format, answer) in answers {
+            let answer = root().join(answer).display().to_string();
+            let run = scene.run(&["next", "request.json", &answer]);
+            assert_eq!(run.err.contains(&told), format != own, "{format}, {own}: {}", run.err);
+            assert_eq!(run.out.is_empty() && run.code == Some(3), !run.err.is_empty());
+            assert_eq!(scene.read("request.json"), request.to_string());
+        }
+    }
+}
+
+/// What goes on with a conversation is the provider's own, which not every one has here.
+#[test]
+fn an_answer_without_a_next_request() {
+    let scene = scene();
+    let answer = root().join("fixtures/format/dashscope/complete_body.in");
+    let answer = answer.display().to_string();
+    let part = "next cannot write a request of dashscope yet: `toolstream formats` lists";
+    check_refused(&scene, &["request.json", &answer], 3, part);
 }
 
 #[test]

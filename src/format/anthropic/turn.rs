@@ -6,15 +6,30 @@ use crate::format::support::answers::{Block, Given, declarations, given, is_type
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
+static SHAPE: Shape = Shape {
+    name: "anthropic",
+    marks: &[
+        "anthropic_version",
+        "system",
+        "system.*.type=text",
+        "tools.*.input_schema",
+        "messages.*.content.*.type=tool_use",
+        "messages.*.content.*.type=tool_result",
+        "messages.*.content.*.type=thinking",
+        "messages.*.content.*.source",
+    ],
+};
+
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    shape: &SHAPE,
     endpoint: "/messages",
-    marks: &["system", "anthropic_version"],
+    marks: &[],
     by_id: None,
     turn: |_| Box::new(AnthropicTurn::default()),
     fit: |_, append| append,

@@ -6,15 +6,30 @@ use crate::format::support::answers::{Block, Given, declarations, given};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
+static SHAPE: Shape = Shape {
+    name: "bedrock-converse",
+    marks: &[
+        "inferenceConfig",
+        "toolConfig",
+        "modelId",
+        "system",
+        "system.*.text",
+        "messages.*.content.*.toolUse",
+        "messages.*.content.*.toolResult",
+        "messages.*.content.*.image.format",
+    ],
+};
+
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    shape: &SHAPE,
     endpoint: "/converse",
-    marks: &["inferenceConfig", "toolConfig", "modelId"],
+    marks: &[],
     by_id: None,
     turn: |_| Box::new(ConverseTurn::default()),
     fit: |_, append| append,

@@ -10,11 +10,15 @@ use crate::format::format::Record;
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::draft::each_record;
 use crate::format::support::object::Object;
-use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
+use crate::format::turn::{
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, Turn, no_content,
+};
 use crate::frame::Frame;
 
 /// Anthropic's, but for the calls of models that have none of its blocks.
 pub(super) static REQUEST: Request = Request {
+    // The body is that of the model's own provider.
+    shape: Shape::ANY,
     turn: |choice| Box::new(InvokeTurn { choice, inner: None }),
     calls,
     results,

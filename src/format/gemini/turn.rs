@@ -8,13 +8,14 @@ use crate::format::support::answers::{Given, declarations, given};
 use crate::format::support::draft::{Draft, array, each_record};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
+    shape: Shape::ANY,
     endpoint: "enerateContent",
     marks: &[],
     by_id: None,

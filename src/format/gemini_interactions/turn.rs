@@ -6,15 +6,27 @@ use crate::format::support::answers::{declarations, given};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
+static SHAPE: Shape = Shape {
+    name: "gemini-interactions",
+    marks: &[
+        "generation_config",
+        "agent",
+        "previous_interaction_id",
+        "input.*.type=user_input",
+        "input.*.content.*.type=function_result",
+    ],
+};
+
 pub(super) static REQUEST: Request = Request {
     list: "input",
+    shape: &SHAPE,
     endpoint: "/interactions",
-    marks: &["generation_config", "agent", "previous_interaction_id"],
+    marks: &[],
     by_id: Some("previous_interaction_id"),
     turn: |_| Box::new(InteractionsTurn::default()),
     fit: |_, append| append,

@@ -1,5 +1,6 @@
 //! The next request of Ollama's chat: the assistant's message, and a message for each result.
 
+use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{functions, given, plain, user};
 use crate::format::support::draft::{Draft, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
@@ -9,6 +10,7 @@ use crate::json;
 
 pub(super) static REQUEST: Request = Request {
     list: "messages",
+    shape: &chat::SHAPE,
     endpoint: "/api/chat",
     marks: &["options", "keep_alive", "think"],
     by_id: None,

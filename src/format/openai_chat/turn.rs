@@ -7,13 +7,31 @@ use crate::format::support::answers::{Given, functions, given, is_typed, plain, 
 use crate::format::support::draft::{Draft, array, each_record, is_blank, object, string};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
+pub(in crate::format) static SHAPE: Shape = Shape {
+    name: "openai-chat",
+    marks: &[
+        "tools.*.function",
+        "functions",
+        "messages.*.tool_calls",
+        "messages.*.tool_call_id",
+        "messages.*.role=system",
+        "messages.*.role=developer",
+        "messages.*.content.*.type=image_url",
+        "messages.*.content.*.type=input_audio",
+        "max_completion_tokens",
+        "response_format",
+        "stream_options",
+    ],
+};
+
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
+    shape: &SHAPE,
     endpoint: "/chat/completions",
     marks: &[],
     by_id: None,

@@ -8,13 +8,25 @@ use crate::format::support::answers::{Block, Given, declarations, given, is_type
 use crate::format::support::draft::{Draft, array, each_record, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
 
+static SHAPE: Shape = Shape {
+    name: "openai-responses",
+    marks: &[
+        "instructions",
+        "previous_response_id",
+        "max_output_tokens",
+        "include",
+        "input.*.type=function_call_output",
+    ],
+};
+
 pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
+    shape: &SHAPE,
     endpoint: "/responses",
     marks: &[],
     by_id: Some("previous_response_id"),

@@ -2,12 +2,12 @@
 //! markup and thoughts included.
 
 use crate::format::openai_chat::turn as chat;
-use crate::format::turn::{Appended, Ending, Incomplete, Request, Turn, no_content};
+use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
 use crate::frame::Frame;
 use crate::json;
 
 pub(super) static REQUEST: Request =
-    Request { turn: |_| Box::new(TextTurn::default()), ..chat::REQUEST };
+    Request { shape: Shape::ANY, turn: |_| Box::new(TextTurn::default()), ..chat::REQUEST };
 
 #[derive(Default)]
 struct TextTurn {
