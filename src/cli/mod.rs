@@ -358,6 +358,10 @@ pub struct Agent {
     #[arg(long)]
     pub eager: bool,
 
+    /// Print for people instead of events: the answers, calls and results as `show` prints them
+    #[arg(long)]
+    pub show: bool,
+
     /// Keep each round's request and raw answer in this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub log: Option<PathBuf>,
@@ -375,6 +379,9 @@ const AGENT_EXAMPLES: &str = "\
 Examples:
   An agent; keys and addresses are curl's alone:
     toolstream agent --tools ./tools ask.json -- curl -sSN \"$URL\" -H @headers --json @-
+
+  The same to look at, with the conversation kept in ask.json:
+    toolstream agent --show -i --tools ./tools ask.json -- curl -sSN \"$URL\" -H @headers --json @-
 
 Exit status: 0 final answer; 3 length, refusal, filter; 4, 5 the answer failed; 6 a limit;
 7 COMMAND failed.";

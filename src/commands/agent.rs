@@ -4,32 +4,29 @@ use std::io;
 use std::time::Instant;
 
 use anyhow::Context;
+use clap::ColorChoice;
 
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
 use crate::commands::lost;
-use crate::commands::next::{read_request, refuse, running, target};
+use crate::commands::messages::look;
+use crate::commands::next::{named, read_request, running, target};
 use crate::commands::tools::read_tools;
 use crate::io::{Children, Output, Signals, die, report};
 use crate::pipeline::Config;
 use crate::request;
-use crate::sink::{Label, Ndjson};
+use crate::sink::{Label, Ndjson, People, Sink, Values};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let target = target(&args.running, &args.request);
     let tools = read_tools(args.running.tools.as_deref())?;
-    let body = match read_request(&args.request)? {
-        Ok(body) => body,
-        Err(code) => return Ok(code),
-    };
+    let body = read_request(&args.request)?;
     let words = args.command.iter().filter_map(|word| word.to_str());
     let row =
         args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
-    if let Some(row) = row
-        && let Err(refused) = request::check_end(&body, row.list)
-    {
-        return Ok(refuse(&refused, &args.request));
+    if let Some(row) = row {
+        request::check_end(&body, row.list).map_err(|refused| named(refused, &args.request))?;
     }
     let signals = Signals::listen()?;
     let running = agent::Running {
@@ -39,6 +36,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     };
     let mut config = Config { turn: true, ..args.wire.config() };
     config.assembly.choice = Some(0);
+    config.assembly.deltas = args.show;
     let options = Loop {
         command: &args.command,
         config,
@@ -53,8 +51,15 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let rules = args.running.approve.clone().unwrap_or_default();
     let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
     let children = Children::new(&signals)?;
-    let mut out = Ndjson::new(Output::standard(), Label::default());
-    let ended = match Rounds::new(&options, body, row, runner, children, &mut out).run() {
+    let out = Output::standard();
+    let mut out: Box<dyn Sink> = match args.show {
+        true => {
+            let people = People::new(out, look(&[], ColorChoice::Auto), None, None);
+            Box::new(Values::new(people, true))
+        }
+        false => Box::new(Ndjson::new(out, Label::default())),
+    };
+    let ended = match Rounds::new(&options, body, row, runner, children, &mut *out).run() {
         Ok(ended) => ended,
         Err(Stop::Lost(error)) => return Err(lost(error).into()),
         Err(Stop::Failed(error)) => {

@@ -46,7 +46,7 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
 pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
-    let job = Job::new(&args.reading, config, Print::People(look(args)))?;
+    let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
     Ok(job.run()?.code(false))
 }
 
@@ -60,11 +60,11 @@ fn of_one_choice(reading: &Reading, command: &str) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// Returns how the answer looks on this standard output.
-fn look(args: &Show) -> Look {
+/// Returns how the answer looks on this standard output: these parts of it, or those that suit.
+pub(super) fn look(parts: &[Part], color: ColorChoice) -> Look {
     let is_terminal = io::stdout().is_terminal();
-    let wants = |part| args.parts.contains(&part) || args.parts.contains(&Part::All);
-    let parts = match (args.parts.is_empty(), is_terminal) {
+    let wants = |part| parts.contains(&part) || parts.contains(&Part::All);
+    let parts = match (parts.is_empty(), is_terminal) {
         (true, true) => Parts::ALL,
         (true, false) => Parts::TEXT,
         (false, _) => Parts {
@@ -75,7 +75,7 @@ fn look(args: &Show) -> Look {
             usage: wants(Part::Usage),
         },
     };
-    let has_color = match args.color {
+    let has_color = match color {
         ColorChoice::Always => true,
         ColorChoice::Never => false,
         ColorChoice::Auto => {

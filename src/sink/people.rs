@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthChar;
 
 use crate::event::{
-    Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output, Pieces, Reasoning, Start,
-    ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
+    CallInput, Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output, Pieces,
+    Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
-use crate::json::{ValueReader, make_safe};
+use crate::json::{Found, ValueReader, make_safe};
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
 use crate::sink::{Clock, Sink};
@@ -215,7 +215,8 @@ impl<W: Write> People<W> {
 
     fn start(&mut self, start: &Start<'_>) {
         self.end_line();
-        self.message = Message { model: start.model.map(str::to_owned), ..Message::default() };
+        let model = start.model.map(str::to_owned);
+        self.message = Message { model, ..Message::default() };
         self.messages += 1;
         let title = match (&self.file, start.round, self.messages) {
             (Some(file), None, 1) => file.clone(),
@@ -343,11 +344,18 @@ impl<W: Write> People<W> {
         if !is_open {
             let ToolCall { index, id, name, .. } = *call;
             self.begin_call(&ToolCallStart { index, id, name });
-            // A report onto the page does not fail.
-            let _ = ValueReader::default().feed(call.input.as_str(), &mut |path, found| {
-                self.value(&ToolCallValue { index, path, value: output(found) });
+            let mut value = |path: &str, value: Output<'_>| {
+                self.value(&ToolCallValue { index, path, value });
                 Ok(())
-            });
+            };
+            // A report onto the page does not fail.
+            let _ = match call.input {
+                CallInput::Text(text) => value("", Output::Text(text)),
+                CallInput::Arguments(json) => {
+                    let mut found = |path: &str, found: Found<'_>| value(path, output(found));
+                    ValueReader::default().feed(json, &mut found)
+                }
+            };
         }
         self.end_string();
         match call.executor {
@@ -406,12 +414,21 @@ impl<W: Write> People<W> {
     }
 
     fn usage(&mut self, usage: &Usage<'_>) {
-        let cached = usage.cached_input_tokens.filter(|&cached| cached > 0);
-        let cached =
-            cached.map_or(String::new(), |cached| format!(" ({} cached)", grouped(cached)));
-        let input = usage.input_tokens.map(|count| format!("{} in{cached}", grouped(count)));
-        let output = usage.output_tokens.map(|count| format!("{} out", grouped(count)));
-        self.message.numbers = input.into_iter().chain(output).collect();
+        self.message.numbers = tokens(usage);
+    }
+
+    /// Ends the output of an agent: how much it was in all.
+    fn run_end(&mut self, end: &RunEnd<'_>) {
+        if self.look.parts.usage {
+            self.end_line();
+            let counted = |count: u64, what: &str| {
+                format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
+            };
+            let mut numbers = vec![counted(end.rounds, "round"), counted(end.calls, "call")];
+            numbers.extend(end.usage.iter().flat_map(tokens));
+            let gap = if self.messages > 0 { "\n" } else { "" };
+            self.write(Style::Dim, &format!("{gap}{}\n", numbers.join(" · ")));
+        }
     }
 
     /// Ends the message, with its numbers if they are asked for.
@@ -455,6 +472,7 @@ impl<W: Write> Sink for People<W> {
             Kind::ToolResult(result) => self.result(result),
             Kind::Usage(usage) => self.usage(usage),
             Kind::Finish(finish) => self.end(Some(finish)),
+            Kind::RunEnd(end) => self.run_end(end),
             Kind::Error(_) => {
                 self.end(None);
                 // Why comes on standard error, which must not overtake the text.
@@ -474,6 +492,15 @@ impl<W: Write> Sink for People<W> {
         self.page.clear();
         written.and_then(|()| self.out.flush())
     }
+}
+
+/// Returns the tokens in and out, as far as they are known.
+fn tokens(usage: &Usage<'_>) -> Vec<String> {
+    let cached = usage.cached_input_tokens.filter(|&cached| cached > 0);
+    let cached = cached.map_or(String::new(), |cached| format!(" ({} cached)", grouped(cached)));
+    let input = usage.input_tokens.map(|count| format!("{} in{cached}", grouped(count)));
+    let output = usage.output_tokens.map(|count| format!("{} out", grouped(count)));
+    input.into_iter().chain(output).collect()
 }
 
 /// Returns text with its line breaks and tabs as escapes.
@@ -525,7 +552,7 @@ fn seconds(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{CallInput, Code, Failure, Reason, Text};
+    use crate::event::{Code, EndReason, Failure, Reason, Text};
 
     const TERMINAL: Look =
         Look { parts: Parts::ALL, is_terminal: true, has_color: false, width: 40 };
@@ -656,6 +683,41 @@ mod tests {
             finish(STOP),
         ];
         check(&TERMINAL, &kinds, "▸ f  a: \"x\"\n▸ g  b: 1\n▸ f  a: \"xy\"\nm-1\n");
+    }
+
+    #[test]
+    fn free_text_is_shown_though_its_line_was_interrupted() {
+        let free = ToolCall {
+            input: CallInput::Text("ls\n"),
+            ..match call(0, "sh", "") {
+                Kind::ToolCall(call) => call,
+                _ => unreachable!(),
+            }
+        };
+        let kinds = [
+            start(),
+            begin(0, "sh"),
+            begin(1, "g"),
+            piece(0, "", "ls\n"),
+            Kind::ToolCall(free),
+            call(1, "g", "{}"),
+            finish(STOP),
+        ];
+        check(&TERMINAL, &kinds, "▸ sh\n▸ g\n▸ sh  \"ls\\n\"\nm-1\n");
+    }
+
+    #[test]
+    fn a_run_ends_with_its_sum() {
+        let usage = Usage { input_tokens: Some(3), ..Usage::default() };
+        let end = Kind::RunEnd(RunEnd {
+            reason: EndReason::FinalAnswer,
+            rounds: 2,
+            calls: 1,
+            usage: Some(usage),
+        });
+        let kinds = [start(), text("a"), finish(STOP), end];
+        check(&TERMINAL, &kinds, "a\nm-1\n\n2 rounds · 1 call · 3 in\n");
+        check(&PIPE, &kinds, "a");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{COMMAND, Run, Scene, calls, check_closed, chunk, says};
+use crate::scene::{COMMAND, PROGRAM, Run, Scene, calls, check_closed, chunk, says};
 
 /// A model that calls this tool once, and then answers.
 fn once(name: &str, arguments: &str) -> Scene {
@@ -66,6 +66,40 @@ fn a_run_from_the_question_to_the_answer() {
     );
     // The tools were declared in what was sent, and not in what is kept.
     assert_eq!(scene.json("sent-1.json")["tools"][0]["function"]["name"], "weather");
+}
+
+/// In a pipe, `--show` prints the text of the answers; on a terminal, all of them and the tools.
+#[test]
+fn an_agent_is_shown_to_people() {
+    let scene = once("t", "{\"a\":1}").tool("t", "echo out");
+    scene.write(
+        "1.sse",
+        &format!("{}{}", chunk(json!({"content": "Wait. "}), None), scene.read("1.sse")),
+    );
+    let run = scene.agent(&["--show"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "Wait. \nDone.", ""));
+    scene.write("request.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    let args = scene.args(&["--show"]).join(" ").replace(COMMAND, &format!("'{COMMAND}'"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("{PROGRAM} {args}"), "/dev/null"]).current_dir(scene.folder());
+    let Ok(output) = command.env("NO_COLOR", "1").stdin(Stdio::null()).output() else {
+        return eprintln!("there is no script: nothing is tested");
+    };
+    let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
+    let lines: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
+    let expected = [
+        "── round 1 ──",
+        "Wait. ",
+        "▸ t  a: 1",
+        "◂ t",
+        "  out",
+        "── round 2 ──",
+        "Done.",
+        "2 rounds · 1 call · 3 in · 2 out",
+    ];
+    // The numbers of a message hold times.
+    let is_timed = |line: &&str| !line.starts_with("m · ") && *line != "m";
+    assert_eq!(lines.into_iter().filter(is_timed).collect::<Vec<_>>(), expected, "{shown}");
 }
 
 /// `parse` of what an agent prints prints the same lines, and `next` finds the results in them.

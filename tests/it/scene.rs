@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 
 /// Asks the model: keeps what it was sent, and prints the answer of the round. Past the last
 /// answer, that comes again.
