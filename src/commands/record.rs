@@ -120,7 +120,7 @@ impl Task for Recorder<'_> {
         Ok(())
     }
 
-    fn is_stopped(&self) -> bool {
+    fn is_stopped(&mut self) -> bool {
         false
     }
 }

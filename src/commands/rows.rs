@@ -189,7 +189,7 @@ impl Task for Cutter<'_> {
         Ok(())
     }
 
-    fn is_stopped(&self) -> bool {
+    fn is_stopped(&mut self) -> bool {
         false
     }
 }
