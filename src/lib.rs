@@ -160,7 +160,7 @@
 //! # Adding a dialect
 //!
 //! 1. Write a TOML file with the fields of [`dialect::Dialect`], its markers in the pattern
-//!    language (README, "Dialect files"), and try it with `-d FILE`.
+//!    language (`man/reference.md`, "Dialect files"), and try it with `-d FILE`.
 //! 2. The same fields are a row in the file of its family in `src/dialect/rows`, and a line in
 //!    `src/dialect/table.rs`.
 //! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in` beside it, each

@@ -119,7 +119,7 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, Print) 
 }
 
 /// The pages that `UPDATE_FIXTURES` writes as well.
-pub(crate) const PAGES: [&str; 2] = ["README.md", "man/toolstream.1"];
+pub(crate) const PAGES: [&str; 3] = ["README.md", "man/reference.md", "man/toolstream.1"];
 
 /// Returns what `UPDATE_FIXTURES` names: the cases and pages that are to be
 /// written. A value that would name all of them by accident is refused.

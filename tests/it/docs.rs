@@ -1,6 +1,6 @@
-//! README's examples run; the man page is the command line and README, in the
-//! form of a man page. `UPDATE_FIXTURES=README` and `UPDATE_FIXTURES=man`
-//! write what they print, and the page.
+//! The examples of README and of the reference run; the man page is the command line and the
+//! reference, in the form of a man page. `UPDATE_FIXTURES=README` and `UPDATE_FIXTURES=man` write
+//! what they print, and the page.
 
 mod man;
 
@@ -12,8 +12,15 @@ use assert_cmd::cargo::cargo_bin;
 
 use crate::case::{is_updated, root, updated};
 
+/// The pages whose examples run.
+const PAGES: [&str; 2] = ["README.md", "man/reference.md"];
+
+fn read(page: &str) -> String {
+    fs::read_to_string(root().join(page)).unwrap()
+}
+
 fn readme() -> String {
-    fs::read_to_string(root().join("README.md")).unwrap()
+    read("README.md")
 }
 
 /// The lines of a page, with what a shell says to its `$ ` lines put in.
@@ -77,18 +84,19 @@ fn check(name: &str, expected: &str, got: &str) {
     );
 }
 
-/// README as it should be.
-fn answered(readme: &str) -> String {
+/// A page as it should be.
+fn answered(text: &str) -> String {
     let has_jq = has_jq();
-    page(readme, |command| (has_jq || !command.contains("jq ")).then(|| shell(command)))
+    page(text, |command| (has_jq || !command.contains("jq ")).then(|| shell(command)))
 }
 
 #[test]
-fn the_examples_of_the_readme_print_what_it_says() {
-    let readme = readme();
-    let got = answered(&readme);
-    assert!(readme.matches("\n$ toolstream ").count() > 5, "the examples are gone");
-    check("README.md", &readme, &got);
+fn the_examples_of_the_pages_print_what_they_say() {
+    for name in PAGES {
+        let text = read(name);
+        assert!(text.contains("\n$ toolstream "), "the examples of {name} are gone");
+        check(name, &text, &answered(&text));
+    }
 }
 
 #[test]
@@ -115,7 +123,8 @@ fn the_first_commands_of_the_readme_are_the_main_job_and_the_tests() {
 }
 
 #[test]
-fn the_man_page_is_the_command_line_and_the_readme() {
+fn the_man_page_is_the_command_line_and_the_reference() {
     let expected = fs::read_to_string(root().join("man/toolstream.1")).unwrap_or_default();
-    check("man/toolstream.1", &expected, &man::page(&answered(&readme())));
+    let got = man::page(&readme(), &answered(&read("man/reference.md")));
+    check("man/toolstream.1", &expected, &got);
 }

@@ -1,4 +1,4 @@
-//! README's agent and README's loop, as they stand there, with curl against a server.
+//! README's recipes, as they stand there, with curl against a server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,6 +16,8 @@ use crate::scene::{Scene, calls, says};
 /// A provider: its endpoint, a question, and the answers to it: a call, and a text.
 struct Provider {
     path: &'static str,
+    /// What of it stands in README's address, and in no other's.
+    endpoint: &'static str,
     question: Value,
     answers: [String; 2],
     /// Where the result stands in the second request.
@@ -66,12 +68,14 @@ fn providers() -> [Provider; 4] {
     [
         Provider {
             path: "/v1/chat/completions",
+            endpoint: "/chat/completions",
             question: json!({"model": "m", "stream": true, "messages": [user]}),
             answers: [calls(&[("call_1", "search_notes", query)]), says("There.", "stop")],
             result: "/messages/2/content",
         },
         Provider {
             path: "/v1/messages",
+            endpoint: "/v1/messages",
             question: json!({"model": "m", "max_tokens": 99, "stream": true, "messages": [user]}),
             answers: [
                 anthropic(
@@ -89,6 +93,7 @@ fn providers() -> [Provider; 4] {
         },
         Provider {
             path: "/v1/responses",
+            endpoint: "/v1/responses",
             question: json!({"model": "m", "stream": true, "input": [user]}),
             answers: [
                 response(json!({"type": "function_call", "id": "fc_1", "call_id": "call_1",
@@ -101,6 +106,7 @@ fn providers() -> [Provider; 4] {
         },
         Provider {
             path: "/v1beta/models/m:streamGenerateContent?alt=sse",
+            endpoint: ":streamGenerateContent",
             question: json!({"contents": [{"role": "user", "parts": [{"text": "Where?"}]}]}),
             answers: [
                 gemini(
@@ -116,7 +122,7 @@ fn providers() -> [Provider; 4] {
 /// Answers a connection, and returns the body of its request.
 fn serve(stream: TcpStream, answer: &str) -> Value {
     let mut reader = BufReader::new(&stream);
-    let mut length = 0;
+    let (mut length, mut has_key) = (0, false);
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
@@ -126,10 +132,10 @@ fn serve(stream: TcpStream, answer: &str) -> Value {
         let (name, value) = line.split_once(':').unwrap_or_default();
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().unwrap(),
-            "x-key" => assert_eq!(value.trim(), "secret"),
-            _ => {}
+            _ => has_key |= value.contains("secret"),
         }
     }
+    assert!(has_key, "the key was not sent");
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
@@ -137,23 +143,22 @@ fn serve(stream: TcpStream, answer: &str) -> Value {
     serde_json::from_slice(&body).unwrap()
 }
 
-/// The scripts of README's section on agents: the tool, the agent, the loop.
-fn scripts() -> Vec<String> {
+/// The scripts of a section of README.
+fn scripts(section: &str) -> Vec<String> {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, section) = readme.split_once("\n## Agents\n").unwrap();
+    let (_, section) = readme.split_once(&format!("\n## {section}\n")).unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let scripts = section.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
     scripts.map(|(script, _)| script.to_owned()).collect()
 }
 
-/// Runs a script with a provider, and checks what was sent and what is left.
-#[track_caller]
-fn check(provider: &Provider, tool: &str, script: &str) {
+/// Answers the next connections, one after another. Returns where, and what is sent there.
+fn server(answers: Vec<String>) -> (String, Arc<Mutex<Vec<Value>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}{}", listener.local_addr().unwrap(), provider.path);
+    let url = format!("http://{}", listener.local_addr().unwrap());
     let sent = Arc::new(Mutex::new(Vec::new()));
-    let (answers, seen) = (provider.answers.clone(), Arc::clone(&sent));
-    // It waits for a third request, which does not come, until the tests end.
+    let seen = Arc::clone(&sent);
+    // It waits for a request that does not come, until the tests end.
     thread::spawn(move || {
         for answer in answers {
             let (stream, _) = listener.accept().unwrap();
@@ -161,19 +166,107 @@ fn check(provider: &Provider, tool: &str, script: &str) {
             seen.lock().unwrap().push(request);
         }
     });
+    (url, sent)
+}
+
+/// Runs a script in the folder of a scene. Returns its standard output and standard error.
+fn shell(scene: &Scene, script: &str, url: &str) -> (String, String) {
+    let folder = cargo_bin("toolstream").parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).current_dir(scene.folder()).env("PATH", path).env("URL", url);
+    for key in ["KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        shell.env(key, "secret");
+    }
+    let output = shell.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    assert!(output.status.success(), "{script}: {}", text(output.stderr.clone()));
+    (text(output.stdout), text(output.stderr))
+}
+
+/// True if the programs are there that the recipes need.
+fn can_run() -> bool {
+    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    let can_run = is_there("curl") && is_there("jq");
+    if !can_run {
+        eprintln!("there is no curl or no jq: nothing is tested");
+    }
+    can_run
+}
+
+/// Each question goes to the endpoint of its provider, and its answer is shown.
+#[test]
+fn the_questions_of_the_readme_are_answered() {
+    let scripts = scripts("Ask a model");
+    let providers = providers();
+    assert_eq!(scripts.len(), providers.len());
+    if !can_run() {
+        return;
+    }
+    for provider in &providers {
+        let (url, sent) = server(vec![provider.answers[1].clone()]);
+        let (path, _) = provider.path.rsplit_once('/').unwrap();
+        let (script, host) = scripts
+            .iter()
+            .filter(|script| script.contains(provider.endpoint))
+            .find_map(|script| {
+                let (_, rest) = script.split_once("https://")?;
+                Some((script, rest.split_once(path)?.0))
+            })
+            .unwrap_or_else(|| panic!("no script asks {}", provider.path));
+        let script = script.replace(&format!("https://{host}"), &url);
+        let (out, err) = shell(&Scene::new(&[]), &script, "");
+        assert_eq!((out.as_str(), err.as_str()), ("There.", ""), "{script}");
+        let sent = sent.lock().unwrap();
+        assert!(sent[0].to_string().contains("Why is the sky blue?"), "{}", sent[0]);
+    }
+}
+
+#[test]
+fn the_recipes_of_the_readme_print_what_they_say() {
+    if !can_run() {
+        return;
+    }
+    let scene = Scene::new(&[]);
+    let check = |script: &str, answer: &str, expected: &str| {
+        let (url, _) = server(vec![answer.to_owned()]);
+        let (out, _) = shell(&scene, script, &url);
+        assert_eq!(out, expected, "{script}");
+    };
+    let (text, file) = (says("There.", "stop"), "{\"path\":\"a\",\"content\":\"one\\ntwo\"}");
+    let read = scripts("Read the answer");
+    let [alone, values, log] = &read[..] else { panic!("{read:?}") };
+    check(alone, &text, "There.");
+    check(values, &calls(&[("a", "write", file)]), "one\ntwo");
+    check(log, &text, "There.");
+    assert!(scene.read("log.ndjson").contains("\"finish_reason\":\"stop\""));
+    let decide = scripts("Decide in a script");
+    let [decide] = &decide[..] else { panic!("{decide:?}") };
+    check(decide, &text, "There.\n");
+    check(decide, &text[..text.len() / 2], "The answer was cut: ask again.\n");
+    check(decide, "{\"error\":{\"message\":\"busy\",\"type\":\"overloaded\"}}", "busy\n");
+    check(decide, "{\"hello\":1}\n", "It failed: see standard error.\n");
+    let call = "{\"index\":0,\"id\":\"a\",\"name\":\"f\",\"arguments\":{\"x\":1}}\n";
+    check(decide, &calls(&[("a", "f", "{\"x\":1}")]), call);
+    let golden = scripts("Many answers");
+    let [golden] = &golden[..] else { panic!("{golden:?}") };
+    check(golden, "", "");
+    assert!(scene.read("answer.golden").contains("\"name\":\"f\""));
+}
+
+/// Runs a loop with a provider, and checks what was sent and what is left.
+#[track_caller]
+fn check_loop(provider: &Provider, tool: &str, script: &str) {
+    let (host, sent) = server(provider.answers.to_vec());
     let scene = Scene::new(&[]);
     fs::remove_dir(scene.path("tools")).unwrap();
     scene.write("request.json", &provider.question.to_string());
     scene.write("headers", "x-key: secret\n");
     fs::create_dir(scene.path("notes")).unwrap();
     scene.write("notes/a", "The office is in Oslo.\n");
-    let folder = cargo_bin("toolstream").parent().unwrap().to_owned();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("{tool}\n{script}")]).current_dir(scene.folder());
-    let output = shell.env("URL", url).env("PATH", path).stdin(Stdio::null()).output().unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && err.is_empty(), "{}: {err}", provider.path);
+    let url = format!("{host}{}", provider.path);
+    let (_, err) = shell(&scene, &format!("{tool}\n{script}"), &url);
+    assert!(err.is_empty(), "{}: {err}", provider.path);
     let sent = sent.lock().unwrap();
     assert_eq!(sent.len(), 2, "{}: {err}", provider.path);
     let result = sent[1].pointer(provider.result).unwrap_or(&Value::Null).to_string();
@@ -184,16 +277,12 @@ fn check(provider: &Provider, tool: &str, script: &str) {
 
 #[test]
 fn the_agents_of_the_readme_run() {
-    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    if !is_there("curl") || !is_there("jq") {
-        return eprintln!("there is no curl or no jq: nothing is tested");
-    }
-    let scripts = scripts();
+    let scripts = scripts("Agents");
     let [tool, agent, steps] = &scripts[..] else { panic!("{scripts:?}") };
     assert!(agent.contains("toolstream agent") && steps.contains("toolstream next"));
-    for provider in &providers() {
-        check(provider, tool, agent);
+    for provider in providers().iter().filter(|_| can_run()) {
+        check_loop(provider, tool, agent);
         // Tools are declared by `next` only once it knows the provider.
-        check(provider, tool, steps);
+        check_loop(provider, tool, steps);
     }
 }

@@ -1,4 +1,4 @@
-//! The man page: the command line, then the sections of README that explain it.
+//! The man page: README's first words, the command line, then the reference.
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
@@ -6,15 +6,14 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 use toolstream::event::WarningCode;
 use toolstream::internals::Cli;
 
-/// The sections of README that are for its reader alone.
-const NOT_HERE: &[&str] =
-    &["First steps", "Commands", "Options", "As a library", "Speed", "Inside"];
+/// The sections of the reference that the command line says as well.
+const NOT_HERE: &[&str] = &["Commands", "Options"];
 
 /// What roff begins each text with: how an apostrophe is written. Once is enough.
 const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// The whole page.
-pub(super) fn page(readme: &str) -> String {
+pub(super) fn page(readme: &str, reference: &str) -> String {
     let command = Cli::command();
     let version = command.get_version().unwrap_or_default();
     let mut page = format!(".TH TOOLSTREAM 1 \"\" \"toolstream {version}\" \"User Commands\"\n");
@@ -24,7 +23,7 @@ pub(super) fn page(readme: &str) -> String {
     for command in command.get_subcommands() {
         page.push_str(&section(command));
     }
-    for section in readme.split("\n## ").skip(1) {
+    for section in reference.split("\n## ").skip(1) {
         let (title, body) = section.split_once('\n').unwrap_or((section, ""));
         if !NOT_HERE.contains(&title) {
             page.push_str(&markdown(title, body));
@@ -86,7 +85,7 @@ fn synopsis(command: &Command) -> String {
 
 /// README's words above its first section.
 fn description(readme: &str) -> String {
-    let (head, _) = readme.split_once("\n```sh").unwrap_or((readme, ""));
+    let (head, _) = readme.split_once("\n## ").unwrap_or((readme, ""));
     let (_, body) = head.split_once('\n').unwrap_or_default();
     markdown("Description", body)
 }
@@ -135,7 +134,7 @@ fn verbatim(text: &str) -> String {
     })
 }
 
-/// A section of README: paragraphs, lists, tables and examples, and no more of
+/// A section of a page: paragraphs, lists, tables and examples, and no more of
 /// Markdown than that.
 fn markdown(title: &str, body: &str) -> String {
     let mut page = render(|roff| {
@@ -209,7 +208,20 @@ fn table(rows: &[&str]) -> String {
 
 /// Words, with code and stress in bold, and links without their address.
 fn inline(text: &str) -> Vec<Inline> {
-    let text = text.replace("**", "`").replace("](#limits)", "").replace("[Limits", "Limits");
+    let text = unlinked(&text.replace("**", "`"));
     let parts = text.split('`').enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { bold(part) } else { roman(part) }).collect()
+}
+
+/// A text with the words of its links in place of the links.
+fn unlinked(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let at = out.rfind('[').expect("a link begins with a bracket");
+        out.remove(at);
+        let (_, rest) = part.split_once(')').expect("a link has an address");
+        out.push_str(rest);
+    }
+    out
 }
