@@ -95,7 +95,7 @@
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
 //! | `rows` | rows of NDJSON that hold answers, and get their summaries |
-//! | `capture` | captures, and what stands beside them: when their bytes came |
+//! | `capture` | captures, when their bytes came, and the golden files that they are held to |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
 //! | `io` | descriptors, signals, processes, progress, lines on standard error |

@@ -9,6 +9,8 @@ use crate::sink::Sink;
 /// A failure of a run; the number is the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// The answer is no: `check` found a difference.
+    No = 1,
     /// A bad option, an unreadable file: nothing was read.
     Usage = 2,
     /// The input breaks its format's rules, or is in no known format.
@@ -36,6 +38,7 @@ const ORDER: &[Outcome] = &[
     Outcome::Truncated,
     Outcome::Malformed,
     Outcome::Tool,
+    Outcome::No,
     Outcome::Usage,
 ];
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-pub(crate) use captures::Record;
+pub(crate) use captures::{Check, Record};
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::agent::Rules;
@@ -46,11 +46,12 @@ Examples:
     toolstream detect response.sse
 
 Exit status:
-   0  every message ended well          6  a limit was hit
+   0  every message ended well          5  the provider reported an error
+   1  a difference was found (check)    6  a limit was hit
    2  usage: bad option or file         7  COMMAND failed (agent)
    3  malformed, or not recognised      8  reading or writing failed
    4  truncated, or empty              10  tool calls (classify --exit-code),
-   5  the provider reported an error       a request to be sent (next)";
+                                           a request to be sent (next)";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -73,6 +74,8 @@ pub enum Command {
     Tools(Tools),
     /// Pass a stream on, and keep it with its rhythm
     Record(Record),
+    /// Captures against their golden files
+    Check(Check),
     /// Every framing, wire format and dialect, or all of one
     Formats(Formats),
     /// JSON Schema of the event lines and of the summary

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, StyledStr, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
+use serde_json::Value;
 
 use crate::dialect;
 use crate::dialect::{DIALECTS, DialectError, Selection};
@@ -16,6 +17,7 @@ use crate::format;
 use crate::format::{FORMATS, Format};
 use crate::frame;
 use crate::frame::{FRAMINGS, Framing};
+use crate::sink::schema;
 
 /// A row of a table, or `None` for `auto`.
 pub(crate) type Auto<T> = Option<&'static T>;
@@ -212,6 +214,45 @@ impl fmt::Display for Size {
     }
 }
 
+/// Parses the type of an event.
+pub(super) fn event_type(text: &str) -> Result<String, String> {
+    let keys = event_keys();
+    if keys.iter().any(|(kind, _)| kind == text) {
+        return Ok(text.to_owned());
+    }
+    let known: Vec<&str> = keys.iter().map(|(kind, _)| kind.as_str()).collect();
+    Err(format!("no event has this type; there are {}", known.join(", ")))
+}
+
+/// Parses the key of an event: `KEY`, `TYPE.KEY`, or `TYPE` for all of its keys.
+pub(super) fn event_key(text: &str) -> Result<String, String> {
+    let keys = event_keys();
+    let has = |kind: Option<&str>, key: &str| {
+        let of = keys.iter().filter(|(name, _)| kind.is_none_or(|kind| kind == name));
+        of.flat_map(|(_, keys)| keys).any(|known| known == key)
+    };
+    let is_known = match text.split_once('.') {
+        Some((kind, key)) => has(Some(kind), key),
+        None => has(None, text) || event_type(text).is_ok(),
+    };
+    match is_known {
+        true => Ok(text.to_owned()),
+        false => Err("no event has this key; `toolstream schema` has them all".into()),
+    }
+}
+
+/// Returns the types of events, and the keys of each, from the schema.
+fn event_keys() -> Vec<(String, Vec<String>)> {
+    let schema: Value = serde_json::from_str(&schema()).unwrap_or_default();
+    let types = schema["$defs"]["event"]["oneOf"].as_array().into_iter().flatten();
+    let names = types.filter_map(|row| row["$ref"].as_str()?.strip_prefix("#/$defs/"));
+    let keys = |name: &str| {
+        let keys = schema["$defs"][name]["properties"].as_object().into_iter().flatten();
+        keys.map(|(key, _)| key.clone()).collect()
+    };
+    names.map(|name| (name.to_owned(), keys(name))).collect()
+}
+
 /// Parses a time in seconds, which may have a fraction.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().map_err(|_| "expected a number of seconds")?;
@@ -240,6 +281,17 @@ mod tests {
         check_near("responses", &["openai-responses"]);
         check_near("Qwen3-Coder", &["qwen3_coder"]);
         check_near("zzz", &[]);
+    }
+
+    #[test]
+    fn keys_and_types_are_those_of_events() {
+        for good in ["id", "usage", "usage.raw", "text"] {
+            assert_eq!(event_key(good), Ok(good.to_owned()));
+        }
+        for bad in ["", "ids", "usage.id", "nothing.raw", "usage."] {
+            assert!(event_key(bad).is_err(), "{bad}");
+        }
+        assert!(event_type("tool_call").is_ok() && event_type("id").is_err());
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `parse`, `classify` and `show`: the events of a stream, one summary a message, or the answer as
 //! a person reads it.
 
-use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anyhow::bail;
@@ -20,7 +19,7 @@ use crate::status::{Outcome, Status, Witness};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::reader::Reader;
 use crate::commands::rows::rows;
-use crate::commands::{Inputs, conclude, lost, shown};
+use crate::commands::{Inputs, conclude, has_color, lost, shown};
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let mut config = args.reading.config()?;
@@ -75,13 +74,7 @@ pub(super) fn look(parts: &[Part], color: ColorChoice) -> Look {
             usage: wants(Part::Usage),
         },
     };
-    let has_color = match color {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            is_terminal && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
-    };
+    let has_color = has_color(color);
     let columns = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_col));
     let width = if columns == 0 { 80 } else { columns };
     // What goes through `less -R` ends on a terminal.

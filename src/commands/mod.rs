@@ -2,6 +2,7 @@
 //! of output that cannot be written.
 
 mod agent;
+mod check;
 mod detect;
 mod explain;
 mod formats;
@@ -22,7 +23,7 @@ use std::{env, fmt};
 use anyhow::bail;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser};
 use signal_hook::consts::SIGPIPE;
 
 use crate::cli::{Cli, Command};
@@ -70,6 +71,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Agent(args) => agent::agent(args),
         Command::Tools(args) => tools::tools(args),
         Command::Record(args) => record::record(args),
+        Command::Check(args) => check::check(args),
         Command::Formats(args) => formats::formats(args),
         Command::Schema => print(&schema()),
         Command::Man => print(MAN),
@@ -148,6 +150,18 @@ fn print(text: &str) -> anyhow::Result<u8> {
     let mut out = Output::standard();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(lost)?;
     Ok(0)
+}
+
+/// True if standard output gets colours.
+fn has_color(when: ColorChoice) -> bool {
+    match when {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            io::stdout().is_terminal()
+                && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
 }
 
 /// The error of output that cannot be written.

@@ -31,6 +31,8 @@ pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
 #[cfg(feature = "cli")]
+pub(crate) use people::grouped;
+#[cfg(feature = "cli")]
 pub use people::{Look, Parts, People};
 pub use schema::schema;
 pub use values::Values;

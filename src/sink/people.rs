@@ -532,7 +532,7 @@ fn fitting(line: &str, columns: usize) -> String {
 }
 
 /// Returns a number with commas between its thousands.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

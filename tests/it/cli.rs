@@ -15,14 +15,14 @@ use crate::case::kind;
 const GUARD: Duration = Duration::from_secs(60);
 
 /// What came of a run.
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 /// Runs the program in this folder.
-fn run_in(folder: &Path, args: &[&str], input: &str) -> Run {
+pub(crate) fn run_in(folder: &Path, args: &[&str], input: &str) -> Run {
     let mut command = Command::cargo_bin("toolstream").unwrap();
     command.timeout(GUARD);
     let output = command.args(args).current_dir(folder).write_stdin(input).output().unwrap();
@@ -38,7 +38,7 @@ fn run(args: &[&str], input: &str) -> Run {
 }
 
 /// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();

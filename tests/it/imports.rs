@@ -33,10 +33,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
-    ("capture", &[]),
+    ("capture", &["json", "pipeline", "sink"]),
     (
         "cli",
-        &["agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "rows", "tools"],
+        &[
+            "agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "rows", "sink",
+            "tools",
+        ],
     ),
     (
         "commands",

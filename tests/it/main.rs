@@ -15,6 +15,8 @@ mod captures;
 #[path = "../cases/case.rs"]
 #[allow(dead_code)]
 mod case;
+/// Captures against their golden files.
+mod check;
 /// What the fuzz targets check, of any bytes at all.
 #[allow(unreachable_pub)]
 #[path = "../fuzz/checks.rs"]

@@ -68,7 +68,10 @@ fn synopsis(command: &Command) -> String {
         let has_options = command.get_arguments().any(|arg| !arg.is_positional());
         let options = if has_options { " [OPTIONS]" } else { "" };
         let files = command.get_positionals().map(|arg| match arg.get_id().as_str() {
-            "files" => " [FILE]...".to_owned(),
+            "files" => {
+                let name = arg.get_value_names().into_iter().flatten().next();
+                format!(" [{}]...", name.map_or("FILE", |name| name.as_str()))
+            }
             "command" => " -- COMMAND [ARG]...".to_owned(),
             _ => {
                 let name = arg.get_value_names().into_iter().flatten().next();

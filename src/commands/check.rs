@@ -1,0 +1,461 @@
+//! `check`: captures against their golden files.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use clap::parser::ValueSource;
+use clap::{CommandFactory, Parser};
+
+use crate::capture::{Filter, Golden, GoldenError, changes, events, unified};
+use crate::cli::{Check, Cli, Command};
+use crate::commands::parallel::{Finished, parallel};
+use crate::commands::{Inputs, has_color, lost};
+use crate::io::{Output, Signals, report, report_on, write_whole};
+use crate::json;
+use crate::sink::grouped;
+use crate::status::{Outcome, Status};
+
+/// How the names of golden files end.
+const GOLDEN: &str = ".golden";
+
+/// How the names of other files end that are no captures.
+const NO_CAPTURES: &[&str] = &[GOLDEN, ".times", ".request.json"];
+
+pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
+    // What is wrong with them is said once, and of no golden file.
+    args.reading.config()?;
+    let mut status = Status::default();
+    let names = captures(&args.reading.files, &mut status);
+    let names = names.iter().map(String::as_str).collect();
+    let inputs = Inputs { names, signals: Signals::listen()? };
+    let run = Run { args, given: Given::new(env::args_os()), sum: Mutex::default() };
+    status.add(parallel(&inputs, args.jobs.into(), &|name| run.one(name))?);
+    let sum = run.sum.into_inner().unwrap_or_default();
+    if let Some(why) = sum.why() {
+        report(&mut io::stderr(), why);
+    }
+    let line = if args.json { sum.json() } else { sum.to_string() };
+    let mut out = Output::standard();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(lost)?;
+    Ok(status.code(false))
+}
+
+/// Returns the names of all captures, each once, in the order given, and in that of their names
+/// in a folder.
+fn captures(names: &[String], status: &mut Status) -> Vec<String> {
+    let mut found = Vec::new();
+    for name in names {
+        let path = Path::new(name);
+        if path.is_dir() {
+            search(path, &mut found, status);
+        } else {
+            found.push(name.strip_suffix(GOLDEN).unwrap_or(name).to_owned());
+        }
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|name| seen.insert(name.clone()));
+    found
+}
+
+/// Adds the captures in a folder and in those below it, and those whose golden files alone are
+/// there. Links to folders are not followed.
+fn search(folder: &Path, found: &mut Vec<String>, status: &mut Status) {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.unwrap_or_else(|error| {
+        let name = folder.display().to_string();
+        report_on(&mut io::stderr(), &name, &error.to_string(), None);
+        status.note(Outcome::Usage);
+        Vec::new()
+    });
+    let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_link = path.is_symlink();
+        if name.starts_with('.') || (is_link && path.is_dir()) {
+            continue;
+        }
+        if path.is_dir() {
+            search(&path, found, status);
+            continue;
+        }
+        let whole = path.display().to_string();
+        match whole.strip_suffix(GOLDEN) {
+            Some(capture) if !Path::new(capture).exists() => found.push(capture.to_owned()),
+            _ if NO_CAPTURES.iter().any(|end| name.ends_with(end)) => {}
+            _ => found.push(whole),
+        }
+    }
+}
+
+/// The options of the command line that golden files keep.
+struct Given {
+    reading: Vec<String>,
+    only: Vec<String>,
+}
+
+impl Given {
+    /// Takes those that `parse` has as well, and `--only`, as `--NAME=VALUE`.
+    fn new(args: impl IntoIterator<Item = OsString>) -> Given {
+        let mut given = Given { reading: Vec::new(), only: Vec::new() };
+        let command = Cli::command();
+        let matches = command.clone().try_get_matches_from(args);
+        let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand())
+        else {
+            return given;
+        };
+        let parse = command.find_subcommand("parse");
+        let options = parse.into_iter().flat_map(clap::Command::get_arguments);
+        let mut take = |name: &str, id: &str, has_value: bool| {
+            let is_there = matches!(matches.try_contains_id(id), Ok(true));
+            if !is_there || matches.value_source(id) != Some(ValueSource::CommandLine) {
+                return;
+            }
+            let values = matches.get_raw(id).into_iter().flatten();
+            let values = values.map(|value| value.to_string_lossy().into_owned());
+            match (id, has_value) {
+                ("only", _) => {
+                    given.only.push(format!("--{name}={}", values.collect::<Vec<_>>().join(",")))
+                }
+                (_, true) => given.reading.extend(values.map(|value| format!("--{name}={value}"))),
+                (_, false) => given.reading.push(format!("--{name}")),
+            }
+        };
+        for option in options {
+            if let Some(name) = option.get_long() {
+                take(name, option.get_id().as_str(), option.get_action().takes_values());
+            }
+        }
+        take("only", "only", true);
+        given
+    }
+
+    /// Returns the options that a capture is read and compared with: those of the command line,
+    /// or those that its golden file keeps.
+    fn or(&self, kept: &[String]) -> Vec<String> {
+        let (only, reading): (Vec<_>, Vec<_>) =
+            kept.iter().cloned().partition(|option| option.starts_with("--only="));
+        let either =
+            |given: &Vec<String>, kept| if given.is_empty() { kept } else { given.clone() };
+        [either(&self.reading, reading), either(&self.only, only)].concat()
+    }
+}
+
+/// The result of one capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Verdict {
+    Same,
+    /// The events that were expected, and those that came.
+    Differs(Vec<String>, Vec<String>),
+    NoGolden,
+    NoCapture,
+    Unusable(GoldenError),
+    /// Why the capture, or a golden file, can't be read or written.
+    Unreadable(String),
+    Written,
+}
+
+/// How a kind of result is counted.
+struct Counted {
+    /// Its name in JSON.
+    name: &'static str,
+    /// What the sum says of one, and of several.
+    words: (&'static str, &'static str),
+    /// True if the answer is no.
+    is_failure: bool,
+}
+
+const fn counted(
+    name: &'static str,
+    one: &'static str,
+    several: &'static str,
+    is_failure: bool,
+) -> Counted {
+    Counted { name, words: (one, several), is_failure }
+}
+
+/// The kinds of results, in the order of the sum.
+const KINDS: &[Counted] = &[
+    counted("same", "the same", "the same", false),
+    counted("written", "written", "written", false),
+    counted("differs", "differs", "differ", true),
+    counted("no_golden", "has no golden file", "have no golden file", true),
+    counted("no_capture", "has no capture", "have no capture", true),
+    counted("newer", "has a newer golden file", "have newer golden files", true),
+    counted("edited", "has an edited golden file", "have edited golden files", true),
+    counted("unreadable", "can't be read", "can't be read", false),
+];
+
+impl Verdict {
+    /// The place of its kind among all.
+    fn kind(&self) -> usize {
+        let name = match self {
+            Verdict::Same => "same",
+            Verdict::Written => "written",
+            Verdict::Differs(..) => "differs",
+            Verdict::NoGolden => "no_golden",
+            Verdict::NoCapture => "no_capture",
+            Verdict::Unusable(GoldenError::Newer(_)) => "newer",
+            Verdict::Unusable(GoldenError::Edited(_)) => "edited",
+            Verdict::Unreadable(_) => "unreadable",
+        };
+        KINDS.iter().position(|kind| kind.name == name).unwrap_or_default()
+    }
+
+    /// What is said of a capture beside its name.
+    fn message(&self) -> Option<String> {
+        match self {
+            Verdict::Same | Verdict::Differs(..) => None,
+            Verdict::NoGolden => Some("it has no golden file".into()),
+            Verdict::NoCapture => Some("its golden file is there, and it is not".into()),
+            Verdict::Unusable(error) => Some(error.to_string()),
+            Verdict::Unreadable(error) => Some(error.clone()),
+            Verdict::Written => Some("its golden file was written".into()),
+        }
+    }
+}
+
+/// How many captures had which result.
+#[derive(Default)]
+struct Sum {
+    counts: [u64; KINDS.len()],
+}
+
+impl Sum {
+    fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// Returns why the answer is no, if it is, and what can be done.
+    fn why(&self) -> Option<&'static str> {
+        let count = |name: &str| {
+            let counts = self.counts.iter().zip(KINDS);
+            counts.filter(|(_, kind)| kind.name == name).map(|(count, _)| count).sum::<u64>()
+        };
+        let is_updated = |name: &str| count(name) > 0;
+        if ["differs", "no_golden", "edited"].into_iter().any(is_updated) {
+            return Some(
+                "the golden files say otherwise; `toolstream check --update` writes what the \
+                 captures give now",
+            );
+        }
+        let failures = KINDS.iter().filter(|kind| kind.is_failure);
+        failures.map(|kind| kind.name).any(is_updated).then_some("not every golden file is of use")
+    }
+
+    fn json(&self) -> String {
+        let counts = self.counts.iter().zip(KINDS);
+        let counts: String =
+            counts.map(|(count, kind)| format!(",\"{}\":{count}", kind.name)).collect();
+        format!("{{\"type\":\"sum\",\"checked\":{}{counts}}}", self.total())
+    }
+}
+
+impl std::fmt::Display for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let counts = self.counts.iter().zip(KINDS).filter(|(count, _)| **count > 0);
+        let parts = counts.map(|(&count, Counted { words: (one, several), .. })| {
+            format!("{} {}", grouped(count), if count == 1 { one } else { several })
+        });
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let colon = if parts.is_empty() { "" } else { ": " };
+        write!(f, "{} checked{colon}{parts}", grouped(self.total()))
+    }
+}
+
+/// One run over all captures.
+struct Run<'a> {
+    args: &'a Check,
+    given: Given,
+    sum: Mutex<Sum>,
+}
+
+impl Run<'_> {
+    /// Checks one capture.
+    fn one(&self, name: &str) -> Finished {
+        let verdict = self.verdict(name);
+        let kind = verdict.kind();
+        if let Ok(mut sum) = self.sum.lock() {
+            sum.counts.iter_mut().skip(kind).take(1).for_each(|count| *count += 1);
+        }
+        let mut finished = Finished::default();
+        if KINDS.get(kind).is_some_and(|kind| kind.is_failure) {
+            finished.status.note(Outcome::No);
+        }
+        if let Verdict::Unreadable(error) = &verdict {
+            report_on(&mut finished.stderr, name, error, None);
+            finished.status.note(Outcome::Usage);
+        }
+        let said = match self.args.json {
+            true => object(name, &verdict),
+            false => self.page(name, &verdict),
+        };
+        finished.out.extend_from_slice(said.as_bytes());
+        finished
+    }
+
+    fn verdict(&self, name: &str) -> Verdict {
+        let path = format!("{name}{GOLDEN}");
+        let capture = fs::read(name);
+        let golden = fs::read_to_string(&path);
+        let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        let capture = match capture {
+            Ok(capture) => capture,
+            Err(error) if is_missing(&error) && golden.is_ok() => return Verdict::NoCapture,
+            Err(error) => return Verdict::Unreadable(error.to_string()),
+        };
+        let golden = match golden {
+            Ok(text) => match Golden::read(&text) {
+                Err(error @ GoldenError::Newer(_)) => return Verdict::Unusable(error),
+                read => Some(read),
+            },
+            Err(error) if is_missing(&error) => None,
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                Some(Err(GoldenError::Edited("it is not UTF-8".into())))
+            }
+            Err(error) => return Verdict::Unreadable(format!("{path}: {error}")),
+        };
+        match self.compare(&capture, golden.as_ref()) {
+            Ok((Verdict::Same, _)) => Verdict::Same,
+            Ok((_, fresh)) if self.args.update => {
+                match write_whole(Path::new(&path), &fresh.text()) {
+                    Ok(()) => Verdict::Written,
+                    Err(error) => Verdict::Unreadable(format!("{path}: {error}")),
+                }
+            }
+            Ok((verdict, _)) => verdict,
+            Err(error) => Verdict::Unusable(error),
+        }
+    }
+
+    /// Compares a capture with its golden file. Returns also the golden file that it gives now.
+    fn compare(
+        &self,
+        capture: &[u8],
+        golden: Option<&Result<Golden, GoldenError>>,
+    ) -> Result<(Verdict, Golden), GoldenError> {
+        let known = golden.and_then(|golden| golden.as_ref().ok());
+        let (kept, ignored) =
+            known.map(|golden| (&*golden.args, &*golden.ignore)).unwrap_or_default();
+        let args = self.given.or(kept);
+        let ignore = &self.args.ignore;
+        let ignore = if ignore.is_empty() { ignored.to_vec() } else { ignore.clone() };
+        let check = parsed(&args)?;
+        let config = check.reading.config().map_err(|error| unreadable(&format!("{error:#}")))?;
+        let fresh = Golden { args, ignore, events: events(&config, capture) };
+        let filter = Filter { only: check.only, ignore: fresh.ignore.clone() };
+        let verdict = match golden {
+            None => Verdict::NoGolden,
+            Some(Err(error)) => Verdict::Unusable(error.clone()),
+            Some(Ok(golden)) => {
+                let (was, is) = (filter.apply(&golden.events), filter.apply(&fresh.events));
+                let is_made_so = golden.args == fresh.args && golden.ignore == fresh.ignore;
+                match was == is && (is_made_so || !self.args.update) {
+                    true => Verdict::Same,
+                    false => Verdict::Differs(was, is),
+                }
+            }
+        };
+        Ok((verdict, fresh))
+    }
+
+    fn page(&self, name: &str, verdict: &Verdict) -> String {
+        let mut page = String::new();
+        match (verdict, verdict.message()) {
+            (Verdict::Differs(was, is), _) => {
+                let golden = format!("{name}{GOLDEN}");
+                page = unified((&golden, name), was, is, has_color(self.args.color));
+            }
+            (Verdict::Unreadable(_), _) | (_, None) => {}
+            (_, Some(message)) => {
+                json::make_safe(&format!("{name}: {message}"), &mut page);
+                page.push('\n');
+            }
+        }
+        page
+    }
+}
+
+/// Reads the options that a golden file keeps.
+fn parsed(args: &[String]) -> Result<Check, GoldenError> {
+    let words = ["toolstream", "check"].into_iter().chain(args.iter().map(String::as_str));
+    match Cli::try_parse_from(words.chain(["capture"])) {
+        Ok(Cli { command: Command::Check(check) }) => Ok(check),
+        Ok(_) => Err(unreadable("they name another command")),
+        Err(error) => Err(unreadable(error.to_string().lines().next().unwrap_or_default())),
+    }
+}
+
+/// Returns the error of options that cannot be read.
+fn unreadable(why: &str) -> GoldenError {
+    GoldenError::Edited(format!("its args cannot be used: {why}"))
+}
+
+/// Returns the object of a capture.
+fn object(name: &str, verdict: &Verdict) -> String {
+    let result = KINDS.get(verdict.kind()).map_or("", |kind| kind.name);
+    let mut line =
+        format!("{{\"type\":\"capture\",\"file\":{},\"result\":\"{result}\"", json::quote(name));
+    if let Some(message) = verdict.message() {
+        line.push_str(&format!(",\"message\":{}", json::quote(&message)));
+    }
+    if let Verdict::Differs(was, is) = verdict {
+        let list = |lines: &[String]| lines.join(",");
+        let changes = changes(was, is).into_iter().map(|change| {
+            let old = list(was.get(change.was.clone()).unwrap_or_default());
+            let new = list(is.get(change.is).unwrap_or_default());
+            format!("{{\"event\":{},\"was\":[{old}],\"is\":[{new}]}}", change.was.start + 1)
+        });
+        line.push_str(&format!(",\"changes\":[{}]", changes.collect::<Vec<_>>().join(",")));
+    }
+    line.push_str("}\n");
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(args: &[&str]) -> Given {
+        Given::new(["toolstream", "check"].iter().chain(args).map(OsString::from))
+    }
+
+    #[test]
+    fn options_that_say_how_to_read_are_kept() {
+        let all = given(&[
+            "--update",
+            "-f",
+            "text",
+            "-d",
+            "hermes",
+            "--strict",
+            "--only",
+            "text,usage",
+            "-j2",
+            "a",
+        ]);
+        assert_eq!(all.reading, ["--format=text", "--dialect=hermes", "--strict"]);
+        assert_eq!(all.only, ["--only=text,usage"]);
+        assert!(given(&["a"]).or(&[]).is_empty());
+        let kept = ["--format=text".to_owned(), "--only=text".to_owned()];
+        assert_eq!(given(&["a"]).or(&kept), kept);
+        assert_eq!(given(&["--only=usage", "a"]).or(&kept), ["--format=text", "--only=usage"]);
+        assert_eq!(parsed(&kept).unwrap().only, ["text"]);
+    }
+
+    #[test]
+    fn the_sum_counts_in_words() {
+        let mut sum = Sum { counts: [1041, 0, 3, 1, 0, 0, 0, 0] };
+        assert_eq!(
+            sum.to_string(),
+            "1,045 checked: 1,041 the same, 3 differ, 1 has no golden file"
+        );
+        sum.counts = [0; KINDS.len()];
+        assert_eq!(sum.to_string(), "0 checked");
+    }
+}
