@@ -53,6 +53,7 @@
 //! | the way from bytes to events | [`Pipeline`], [`Config`] |
 //! | what happens in a message | [`event::Kind`] |
 //! | what becomes of it | [`sink::Sink`]; [`sink::Ndjson`], [`sink::Classify`], [`sink::Join`] |
+//! | another provider's stream | [`convert::Converter`], [`convert::convert()`] |
 //! | what can be read | [`frame::FRAMINGS`], [`format::FORMATS`], [`dialect::DIALECTS`] |
 //! | the caller's tools | [`tools::Tools`] |
 //! | a format of one's own | [`format::Format`], [`format::Decoder`], [`format::read`] |
@@ -92,6 +93,7 @@
 //! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
 //! | [`tools`] | what `--tools` declares: names, and the types of arguments |
 //! | `event/redact.rs` | credentials in messages, masked |
+//! | [`convert`] | the events of one message, written as the stream of another provider |
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
 //! | `rows` | rows of NDJSON that hold answers, and get their summaries |
@@ -166,6 +168,7 @@
 //! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in` beside it, each
 //!    with its `.args`: the tests ask for them.
 
+pub mod convert;
 pub mod dialect;
 pub mod event;
 pub mod format;

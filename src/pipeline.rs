@@ -7,8 +7,8 @@ use crate::assemble;
 use crate::assemble::Assembler;
 use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect;
-use crate::dialect::Markup;
 use crate::dialect::spec::StartIn;
+use crate::dialect::{Markup, Selection};
 use crate::event::{Code, Event, Failure, Kind, Output, Warning, WarningCode};
 use crate::format;
 use crate::format::format::Decoder as _;
@@ -65,6 +65,8 @@ pub struct Config {
     pub turn: bool,
     /// The most bytes that a turn may take; 0 is no limit.
     pub max_memory: usize,
+    /// Also emit [`Kind::Record`] after each record of the input; plain text has none.
+    pub records: bool,
     /// Compare each record with the last one before it is decoded: the same
     /// output, several times as fast.
     pub repeat: bool,
@@ -83,6 +85,7 @@ impl Default for Config {
             assembly: assemble::AssemblerConfig::default(),
             turn: false,
             max_memory: 1 << 30,
+            records: false,
             repeat: true,
         }
     }
@@ -134,8 +137,8 @@ impl Pipeline {
         Pipeline {
             framer: AutoFramer::new(framing, config.frame),
             layers: Layers {
-                // A turn is made of every frame.
-                repeats: Repeats::new(config.repeat && !config.turn, config.frame),
+                repeats: Repeats::new(may_repeat(config), config.frame),
+                marks_records: config.records,
                 decoder: AutoDecoder::new(config.format),
                 halves: Halves::default(),
                 markup: Markup::new(
@@ -215,9 +218,19 @@ impl Pipeline {
     }
 }
 
+/// True if records that repeat the last one need not be decoded. A turn is made of every frame, and
+/// where text holds markup, the end of a record is not the end of what came of it.
+fn may_repeat(config: &Config) -> bool {
+    let is_plain = matches!(config.dialect, Selection::Default | Selection::None);
+    let is_plain = is_plain && config.start_in.is_none();
+    config.repeat && !config.turn && (is_plain || !config.records)
+}
+
 /// The layers after the framer.
 struct Layers {
     repeats: Repeats,
+    /// True if the end of each record is an event.
+    marks_records: bool,
     decoder: AutoDecoder,
     halves: Halves,
     markup: Markup,
@@ -243,6 +256,7 @@ impl Layers {
         }
         self.flush(sink)?;
         let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
+        let marks_records = self.marks_records && !frame.framing.is_text();
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         if let Some(turns) = turns {
@@ -254,6 +268,9 @@ impl Layers {
             }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         })?;
+        if marks_records {
+            sink.feed(Kind::Record.into())?;
+        }
         let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
         let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
         assembler.feed(failure.into(), &mut |event| sink.feed(event))
@@ -261,15 +278,32 @@ impl Layers {
 
     /// Emits the texts of the records that were taken as repeats.
     fn flush(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Layers { repeats, decoder, markup, assembler, .. } = self;
+        let Layers { repeats, decoder, markup, assembler, marks_records, .. } = self;
+        if !*marks_records {
+            return repeats.flush(decoder, &mut |pieces| {
+                markup.feed_pieces(pieces, &mut |pieces| {
+                    assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
+                        Some(event) => sink.feed(event),
+                        None => sink.feed_pieces(pieces),
+                    })
+                })
+            });
+        }
+        // Of each record came one event, or none of any.
+        let mut silent = 0;
         repeats.flush(decoder, &mut |pieces| {
+            silent = pieces.cuts.len() + 1;
             markup.feed_pieces(pieces, &mut |pieces| {
-                assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
-                    Some(event) => sink.feed(event),
-                    None => sink.feed_pieces(pieces),
+                assembler.feed_pieces(pieces, &mut |pieces| {
+                    pieces.events().try_for_each(|event| {
+                        silent = 0;
+                        sink.feed(event)?;
+                        sink.feed(Kind::Record.into())
+                    })
                 })
             })
-        })
+        })?;
+        (0..silent).try_for_each(|_| sink.feed(Kind::Record.into()))
     }
 
     /// Reports what is wrong with the bytes themselves.
@@ -287,7 +321,7 @@ impl Layers {
     /// call and no message: what the frame would have said is not known.
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler, is_torn } = self;
+        let Layers { repeats, decoder, halves, markup, assembler, is_torn, .. } = self;
         repeats.catch_up(decoder, length)?;
         let mut emit = |event: Event<'_>| {
             if *is_torn && is_of_the_end(&event.kind) {

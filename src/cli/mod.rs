@@ -3,6 +3,7 @@
 
 mod captures;
 mod config;
+mod convert;
 mod value;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHin
 use clap_complete::Shell;
 
 pub(crate) use captures::{Check, Record};
+pub(crate) use convert::{Convert, Ids};
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::agent::Rules;
@@ -72,6 +74,8 @@ pub enum Command {
     Agent(Agent),
     /// What tools there are, as a request declares them
     Tools(Tools),
+    /// Any provider's stream in, another provider's stream out
+    Convert(Convert),
     /// Pass a stream on, and keep it with its rhythm
     Record(Record),
     /// Captures against their golden files

@@ -82,6 +82,33 @@ impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
     }
 }
 
+/// Parses the name of a format that can be written.
+#[derive(Clone)]
+pub(super) struct Target;
+
+impl TypedValueParser for Target {
+    type Value = &'static Format;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, Error> {
+        let name = value.to_string_lossy();
+        let row = format::find(&name).filter(|row| row.write.is_some());
+        row.ok_or_else(|| unknown(command, arg, &name, targets().collect(), ""))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(targets().map(PossibleValue::new)))
+    }
+}
+
+fn targets() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().filter(|row| row.write.is_some()).map(|row| row.name)
+}
+
 /// Parses `auto`, `none`, the name of a dialect, or the path of a dialect file.
 #[derive(Clone)]
 pub(super) struct DialectName;

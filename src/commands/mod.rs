@@ -3,6 +3,7 @@
 
 mod agent;
 mod check;
+mod convert;
 mod detect;
 mod explain;
 mod formats;
@@ -70,6 +71,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Next(args) => next::next(args),
         Command::Agent(args) => agent::agent(args),
         Command::Tools(args) => tools::tools(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Record(args) => record::record(args),
         Command::Check(args) => check::check(args),
         Command::Formats(args) => formats::formats(args),

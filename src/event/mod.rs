@@ -110,6 +110,9 @@ pub enum Kind<'a> {
     RunEnd(RunEnd<'a>),
     /// Decoders only: the format's own end of the message was seen.
     End,
+    /// A record of the input has been read, whatever came of it. Never printed: it lets a sink
+    /// that must not stay silent write something (see [`Config::records`](crate::Config::records)).
+    Record,
 }
 
 impl<'a> Kind<'a> {
@@ -135,6 +138,7 @@ impl<'a> Kind<'a> {
                 | Kind::Warning(_)
                 | Kind::ProviderEvent(_)
                 | Kind::RunEnd(_)
+                | Kind::Record
         )
     }
 

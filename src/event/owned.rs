@@ -102,14 +102,14 @@ macro_rules! texts {
             }
         }
     )+};
-    ($(enum $type:ident { $($variant:ident),+ $(; $unit:ident)? })+) => {$(
+    ($(enum $type:ident { $($variant:ident),+ $(; $($unit:ident),+)? })+) => {$(
         impl Texts for $type<'_> {
             type At<'b> = $type<'b>;
 
             fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> $type<'b> {
                 match self {
                     $($type::$variant(value) => $type::$variant(value.map_texts(map)),)+
-                    $($type::$unit => $type::$unit,)?
+                    $($($type::$unit => $type::$unit,)+)?
                 }
             }
         }
@@ -150,7 +150,7 @@ texts! {
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error, ToolStart, RunEnd; End
+        Turn, Usage, Finish, Error, ToolStart, RunEnd; End, Record
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Acp::default()),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -30,6 +30,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() }),
     request: None,
+    write: None,
 };
 
 /// Types are written in capitals, as no other format does.

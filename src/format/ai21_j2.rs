@@ -22,4 +22,5 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };

@@ -30,6 +30,7 @@ pub(super) static FORMAT: Format = Format {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     },
     request: None,
+    write: None,
 };
 
 const USAGE: &[Row] = &[

@@ -16,6 +16,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&ANTIGRAVITY)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

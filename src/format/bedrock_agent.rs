@@ -33,6 +33,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Agent::default()),
     request: None,
+    write: None,
 };
 
 /// A chunk is an agent's if it isn't a model's.

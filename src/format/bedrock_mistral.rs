@@ -21,4 +21,5 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };

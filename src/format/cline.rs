@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Cline::default()),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

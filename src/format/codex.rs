@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
     decoder: || Box::new(Codex::default()),
     request: None,
+    write: None,
 };
 
 fn is_ours(kind: &str) -> bool {

@@ -25,6 +25,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(Cody::default()),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&COPILOT)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

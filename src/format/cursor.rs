@@ -21,6 +21,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
     request: None,
+    write: None,
 };
 
 pub(super) static TRANSCRIPT: Format = Format {
@@ -32,6 +33,7 @@ pub(super) static TRANSCRIPT: Format = Format {
     sniff: |record| is_transcript(record).into(),
     decoder: || Box::new(LogDecoder::new(&FILE)),
     request: None,
+    write: None,
 };
 
 fn is_run(record: &Record) -> bool {

@@ -40,6 +40,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };
 
 const USAGE: &[Row] = &[

@@ -17,6 +17,7 @@ pub(crate) static FORMAT: Format = Format {
     sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
     decoder: || Box::new(ErrorBody { started: false }),
     request: None,
+    write: None,
 };
 
 struct ErrorBody {

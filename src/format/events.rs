@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Events { is_open: false }),
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

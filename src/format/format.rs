@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
+use crate::format::write::Writing;
 use crate::frame::{Frame, Framing, Sniff};
 use crate::json;
 
@@ -105,6 +106,8 @@ pub struct Format {
     pub decoder: fn() -> Box<dyn Decoder>,
     /// The row of the requests that go on after an answer in this format, if there are any.
     pub request: Option<&'static Request>,
+    /// The row of its encoder, if messages can be written in it.
+    pub write: Option<&'static Writing>,
 }
 
 impl Format {
@@ -122,6 +125,7 @@ impl Format {
             sniff: |_| Sniff::No,
             decoder,
             request: None,
+            write: None,
         }
     }
 }

@@ -22,6 +22,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&GEMINI)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -19,6 +19,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
     request: None,
+    write: None,
 };
 
 pub(super) static SESSION: Format = Format {
@@ -30,6 +31,7 @@ pub(super) static SESSION: Format = Format {
     sniff: |record| is_session(record).into(),
     decoder: || Box::new(LogDecoder::new(&FILE)),
     request: None,
+    write: None,
 };
 
 fn is_run(record: &Record) -> bool {

@@ -19,6 +19,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&GROK)),
     request: None,
+    write: None,
 };
 
 pub(super) static STREAM: Format = Format {
@@ -30,6 +31,7 @@ pub(super) static STREAM: Format = Format {
     sniff: |record| is_run(record).into(),
     decoder: || Box::new(LogDecoder::new(&RUN)),
     request: None,
+    write: None,
 };
 
 fn is_run(record: &Record) -> bool {

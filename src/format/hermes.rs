@@ -15,6 +15,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&HERMES)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -18,6 +18,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&KIMI)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

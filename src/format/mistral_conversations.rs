@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) }),
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

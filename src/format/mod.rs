@@ -66,12 +66,17 @@ mod tgi;
 pub(crate) mod turn;
 mod watsonx;
 mod workers_ai;
+pub(crate) mod write;
 mod writer_completions;
 
+pub use crate::json::Line;
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use support::emit::{Done, EventOut};
 pub use support::payload::{Payload, read_records as read};
 pub use table::{FORMATS, find};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
+};
+pub use write::{
+    Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
 };

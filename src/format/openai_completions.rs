@@ -35,6 +35,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };
 
 /// Together writes `text.completion`, Writer no object at all.

@@ -45,6 +45,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

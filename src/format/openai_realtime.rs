@@ -25,6 +25,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None }),
     request: None,
+    write: None,
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.

@@ -17,6 +17,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(LogDecoder::new(&QWEN)),
     request: None,
+    write: None,
 };
 
 fn is_ours(record: &Record) -> bool {

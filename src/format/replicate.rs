@@ -28,6 +28,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
     decoder: || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }),
     request: None,
+    write: None,
 };
 
 fn is_prediction(record: &Record) -> bool {

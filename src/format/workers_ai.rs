@@ -31,6 +31,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| (is_record(record) || is_wrapper(record)).into(),
     decoder: || Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 }),
     request: None,
+    write: None,
 };
 
 fn is_record(record: &Record) -> bool {

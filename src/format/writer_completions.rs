@@ -14,4 +14,5 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
     decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&FORMAT) }),
     request: None,
+    write: None,
 };

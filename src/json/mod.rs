@@ -7,6 +7,7 @@
 //! ever changed by going through a value.
 
 mod ambiguity;
+mod line;
 mod object;
 mod plain;
 mod repair;
@@ -16,6 +17,7 @@ mod values;
 mod write;
 
 pub(crate) use ambiguity::{ambiguities, without_doubles};
+pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
 pub(crate) use repair::{member, members, place, repair};
@@ -23,9 +25,7 @@ pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
 pub(crate) use values::{Found, ValueReader};
-pub(crate) use write::{
-    Minifier, escape_into, find_escape, make_safe, minify, quote, quote_into, quote_start,
-};
+pub(crate) use write::{Minifier, escape_into, make_safe, minify, quote, quote_into, quote_start};
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;

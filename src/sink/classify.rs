@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::event::words::words;
 use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
-use crate::sink::line::Line;
+use crate::json::Line;
 use crate::sink::members::{FINISH_REASON, INFERRED, Members, RAW_FINISH_REASON};
 use crate::sink::timing::Timing;
 use crate::sink::{Clock, Join, Label, Sink, members};
@@ -131,7 +131,7 @@ impl<W: Write> Summaries<W> {
         let message = std::mem::take(&mut self.message);
         self.line.begin(ending.of_type().name());
         message.members(ending, &mut self.line);
-        self.line.end(self.choice, &self.label);
+        self.label.end(self.choice, &mut self.line);
         self.line.write_to(&mut self.out)
     }
 }

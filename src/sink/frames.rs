@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::event::{Code, WarningCode};
 use crate::frame::{Content, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use crate::json;
+use crate::json::Line;
 use crate::sink::Label;
-use crate::sink::line::Line;
 
 /// Prints frames, and the faults that are more than notes.
 pub struct Frames<W> {
@@ -41,7 +41,7 @@ impl<W: Write> Frames<W> {
         self.line.word("code", code.name());
         self.line.text("message", message);
         self.line.number("offset", offset);
-        self.line.end(0, &self.label);
+        self.label.end(0, &mut self.line);
         self.line.write_to(&mut self.out)
     }
 
@@ -70,7 +70,7 @@ impl<W: Write> Frames<W> {
             line.text("id", frame.id);
         }
         line.number("offset", frame.offset);
-        line.end(0, &self.label);
+        self.label.end(0, line);
         line.write_to(&mut self.out)
     }
 }

@@ -9,8 +9,8 @@ use crate::event::{
     RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
     Usage, Warning,
 };
+use crate::json::Line;
 use crate::sink::VERSION;
-use crate::sink::line::Line;
 
 /// Takes the members of one object in their order. A [`Line`] writes their
 /// values, [`crate::sink::schema`] their types and documentation.
@@ -211,7 +211,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Error(_) => "error",
         Kind::ToolStart(_) => "tool_start",
         Kind::RunEnd(_) => "end",
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => return None,
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record => return None,
     })
 }
 
@@ -237,7 +237,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Error(it) => failure(it, to),
         Kind::ToolStart(it) => tool_call_start(it, to),
         Kind::RunEnd(it) => run_end(it, to),
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End => {}
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record => {}
     }
 }
 

@@ -9,7 +9,6 @@ mod capped;
 mod classify;
 mod frames;
 mod join;
-mod line;
 mod members;
 mod ndjson;
 #[cfg(feature = "cli")]
@@ -38,6 +37,7 @@ pub use schema::schema;
 pub use values::Values;
 
 use crate::event::{Event, Kind, Pieces};
+use crate::json::Line;
 
 /// The version of the schema, in the first line of each message.
 const VERSION: u64 = 1;
@@ -130,6 +130,18 @@ impl Label {
     /// Returns a label with the input's name, if it is one of several, and a clock.
     pub fn new(file: Option<String>, clock: Option<Clock>) -> Self {
         Label { file, clock, logged: None }
+    }
+
+    /// Ends a line with the members that every line of the input has. The choice
+    /// is one of them unless it is 0.
+    fn end(&self, choice: u64, line: &mut Line) {
+        if choice != 0 {
+            line.number("choice", choice);
+        }
+        line.maybe_text("file", self.file.as_deref().or(self.logged.as_deref()));
+        line.maybe_number("t_ms", self.clock.as_ref().map(|clock| clock.milliseconds()));
+        line.close();
+        line.raw("\n");
     }
 
     /// Takes the name that the start of a message of a log has.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::event::{Event, Pieces};
-use crate::sink::line::Line;
+use crate::json::Line;
 use crate::sink::{Label, Sink, members};
 
 /// The number of bytes of lines that are buffered before they are written.
@@ -30,7 +30,7 @@ impl<W: Write> Ndjson<W> {
         let line = &mut self.line;
         line.begin(name);
         members::of(&event.kind, line);
-        line.end(event.choice, &self.label);
+        self.label.end(event.choice, line);
     }
 
     fn write_if_much(&mut self) -> io::Result<()> {

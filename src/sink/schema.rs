@@ -6,8 +6,8 @@ use crate::event::{
     ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
+use crate::json::Line;
 use crate::sink::classify::{Ending, Gathered, Type};
-use crate::sink::line::Line;
 use crate::sink::members;
 use crate::sink::members::{Members, Value};
 

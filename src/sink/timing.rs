@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::event::Kind;
+use crate::json::Line;
 use crate::sink::Clock;
-use crate::sink::line::Line;
 use crate::sink::members::Value;
 
 /// The times of a message, in milliseconds since its input was first waited for.

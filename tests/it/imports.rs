@@ -30,6 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "turns",
         ],
     ),
+    ("convert", &["event", "format", "pipeline", "sink"]),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
@@ -44,8 +45,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "agent", "capture", "cli", "detect", "dialect", "event", "format", "frame", "io",
-            "json", "pipeline", "request", "rows", "sink", "status",
+            "agent", "capture", "cli", "convert", "detect", "dialect", "event", "format", "frame",
+            "io", "json", "pipeline", "request", "rows", "sink", "status",
         ],
     ),
     ("main", &[]),

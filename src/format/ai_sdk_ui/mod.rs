@@ -8,6 +8,7 @@
 
 mod payload;
 mod tools;
+mod write;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ pub(super) static FORMAT: Format = Format {
         Box::new(AiSdkUi { message, calls, free, thoughts: 0, awaits_done: false })
     },
     request: None,
+    write: Some(&write::WRITING),
 };
 
 fn is_ours(record: &Record) -> bool {

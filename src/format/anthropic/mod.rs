@@ -9,6 +9,7 @@ pub(super) mod blocks;
 mod compaction;
 pub(super) mod payload;
 pub(super) mod turn;
+mod write;
 
 use serde_json::value::RawValue;
 
@@ -39,6 +40,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -45,6 +45,7 @@ pub(super) static FORMAT: Format = Format {
         Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
     },
     request: Some(&turn::REQUEST),
+    write: None,
 };
 
 /// The events of a stream, in their order.

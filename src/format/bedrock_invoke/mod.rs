@@ -35,6 +35,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Invoke::default()),
     request: Some(&turn::REQUEST),
+    write: None,
 };
 
 /// The event that pieces of an answer come in.

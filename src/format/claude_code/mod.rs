@@ -44,6 +44,7 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(record).into(),
     decoder: || Box::new(ClaudeCode::default()),
     request: None,
+    write: None,
 };
 
 struct ClaudeCode {

@@ -29,6 +29,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
     request: Some(&turn::REQUEST),
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

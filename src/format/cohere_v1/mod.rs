@@ -34,6 +34,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

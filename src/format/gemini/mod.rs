@@ -13,6 +13,7 @@ mod candidate;
 mod parts;
 mod payload;
 mod turn;
+mod write;
 
 use std::collections::BTreeMap;
 
@@ -57,6 +58,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -39,6 +39,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: Some(&turn::REQUEST),
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

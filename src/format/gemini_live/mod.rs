@@ -42,6 +42,7 @@ pub(super) static FORMAT: Format = Format {
         Box::new(GeminiLive { message, model, is_interrupted: false, parts })
     },
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

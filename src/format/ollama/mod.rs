@@ -7,6 +7,7 @@
 //! stream of one record.
 
 mod turn;
+mod write;
 
 use serde_json::value::RawValue;
 
@@ -30,6 +31,7 @@ pub(super) static CHAT: Format = Format {
     sniff: |record| sniff(record, "message", '{'),
     decoder: || Box::new(Ollama::new(&CHAT)),
     request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
 };
 
 pub(super) static GENERATE: Format = Format {
@@ -41,6 +43,7 @@ pub(super) static GENERATE: Format = Format {
     sniff: |record| sniff(record, "response", '"'),
     decoder: || Box::new(Ollama::new(&GENERATE)),
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record, key: &str, start: char) -> Sniff {

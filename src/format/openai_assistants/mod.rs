@@ -36,6 +36,7 @@ pub(super) static FORMAT: Format = Format {
         Box::new(Assistants { message, steps: Steps::default(), parts: BTreeMap::new() })
     },
     request: None,
+    write: None,
 };
 
 fn sniff(record: &Record) -> Sniff {

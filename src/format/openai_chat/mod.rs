@@ -9,6 +9,7 @@ pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
 pub(super) mod turn;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +46,7 @@ pub(super) static FORMAT: Format = Format {
         })
     },
     request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -12,6 +12,7 @@ mod items;
 mod payload;
 mod state;
 mod turn;
+mod write;
 
 use serde_json::value::RawValue;
 
@@ -39,6 +40,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
     request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
 };
 
 fn sniff(record: &Record) -> Sniff {

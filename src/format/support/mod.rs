@@ -18,3 +18,4 @@ pub(crate) mod payload;
 pub(crate) mod session;
 pub(crate) mod text_rows;
 pub(crate) mod usage;
+pub(crate) mod writing;

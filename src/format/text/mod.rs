@@ -19,6 +19,7 @@ pub(crate) static FORMAT: Format = Format {
     sniff: |record: &Record<'_>| record.framing.is_text().into(),
     decoder: || Box::new(Plain::default()),
     request: Some(&turn::REQUEST),
+    write: None,
 };
 
 #[derive(Default)]

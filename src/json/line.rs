@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::event::Output;
-use crate::json::{Minifier, escape_into, find_escape, make_safe, quote_into};
-use crate::sink::Label;
+use crate::json::write::{Minifier, escape_into, find_escape, make_safe, quote_into};
 
 /// A buffer of JSON text, one line or several. Keys are words of the schema and
 /// need no escapes.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub struct Line {
     text: String,
     /// The type of the last line, and its beginning: the next one is mostly of the
     /// same type.
@@ -23,19 +22,19 @@ pub(super) struct Line {
 
 impl Line {
     /// Clears the text, and keeps its buffer.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
     }
 
     /// Writes out the text, and clears it.
-    pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let written = out.write_all(self.text.as_bytes());
         self.clear();
         written
     }
 
     /// Begins a line of this type.
-    pub(super) fn begin(&mut self, kind: &'static str) {
+    pub(crate) fn begin(&mut self, kind: &'static str) {
         if self.kind != kind {
             self.kind = kind;
             self.head = format!("{{\"type\":\"{kind}\"");
@@ -43,21 +42,9 @@ impl Line {
         self.text.push_str(&self.head);
     }
 
-    /// Ends the line with the members that every line of the input has. The choice
-    /// is one of them unless it is 0.
-    pub(super) fn end(&mut self, choice: u64, label: &Label) {
-        if choice != 0 {
-            self.number("choice", choice);
-        }
-        self.maybe_text("file", label.file.as_deref().or(label.logged.as_deref()));
-        self.maybe_number("t_ms", label.clock.as_ref().map(|clock| clock.milliseconds()));
-        self.close();
-        self.text.push('\n');
-    }
-
     /// Replaces the line that begins at `begin`, whose first empty string is that
     /// of its text, by one line for each of these pieces of a text.
-    pub(super) fn repeat<'t>(
+    pub(crate) fn repeat<'t>(
         &mut self,
         begin: usize,
         pieces: impl Iterator<Item = &'t str>,
@@ -88,7 +75,7 @@ impl Line {
     }
 
     /// Opens an object, alone or in a list.
-    pub(super) fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         if self.text.ends_with('}') {
             self.text.push(',');
         }
@@ -96,18 +83,39 @@ impl Line {
     }
 
     /// Closes the object that was opened last.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.text.push('}');
     }
 
     /// Opens a member that is an object.
-    pub(super) fn open_member(&mut self, key: &str) {
+    pub(crate) fn open_member(&mut self, key: &str) {
         self.key(key);
         self.text.push('{');
     }
 
+    /// Opens a member that is a list.
+    pub(crate) fn open_list(&mut self, key: &str) {
+        self.key(key);
+        self.text.push('[');
+    }
+
+    /// Closes the list that was opened last.
+    pub(crate) fn close_list(&mut self) {
+        self.text.push(']');
+    }
+
+    /// Adds text as it is.
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Returns the text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// Adds a member that is the list of the objects in another line.
-    pub(super) fn list(&mut self, key: &str, items: &Line) {
+    pub(crate) fn list(&mut self, key: &str, items: &Line) {
         self.key(key);
         self.text.push('[');
         self.text.push_str(&items.text);
@@ -115,26 +123,51 @@ impl Line {
     }
 
     /// Adds a member that is the object in another line.
-    pub(super) fn object(&mut self, key: &str, object: &Line) {
+    pub(crate) fn object(&mut self, key: &str, object: &Line) {
         self.key(key);
         self.text.push_str(&object.text);
     }
 
     /// Adds a member that is a string.
-    pub(super) fn text(&mut self, key: &str, text: &str) {
+    pub(crate) fn text(&mut self, key: &str, text: &str) {
         self.key(key);
         quote_into(text, &mut self.text);
     }
 
     /// Adds a member that is a string, if there is one.
-    pub(super) fn maybe_text(&mut self, key: &str, text: Option<&str>) {
+    pub(crate) fn maybe_text(&mut self, key: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.text(key, text);
         }
     }
 
+    /// Adds a string that is no member.
+    pub(crate) fn value(&mut self, text: &str) {
+        quote_into(text, &mut self.text);
+    }
+
+    /// Adds a member that is a string, or null if it is empty.
+    pub(crate) fn nullable(&mut self, key: &str, text: &str) {
+        match text {
+            "" => self.minified(key, "null"),
+            text => self.text(key, text),
+        }
+    }
+
+    /// Adds a member that is an object of numbers, if any of them is known.
+    pub(crate) fn maybe_object(&mut self, key: &str, numbers: &[(&str, Option<u64>)]) {
+        if numbers.iter().all(|(_, number)| number.is_none()) {
+            return;
+        }
+        self.open_member(key);
+        for (key, number) in numbers {
+            self.maybe_number(key, *number);
+        }
+        self.close();
+    }
+
     /// Adds a member that is a word of the schema, which needs no escapes.
-    pub(super) fn word(&mut self, key: &str, word: &str) {
+    pub(crate) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
         self.text.push('"');
         self.text.push_str(word);
@@ -142,33 +175,33 @@ impl Line {
     }
 
     /// Adds a member that is a number.
-    pub(super) fn number(&mut self, key: &str, number: u64) {
+    pub(crate) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
         // Writing to a string cannot fail.
         let _ = write!(self.text, "{number}");
     }
 
     /// Adds a member that is a number, if there is one.
-    pub(super) fn maybe_number(&mut self, key: &str, number: Option<u64>) {
+    pub(crate) fn maybe_number(&mut self, key: &str, number: Option<u64>) {
         if let Some(number) = number {
             self.number(key, number);
         }
     }
 
     /// Adds a member that is true or false.
-    pub(super) fn flag(&mut self, key: &str, flag: bool) {
+    pub(crate) fn flag(&mut self, key: &str, flag: bool) {
         self.key(key);
         self.text.push_str(if flag { "true" } else { "false" });
     }
 
     /// Adds a member that is JSON without white space between its tokens.
-    pub(super) fn minified(&mut self, key: &str, json: &str) {
+    pub(crate) fn minified(&mut self, key: &str, json: &str) {
         self.key(key);
         make_safe(json, &mut self.text);
     }
 
     /// Adds a member that is JSON, without its white space.
-    pub(super) fn json(&mut self, key: &str, json: &str) {
+    pub(crate) fn json(&mut self, key: &str, json: &str) {
         self.key(key);
         self.scratch.clear();
         Minifier::default().feed(json, &mut self.scratch);
@@ -176,7 +209,7 @@ impl Line {
     }
 
     /// Adds a member that is a string or JSON.
-    pub(super) fn output(&mut self, key: &str, output: Output<'_>) {
+    pub(crate) fn output(&mut self, key: &str, output: Output<'_>) {
         match output {
             Output::Text(text) => self.text(key, text),
             Output::Json(json) => self.json(key, json),
@@ -184,7 +217,7 @@ impl Line {
     }
 
     /// Adds a member of any name that is JSON.
-    pub(super) fn named(&mut self, name: &str, json: &str) {
+    pub(crate) fn named(&mut self, name: &str, json: &str) {
         if !self.text.ends_with('{') {
             self.text.push(',');
         }
@@ -193,11 +226,11 @@ impl Line {
         self.text.push_str(json);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 

@@ -1,0 +1,133 @@
+//! `convert`: any provider's stream in, another provider's stream out.
+
+use std::io;
+
+use anyhow::{Context, bail};
+
+use crate::cli::{ChoiceFilter, Convert, Ids};
+use crate::commands::reader::Reader;
+use crate::commands::{Inputs, conclude, lost, print, shown};
+use crate::convert::{self, Converter, OneMessage, Options, Seen};
+use crate::format::{Carry, Envelope, Format, Losses, Writing};
+use crate::io::{Output, Progress, die, pump, report, report_on};
+use crate::pipeline::Pipeline;
+use crate::sink::Capped;
+use crate::status::{Outcome, Status, Witness};
+
+pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
+    let writing = args.to.write.with_context(|| format!("{} cannot be written", args.to.name))?;
+    if args.explain {
+        return print(&explain(args.to, writing));
+    }
+    if args.whole && !writing.has_body {
+        bail!("{} has no body: --whole is for the other formats", args.to.name);
+    }
+    let options = options(args, writing)?;
+    let config = convert::config(&args.reading.config()?, &options);
+    if args.reading.files.len() > 1 {
+        bail!("one stream comes of one FILE: convert each by itself");
+    }
+    let inputs = Inputs::new(&args.reading.files)?;
+    let name = inputs.names.first().copied().unwrap_or("-");
+    let strict = args.reading.wire.strict;
+    let mut status = Status::new(strict);
+    let Some(mut input) = inputs.open(name, &mut io::stderr(), &mut status) else {
+        return Ok(status.code(false));
+    };
+    let progress = Progress::new(shown(name), input.size());
+    let (mut seen, mut losses) = (Seen::default(), Losses::default());
+    let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
+    let max = if converter.gathers() { args.reading.wire.max_memory.0 } else { 0 };
+    let witness = Witness::new(converter, &mut status, shown(name), progress.stderr());
+    let sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
+    let mut reader = Reader::new(Pipeline::new(&config), sink);
+    let ended = pump(&mut input, &mut reader, &progress).map_err(lost)?;
+    drop(reader);
+    let signal = conclude(&ended, name, &mut io::stderr(), &mut status);
+    for line in lines(args.to.name, writing, &losses) {
+        report(&mut io::stderr(), &line);
+    }
+    if let Some(signal) = signal {
+        die(signal);
+    }
+    if strict && !losses.is_empty() {
+        status.note(Outcome::Malformed);
+    }
+    if let Some(wrong) = wrong_count(args.message, seen) {
+        report_on(&mut io::stderr(), shown(name), &wrong, None);
+        status.note(Outcome::Malformed);
+    }
+    Ok(status.code(false))
+}
+
+/// Returns how the message is written.
+fn options(args: &Convert, writing: &'static Writing) -> anyhow::Result<Options> {
+    let to = args.to.name;
+    let choice = match args.reading.choice {
+        None => Some(0),
+        Some(ChoiceFilter::One(choice)) => Some(choice),
+        Some(ChoiceFilter::All) if writing.has_choices && !args.whole => None,
+        Some(ChoiceFilter::All) => {
+            bail!("--to {to} writes one choice here: --choice takes a number")
+        }
+    };
+    let envelope = args.to_framing.as_deref().map(|name| find(to, writing, name)).transpose()?;
+    Ok(Options {
+        deltas: args.deltas,
+        whole: args.whole,
+        choice,
+        input_tokens: args.input_tokens,
+        clean_ids: args.ids == Ids::Clean,
+        no_usage: args.no_usage,
+        envelope,
+    })
+}
+
+fn find(to: &str, writing: &'static Writing, name: &str) -> anyhow::Result<&'static Envelope> {
+    let found = writing.envelopes.iter().find(|envelope| envelope.framing == name);
+    found.with_context(|| {
+        let names: Vec<_> = writing.envelopes.iter().map(|envelope| envelope.framing).collect();
+        format!("--to-framing {name}: --to {to} has {}", names.join(", "))
+    })
+}
+
+/// Returns what is wrong with the number of messages of the input, if anything is.
+fn wrong_count(wanted: Option<u64>, Seen(seen): Seen) -> Option<String> {
+    match wanted {
+        None if seen > 1 => Some(
+            "several_messages: the input holds more than the one that was written; --message N \
+             chooses"
+                .to_owned(),
+        ),
+        Some(wanted) if seen < wanted => {
+            Some(format!("there is no message {wanted}: the input holds {seen}"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a line for each information that the format did not carry as it is.
+fn lines(to: &str, writing: &Writing, losses: &Losses) -> Vec<String> {
+    let line = |(info, count): (&_, &u64)| {
+        let info: &crate::format::Info = info;
+        let name = info.name();
+        match writing.loss(*info) {
+            Some(Carry::As(how)) => format!("convert: {to} carries {name} as {how} ({count})"),
+            _ => format!("convert: {to} cannot carry {name} ({count})"),
+        }
+    };
+    losses.iter().map(line).collect()
+}
+
+/// Returns the table of what a format does not carry as it is.
+fn explain(format: &Format, writing: &Writing) -> String {
+    let mut out = format!("{} does not carry as it is:\n", format.name);
+    for (info, carry) in writing.losses {
+        let how = match carry {
+            Carry::Lost => "lost",
+            Carry::As(how) => how,
+        };
+        out.push_str(&format!("  {:<34}{how}\n", info.name()));
+    }
+    out
+}

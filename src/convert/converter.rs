@@ -1,0 +1,476 @@
+//! The sink that writes a message in another format.
+
+use std::io::{self, Write};
+
+use crate::convert::ids::clean;
+use crate::event::owned::Owned;
+use crate::event::{
+    CallInput, Code, Event, Failure, Finish, FinishReason, Kind, Reasoning, Start, ToolCall,
+    ToolCallStart, ToolResult, Usage,
+};
+use crate::format::write::Part;
+use crate::format::{Block, BlockKind, Encoder, Envelope, Info, Losses, Message, Records, Writing};
+use crate::sink::Sink;
+
+/// The number of bytes of records that are buffered before they are written.
+const PIECE: usize = 32 << 10;
+
+/// How a message is written.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Write calls in fragments as they come, in a format that has them.
+    pub deltas: bool,
+    /// Write one body instead of a stream.
+    pub whole: bool,
+    /// The choice to write, as the only one; none is all, in a format that has several.
+    pub choice: Option<u64>,
+    /// What the model reads, where a stream says it at its beginning and the source did not.
+    pub input_tokens: Option<u64>,
+    /// Change ids to 1 to 64 letters, digits, `_` and `-`.
+    pub clean_ids: bool,
+    /// Leave out what the message cost.
+    pub no_usage: bool,
+    /// How records are wrapped, if not as usual.
+    pub envelope: Option<&'static Envelope>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            deltas: false,
+            whole: false,
+            choice: Some(0),
+            input_tokens: None,
+            clean_ids: false,
+            no_usage: false,
+            envelope: None,
+        }
+    }
+}
+
+/// Writes one message: events in, the stream of another provider out. The bytes depend on the
+/// bytes of the source alone if the pipeline marks its records
+/// ([`Config::records`](crate::Config::records)).
+pub struct Converter<'r, W: Write> {
+    out: W,
+    records: Records,
+    encoder: Box<dyn Encoder>,
+    writing: &'static Writing,
+    options: Options,
+    /// What was lost, once the input has ended.
+    losses: &'r mut Losses,
+    state: State,
+    start: Owned<Start<'static>>,
+    /// The first choice of those that have come, by its number.
+    first: Option<u64>,
+    /// The block that is open.
+    block: Option<Block>,
+    /// What the message holds, if it is gathered.
+    parts: Vec<Part>,
+    usage: Option<Owned<Usage<'static>>>,
+    /// The call that is written in fragments: its choice and its index.
+    live: Option<(u64, u64)>,
+    /// What came while a call was written in fragments: one thing comes after another.
+    waiting: Vec<(u64, Owned<Kind<'static>>)>,
+    /// The number of calls that were written.
+    calls: u64,
+    /// The number of bytes that were written out.
+    written: u64,
+    /// The number of bytes that there were when the last record of the source ended.
+    mark: u64,
+}
+
+/// The progress of the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It has not begun.
+    Waiting,
+    /// It has begun, and nothing of it is written: it may be no more than an error.
+    Held,
+    /// It is being written.
+    Open,
+    /// It is over.
+    Ended,
+}
+
+impl<'r, W: Write> Converter<'r, W> {
+    /// Returns a sink that writes to `out`, and adds what it could not carry to `losses` when the
+    /// input has ended.
+    pub fn new(
+        out: W,
+        writing: &'static Writing,
+        options: &Options,
+        losses: &'r mut Losses,
+    ) -> Self {
+        let usual = writing.envelopes.first().unwrap_or(&Envelope::NDJSON);
+        let envelope = if options.whole { &Envelope::BODY } else { usual };
+        Converter {
+            out,
+            records: Records::new(writing, options.envelope.unwrap_or(envelope)),
+            encoder: (writing.encoder)(),
+            writing,
+            options: options.clone(),
+            losses,
+            state: State::Waiting,
+            start: Owned::new(Start::default()),
+            first: None,
+            block: None,
+            parts: Vec::new(),
+            usage: None,
+            live: None,
+            waiting: Vec::new(),
+            calls: 0,
+            written: 0,
+            mark: 0,
+        }
+    }
+
+    /// True if the message is kept in memory.
+    pub fn gathers(&self) -> bool {
+        self.options.whole || self.writing.gathers
+    }
+
+    /// True if a call that begins is written in fragments.
+    fn is_fragmented(&self) -> bool {
+        self.writing.has_fragments && !self.options.whole && self.live.is_none()
+    }
+
+    /// Runs a step of the encoder, unless it is to write a body.
+    fn write(&mut self, step: impl FnOnce(&mut dyn Encoder, &mut Records)) {
+        if !self.options.whole {
+            step(&mut *self.encoder, &mut self.records);
+        }
+    }
+
+    /// Writes the beginning of the message, if it has not been.
+    fn begin(&mut self) {
+        if self.state != State::Held {
+            return;
+        }
+        self.state = State::Open;
+        let start = self.start.clone();
+        let mut start = start.get();
+        start.input_tokens = start.input_tokens.or(self.options.input_tokens);
+        self.write(|encoder, out| encoder.start(&start, out));
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        self.written += self.records.text().len() as u64;
+        self.records.text().write_to(&mut self.out)
+    }
+
+    fn keep(&mut self, part: impl FnOnce() -> Part) {
+        if self.options.whole {
+            self.parts.push(part());
+        }
+    }
+
+    /// Ends the block that is open.
+    fn close(&mut self) {
+        if let Some(block) = self.block.take() {
+            self.write(|encoder, out| encoder.close(&block, out));
+            self.keep(|| Part::Block(block));
+        }
+    }
+
+    /// Writes a piece of text, in a block of its own if it is of another kind than the one before.
+    fn piece(&mut self, choice: u64, is_same: impl Fn(&BlockKind) -> bool, text: &str) -> bool {
+        self.begin();
+        let is_open =
+            self.block.as_ref().is_some_and(|block| block.choice == choice && is_same(&block.kind));
+        if is_open && let Some(block) = &mut self.block {
+            if self.options.whole || self.writing.gathers {
+                block.text.push_str(text);
+            }
+            if !self.options.whole {
+                self.encoder.piece(block, text, &mut self.records);
+            }
+        }
+        is_open
+    }
+
+    fn open(&mut self, choice: u64, kind: BlockKind) {
+        self.close();
+        match &kind {
+            BlockKind::Text { channel: Some(channel) }
+                if !self.writing.channels.contains(&channel.as_str()) =>
+            {
+                self.records.note(Info::Channel);
+            }
+            BlockKind::Reasoning { item_id: Some(_) } => self.records.note(Info::ItemId),
+            BlockKind::Refusal => self.records.note(Info::Refusal),
+            _ => {}
+        }
+        let (text, parts, signature) = (String::new(), Vec::new(), None);
+        let block = Block { choice, kind, text, parts, signature };
+        self.write(|encoder, out| encoder.open(&block, out));
+        self.block = Some(block);
+    }
+
+    /// Writes a piece of text; `kind` is made only if a block begins.
+    fn text(
+        &mut self,
+        choice: u64,
+        text: &str,
+        is_same: impl Fn(&BlockKind) -> bool,
+        kind: impl FnOnce() -> BlockKind,
+    ) {
+        if text.is_empty() || self.piece(choice, &is_same, text) {
+            return;
+        }
+        self.open(choice, kind());
+        self.piece(choice, is_same, text);
+    }
+
+    fn reasoning(&mut self, choice: u64, thought: &Reasoning<'_>) {
+        self.begin();
+        let Reasoning { text, signature, redacted, part, item_id } = *thought;
+        let is_open = |block: &Block| {
+            block.choice == choice && matches!(block.kind, BlockKind::Reasoning { .. })
+        };
+        let kind = || BlockKind::Reasoning { item_id: item_id.map(str::to_owned) };
+        if part.is_some_and(|part| part > 1) && !text.is_empty() {
+            self.part(choice, part.unwrap_or(1));
+        }
+        let is_same = |kind: &BlockKind| matches!(kind, BlockKind::Reasoning { .. });
+        self.text(choice, text, is_same, kind);
+        if redacted.is_some() {
+            self.close();
+            self.write(|encoder, out| encoder.redacted(choice, thought, out));
+            self.keep(|| Part::Redacted(Owned::new(*thought)));
+        } else if let Some(signature) = signature {
+            if !self.block.as_ref().is_some_and(is_open) {
+                self.open(choice, kind());
+            }
+            if let Some(block) = &mut self.block {
+                block.signature = Some(signature.to_owned());
+            }
+            self.close();
+        }
+    }
+
+    /// Begins the next part of a thought, if this is one.
+    fn part(&mut self, choice: u64, part: u64) {
+        let Some(block) = &mut self.block else { return };
+        let known = block.parts.len() as u64 + 1;
+        if block.choice != choice || part <= known {
+            return;
+        }
+        block.parts.push(block.text.len());
+        self.records.note(Info::Part);
+        if !self.options.whole
+            && let Some(block) = &self.block
+        {
+            self.encoder.part(block, &mut self.records);
+        }
+    }
+
+    fn call(&mut self, choice: u64, call: &ToolCall<'_>) {
+        let is_live = self.live.take_if(|live| *live == (choice, call.index)).is_some();
+        let id = self.id(call.id);
+        let call = &ToolCall { id: &id, ..*call };
+        let notes = [
+            (call.kind.is_some() && call.executor.is_some(), Info::CallKind),
+            (call.signature.is_some(), Info::CallSignature),
+            (call.item_id.is_some(), Info::ItemId),
+            (matches!(call.input, CallInput::Text(_)), Info::FreeInput),
+        ];
+        notes.into_iter().filter(|(is, _)| *is).for_each(|(_, info)| self.records.note(info));
+        self.calls += 1;
+        if is_live {
+            self.write(|encoder, out| encoder.call_stop(choice, Some(call), out));
+            return self.release();
+        }
+        self.begin();
+        self.close();
+        self.write(|encoder, out| match call.executor {
+            None => encoder.call(choice, call, out),
+            Some(_) => encoder.run_call(choice, call, out),
+        });
+        self.keep(|| Part::Call(Owned::new(*call)));
+    }
+
+    fn result(&mut self, result: &ToolResult<'_>) {
+        self.begin();
+        let id = self.id(result.id);
+        let result = &ToolResult { id: &id, ..*result };
+        self.close();
+        self.write(|encoder, out| encoder.result(result, out));
+        self.keep(|| Part::Result(Owned::new(*result)));
+    }
+
+    /// Writes what had to wait for the end of a call.
+    fn release(&mut self) {
+        for (choice, kind) in std::mem::take(&mut self.waiting) {
+            self.take(Event::new(choice, kind.get()));
+        }
+    }
+
+    fn id(&self, id: &str) -> String {
+        if self.options.clean_ids { clean(id).into_owned() } else { id.to_owned() }
+    }
+
+    /// Ends a choice, and with the first one the message.
+    fn finish(&mut self, choice: u64, finish: &Finish<'_>) {
+        let info = match finish.finish_reason {
+            FinishReason::ContentFilter => Some(Info::FinishFilter),
+            FinishReason::Refusal => Some(Info::FinishRefusal),
+            FinishReason::Pause => Some(Info::FinishPause),
+            FinishReason::Other => Some(Info::FinishOther),
+            FinishReason::Error => {
+                let raw = finish.raw.unwrap_or("error");
+                let message = format!("the finish reason is {raw}");
+                let failure = Failure::new(Code::Provider, &message, None);
+                return self.fail(&Failure { provider_code: finish.raw, ..failure });
+            }
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Length => None,
+        };
+        info.into_iter().for_each(|info| self.records.note(info));
+        if finish.stop_sequence.is_some() {
+            self.records.note(Info::StopSequence);
+        }
+        self.begin();
+        self.close();
+        if self.first != Some(choice) {
+            return self
+                .end(|encoder, message, out| encoder.finish_choice(choice, message, finish, out));
+        }
+        self.note_usage();
+        let is_whole = self.options.whole;
+        self.end(|encoder, message, out| match is_whole {
+            true => out.record("", |line| encoder.body(message, finish, line)),
+            false => encoder.finish(message, finish, out),
+        });
+        self.state = State::Ended;
+        self.records.end();
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>) {
+        self.close();
+        self.records.note(Info::ErrorCode);
+        (0..self.calls).for_each(|_| self.records.note(Info::ClosedCall));
+        self.end(|encoder, message, out| encoder.fail(message, failure, out));
+        self.state = State::Ended;
+        self.records.end();
+    }
+
+    /// Runs a step of the encoder that ends a choice or the message.
+    fn end(&mut self, step: impl FnOnce(&mut dyn Encoder, &Message<'_>, &mut Records)) {
+        let message = Message {
+            start: self.start.get(),
+            choice: self.first.unwrap_or(0),
+            usage: self.usage.as_ref().map(Owned::get),
+            parts: &self.parts,
+        };
+        step(&mut *self.encoder, &message, &mut self.records);
+    }
+
+    /// A record of the source has been read: one of which nothing came keeps the stream alive.
+    fn record(&mut self) {
+        self.begin();
+        let count =
+            |converter: &mut Self| converter.written + converter.records.text().len() as u64;
+        if count(self) == self.mark {
+            self.write(|encoder, out| encoder.keep_alive(out));
+        }
+        self.mark = count(self);
+    }
+
+    fn note_usage(&mut self) {
+        let Some(usage) = &self.usage else { return self.records.note(Info::NoUsage) };
+        let usage = usage.get();
+        let notes = [
+            (true, Info::Usage),
+            (usage.cached_input_tokens.is_some(), Info::CachedTokens),
+            (usage.cache_write_tokens.is_some(), Info::CacheWriteTokens),
+            (usage.reasoning_tokens.is_some(), Info::ReasoningTokens),
+        ];
+        notes.into_iter().filter(|(is, _)| *is).for_each(|(_, info)| self.records.note(info));
+    }
+
+    fn take(&mut self, Event { choice, kind }: Event<'_>) {
+        if kind.is_of_choice() && self.options.choice.is_some_and(|wanted| wanted != choice) {
+            return self.records.note(Info::Choice);
+        }
+        // The only choice is the first one.
+        let choice = if self.options.choice.is_some() { 0 } else { choice };
+        if kind.is_of_choice() {
+            self.first = Some(self.first.map_or(choice, |first| first.min(choice)));
+        }
+        match kind {
+            Kind::Text(_) | Kind::Reasoning(_) | Kind::Refusal(_) | Kind::ToolResult(_)
+                if self.live.is_some() =>
+            {
+                self.waiting.push((choice, Owned::new(kind)));
+            }
+            Kind::ToolCall(call) if self.live.is_some_and(|live| live != (choice, call.index)) => {
+                self.waiting.push((choice, Owned::new(kind)));
+            }
+            Kind::Text(piece) => {
+                let is_same = |kind: &BlockKind| match kind {
+                    BlockKind::Text { channel } => channel.as_deref() == piece.channel,
+                    _ => false,
+                };
+                let channel = || piece.channel.map(str::to_owned);
+                self.text(choice, piece.text, is_same, || BlockKind::Text { channel: channel() });
+            }
+            Kind::Reasoning(thought) => self.reasoning(choice, &thought),
+            Kind::Refusal(text) => {
+                let is_same = |kind: &BlockKind| *kind == BlockKind::Refusal;
+                self.text(choice, text, is_same, || BlockKind::Refusal);
+            }
+            Kind::ToolCallStart(call) if self.is_fragmented() => {
+                self.begin();
+                self.close();
+                self.live = Some((choice, call.index));
+                let id = self.id(call.id);
+                let call = ToolCallStart { id: &id, ..call };
+                self.write(|encoder, out| encoder.call_start(choice, &call, out));
+            }
+            Kind::ToolCallDelta(delta) if self.live == Some((choice, delta.index)) => {
+                self.write(|encoder, out| encoder.call_piece(choice, &delta, out));
+            }
+            Kind::ToolCall(call) => self.call(choice, &call),
+            Kind::ToolResult(result) => self.result(&result),
+            Kind::InvalidToolCall(call) => {
+                self.records.note(Info::InvalidCall);
+                if self.live.take_if(|live| *live == (choice, call.index)).is_some() {
+                    self.write(|encoder, out| encoder.call_stop(choice, None, out));
+                    self.release();
+                }
+            }
+            Kind::Block(_) => self.records.note(Info::Block),
+            Kind::Usage(usage) if !self.options.no_usage => self.usage = Some(Owned::new(usage)),
+            Kind::Finish(finish) => self.finish(choice, &finish),
+            Kind::Error(failure) => self.fail(&failure),
+            Kind::Record => self.record(),
+            _ => {}
+        }
+    }
+}
+
+impl<W: Write> Sink for Converter<'_, W> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        match (self.state, event.kind) {
+            (State::Waiting, Kind::Start(start)) => {
+                self.start = Owned::new(start);
+                self.state = State::Held;
+            }
+            (State::Held | State::Open, _) => self.take(event),
+            (State::Waiting | State::Ended, _) => {}
+        }
+        if self.records.text().len() < PIECE { Ok(()) } else { self.write_out() }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_out()?;
+        self.out.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        for (info, count) in self.records.losses() {
+            *self.losses.entry(*info).or_default() += count;
+        }
+        self.flush()
+    }
+}

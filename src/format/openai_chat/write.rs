@@ -1,0 +1,349 @@
+//! Writes chunks of a chat completion, and complete bodies.
+//!
+//! What clients need: the role in the first delta of each choice, the places of calls without a
+//! gap, and their id, type and name in the first fragment; an error record ends a stream without
+//! `[DONE]`.
+
+use std::collections::BTreeMap;
+
+use crate::event::{
+    CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
+    ToolCallStart, Usage,
+};
+use crate::format::openai_chat::FORMAT;
+use crate::format::support::writing::{error_type, error_word, finish_word, texts};
+use crate::format::write::{
+    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
+};
+use crate::json::Line;
+
+pub(super) static WRITING: Writing = Writing {
+    envelopes: &[Envelope::SSE],
+    has_choices: true,
+    has_fragments: true,
+    losses: &[
+        (Info::CallPlace, Carry::As("calls behind the text")),
+        (Info::ClosedCall, Carry::Lost),
+        (Info::InvalidCall, Carry::Lost),
+        (Info::CallKind, Carry::Lost),
+        (Info::RunCall, Carry::Lost),
+        (Info::Result, Carry::Lost),
+        (Info::Part, Carry::Lost),
+        (Info::ItemId, Carry::Lost),
+        (Info::Channel, Carry::Lost),
+        (Info::Block, Carry::Lost),
+        (Info::Choice, Carry::Lost),
+        (Info::FinishRefusal, Carry::As("content_filter")),
+        (Info::FinishPause, Carry::As("stop")),
+        (Info::FinishOther, Carry::As("stop")),
+        (Info::StopSequence, Carry::Lost),
+    ],
+    ..Writing::new(|| Box::new(Chunks::default()))
+};
+
+const REASONS: &[(FinishReason, &str)] = &[
+    (FinishReason::Stop, "stop"),
+    (FinishReason::ToolCalls, "tool_calls"),
+    (FinishReason::Length, "length"),
+    (FinishReason::ContentFilter, "content_filter"),
+    (FinishReason::Refusal, "content_filter"),
+    (FinishReason::Pause, "stop"),
+    (FinishReason::Other, "stop"),
+];
+
+#[derive(Default)]
+struct Chunks {
+    /// The members that all chunks begin with.
+    head: String,
+    /// The choices that have had a delta.
+    choices: BTreeMap<u64, Choice>,
+}
+
+/// The state of one choice.
+#[derive(Default)]
+struct Choice {
+    /// The number of its calls.
+    calls: u64,
+    /// The place of the call that is written in fragments, by its index.
+    open: Option<(u64, u64)>,
+}
+
+impl Chunks {
+    /// Writes a chunk with one choice, whose delta has these members.
+    fn delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
+        let is_first = !self.choices.contains_key(&choice);
+        if is_first {
+            self.choices.insert(choice, Choice::default());
+        }
+        out.record("", |line| {
+            line.raw(&self.head);
+            line.open_list("choices");
+            line.open();
+            line.number("index", choice);
+            line.open_member("delta");
+            if is_first {
+                line.word("role", "assistant");
+            }
+            members(line);
+            line.raw("},\"logprobs\":null,\"finish_reason\":null}]");
+        });
+    }
+
+    /// Writes a chunk with one call, or a fragment of one.
+    fn call_delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
+        self.delta(choice, out, |line| {
+            line.open_list("tool_calls");
+            line.open();
+            members(line);
+            line.close();
+            line.close_list();
+        });
+    }
+
+    /// Returns the place of the next call of a choice.
+    fn next_place(&mut self, choice: u64) -> u64 {
+        self.choices.get(&choice).map_or(0, |choice| choice.calls)
+    }
+
+    fn add_call(&mut self, choice: u64) {
+        self.choices.entry(choice).or_default().calls += 1;
+    }
+
+    fn last(&mut self, choice: u64, reason: &str, out: &mut Records) {
+        if !self.choices.contains_key(&choice) {
+            self.delta(choice, out, |_| {});
+        }
+        out.record("", |line| {
+            line.raw(&self.head);
+            line.open_list("choices");
+            line.open();
+            line.number("index", choice);
+            line.open_member("delta");
+            line.close();
+            line.raw(",\"logprobs\":null");
+            line.text("finish_reason", reason);
+            line.close();
+            line.close_list();
+        });
+    }
+}
+
+impl Encoder for Chunks {
+    fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
+        let mut line = Line::default();
+        head(start, "chat.completion.chunk", &mut line);
+        self.head = line.as_str().to_owned();
+    }
+
+    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+        let key = match block.kind {
+            BlockKind::Text { .. } => "content",
+            BlockKind::Reasoning { .. } => "reasoning_content",
+            BlockKind::Refusal => "refusal",
+        };
+        self.delta(block.choice, out, |line| line.text(key, text));
+    }
+
+    fn close(&mut self, block: &Block, out: &mut Records) {
+        if let Some(signature) = &block.signature {
+            self.delta(block.choice, out, |line| {
+                line.open_list("reasoning_details");
+                signature_detail(signature, line);
+                line.close_list();
+            });
+        }
+    }
+
+    fn redacted(&mut self, choice: u64, thought: &Reasoning<'_>, out: &mut Records) {
+        self.delta(choice, out, |line| {
+            line.open_list("reasoning_details");
+            redacted_detail(thought, line);
+            line.close_list();
+        });
+    }
+
+    fn call(&mut self, choice: u64, call: &ToolCall<'_>, out: &mut Records) {
+        let place = self.next_place(choice);
+        self.call_delta(choice, out, |line| {
+            line.number("index", place);
+            call_members(call, line);
+        });
+        self.add_call(choice);
+    }
+
+    fn call_start(&mut self, choice: u64, call: &ToolCallStart<'_>, out: &mut Records) {
+        let place = self.next_place(choice);
+        self.call_delta(choice, out, |line| {
+            line.number("index", place);
+            line.text("id", call.id);
+            line.word("type", "function");
+            line.open_member("function");
+            line.text("name", call.name);
+            line.word("arguments", "");
+            line.close();
+        });
+        self.add_call(choice);
+        self.choices.entry(choice).or_default().open = Some((call.index, place));
+    }
+
+    fn call_piece(&mut self, choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
+        let open = self.choices.get(&choice).and_then(|choice| choice.open);
+        let Some((_, place)) = open.filter(|(index, _)| *index == delta.index) else { return };
+        self.call_delta(choice, out, |line| {
+            line.number("index", place);
+            line.open_member("function");
+            line.text("arguments", delta.arguments);
+            line.close();
+        });
+    }
+
+    fn keep_alive(&mut self, out: &mut Records) {
+        out.aside(": ping\n\n");
+    }
+
+    fn finish_choice(
+        &mut self,
+        choice: u64,
+        message: &Message<'_>,
+        finish: &Finish<'_>,
+        out: &mut Records,
+    ) {
+        self.last(choice, finish_word(&FORMAT, REASONS, message, finish), out);
+    }
+
+    fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
+        self.last(message.choice, finish_word(&FORMAT, REASONS, message, finish), out);
+        if let Some(usage) = &message.usage {
+            out.record("", |line| {
+                line.raw(&self.head);
+                line.open_list("choices");
+                line.close_list();
+                usage_member(usage, line);
+            });
+        }
+        out.whole("[DONE]");
+    }
+
+    fn fail(&mut self, _message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+        out.record("", |line| {
+            line.open_member("error");
+            line.text("message", failure.message);
+            line.text("type", &error_type(failure));
+            line.raw(",\"param\":null");
+            line.text("code", &error_word(failure));
+            line.close();
+        });
+    }
+
+    fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
+        head(&message.start, "chat.completion", line);
+        line.open_list("choices");
+        line.open();
+        line.number("index", 0);
+        line.open_member("message");
+        line.word("role", "assistant");
+        message_members(message.parts, line);
+        line.close();
+        line.raw(",\"logprobs\":null");
+        line.text("finish_reason", finish_word(&FORMAT, REASONS, message, finish));
+        line.close();
+        line.close_list();
+        if let Some(usage) = &message.usage {
+            usage_member(usage, line);
+        }
+    }
+}
+
+fn head(start: &Start<'_>, object: &str, line: &mut Line) {
+    line.raw("\"id\":");
+    line.value(start.id.unwrap_or("chatcmpl-0"));
+    line.word("object", object);
+    line.number("created", start.created.unwrap_or(0));
+    line.text("model", start.model.unwrap_or_default());
+}
+
+/// Adds the detail that holds a signature, in the form of OpenRouter.
+fn signature_detail(signature: &str, line: &mut Line) {
+    line.open();
+    line.word("type", "reasoning.text");
+    line.word("text", "");
+    line.text("signature", signature);
+    line.word("format", "unknown");
+    line.number("index", 0);
+    line.close();
+}
+
+fn redacted_detail(thought: &Reasoning<'_>, line: &mut Line) {
+    line.open();
+    line.word("type", "reasoning.encrypted");
+    line.text("data", thought.redacted.unwrap_or_default());
+    line.word("format", "unknown");
+    line.number("index", 0);
+    line.close();
+}
+
+fn call_members(call: &ToolCall<'_>, line: &mut Line) {
+    line.text("id", call.id);
+    let (kind, key) = match call.input {
+        CallInput::Arguments(_) => ("function", "arguments"),
+        CallInput::Text(_) => ("custom", "input"),
+    };
+    line.word("type", kind);
+    line.open_member(kind);
+    line.text("name", call.name);
+    line.text(key, call.input.as_str());
+    line.close();
+    if let Some(signature) = call.signature {
+        line.open_member("extra_content");
+        line.open_member("google");
+        line.text("thought_signature", signature);
+        line.close();
+        line.close();
+    }
+}
+
+/// Adds what a whole message holds.
+fn message_members(parts: &[Part], line: &mut Line) {
+    line.nullable("content", &texts(parts, |kind| matches!(kind, BlockKind::Text { .. })));
+    line.nullable("refusal", &texts(parts, |kind| matches!(kind, BlockKind::Refusal)));
+    let thoughts = texts(parts, |kind| matches!(kind, BlockKind::Reasoning { .. }));
+    if !thoughts.is_empty() {
+        line.text("reasoning_content", &thoughts);
+    }
+    let (mut details, mut calls) = (Line::default(), Line::default());
+    for part in parts {
+        match part {
+            Part::Block(Block { signature: Some(signature), .. }) => {
+                signature_detail(signature, &mut details);
+            }
+            Part::Redacted(thought) => redacted_detail(&thought.get(), &mut details),
+            Part::Call(call) if call.get().executor.is_none() => {
+                calls.open();
+                call_members(&call.get(), &mut calls);
+                calls.close();
+            }
+            _ => {}
+        }
+    }
+    for (key, list) in [("reasoning_details", details), ("tool_calls", calls)] {
+        if !list.is_empty() {
+            line.list(key, &list);
+        }
+    }
+}
+
+fn usage_member(usage: &Usage<'_>, line: &mut Line) {
+    line.open_member("usage");
+    line.maybe_number("prompt_tokens", usage.input_tokens);
+    line.maybe_number("completion_tokens", usage.output_tokens);
+    line.maybe_number("total_tokens", usage.total_tokens);
+    line.maybe_object(
+        "prompt_tokens_details",
+        &[
+            ("cached_tokens", usage.cached_input_tokens),
+            ("cache_write_tokens", usage.cache_write_tokens),
+        ],
+    );
+    line.maybe_object("completion_tokens_details", &[("reasoning_tokens", usage.reasoning_tokens)]);
+    line.close();
+}

@@ -1,0 +1,108 @@
+//! What several encoders share: words for reasons and errors, the texts of a whole message, times.
+
+use std::borrow::Cow;
+
+use crate::event::{CallInput, Code, Failure, Finish, FinishReason};
+use crate::format::format::Format;
+use crate::format::support::finish;
+use crate::format::write::{Block, BlockKind, Message, Part};
+use crate::json;
+
+/// Returns a format's word for why the model stopped: the provider's own if the message came in
+/// this format, or the one of the table; the first one of that, if it has none for the reason.
+pub(crate) fn finish_word<'f>(
+    format: &Format,
+    words: &[(FinishReason, &'static str)],
+    message: &Message<'_>,
+    finish: &Finish<'f>,
+) -> &'f str {
+    let is_own = |raw: &&str| {
+        message.start.format == format.name && finish::normalise(raw) == finish.finish_reason
+    };
+    let is_it = |(reason, _): &&(FinishReason, _)| *reason == finish.finish_reason;
+    let known = || words.iter().find(is_it).or(words.first()).map_or("", |(_, word)| word);
+    finish.raw.filter(is_own).unwrap_or_else(known)
+}
+
+/// Returns the type of an error in the words of OpenAI and Anthropic: the provider's own if it is
+/// one.
+pub(crate) fn error_type<'f>(failure: &Failure<'f>) -> Cow<'f, str> {
+    match (failure.provider_code, failure.status) {
+        (Some(code), _) if code.ends_with("_error") => code.into(),
+        (_, Some(429)) | (Some("429"), _) => "rate_limit_error".into(),
+        (_, Some(503 | 529)) | (Some("503" | "529"), _) => "overloaded_error".into(),
+        _ => "api_error".into(),
+    }
+}
+
+/// Returns the word for an error that is most exact: the provider's, or ours.
+pub(crate) fn error_word<'f>(failure: &Failure<'f>) -> Cow<'f, str> {
+    match failure.code {
+        Code::Provider => failure.provider_code.unwrap_or("provider").into(),
+        code => code.name().into(),
+    }
+}
+
+/// Returns the message of an error where a format has no place for our word beside it.
+pub(crate) fn error_message<'f>(failure: &Failure<'f>) -> Cow<'f, str> {
+    match failure.code {
+        Code::Provider => failure.message.into(),
+        code => format!("{}: {}", code.name(), failure.message).into(),
+    }
+}
+
+/// Returns the input of a call as a JSON object: free text as its member `input`.
+pub(crate) fn input_object(input: CallInput<'_>) -> Cow<'_, str> {
+    match input {
+        CallInput::Arguments(json) => json.into(),
+        CallInput::Text(text) => format!("{{\"input\":{}}}", json::quote(text)).into(),
+    }
+}
+
+/// Returns the texts of the blocks of some kinds, joined.
+pub(crate) fn texts(parts: &[Part], is_wanted: impl Fn(&BlockKind) -> bool) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Block(block) if is_wanted(&block.kind) => Some(block.text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// Returns the text of each part of a thought.
+pub(crate) fn texts_of_parts(block: &Block) -> impl DoubleEndedIterator<Item = &str> {
+    let begins = std::iter::once(0).chain(block.parts.iter().copied());
+    let mut ends: Vec<usize> = block.parts.clone();
+    ends.push(block.text.len());
+    let ranges: Vec<_> = begins.zip(ends).collect();
+    ranges.into_iter().map(|(begin, end)| block.text.get(begin..end).unwrap_or_default())
+}
+
+/// Returns a time in seconds since 1970 as RFC 3339 writes it.
+///
+/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+pub(crate) fn timestamp(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let leap_days = day_of_era / 1_460 + day_of_era / 146_096;
+    let year_of_era = (day_of_era + day_of_era / 36_524 - leap_days) / 365;
+    let day_of_year = day_of_era + year_of_era / 100 - 365 * year_of_era - year_of_era / 4;
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year_of_era + next;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(951_868_799), "2000-02-29T23:59:59Z");
+        assert_eq!(timestamp(951_868_800), "2000-03-01T00:00:00Z");
+        assert_eq!(timestamp(1_735_689_599), "2024-12-31T23:59:59Z");
+    }
+}

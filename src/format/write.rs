@@ -1,0 +1,351 @@
+//! The way out: how a message is written in a format.
+//!
+//! A format that can be written gives a [`Writing`]: an [`Encoder`], how its records are wrapped,
+//! and the table of what it cannot carry. What all encoders need is done before them, by
+//! [`Converter`](crate::convert::Converter): they get one message, in blocks that come one after
+//! another.
+
+use crate::event::owned::Owned;
+use crate::event::words::words;
+use crate::event::{
+    Failure, Finish, Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
+};
+use crate::json::Line;
+
+/// The row of a format that can be written.
+#[derive(Debug)]
+pub struct Writing {
+    /// A new encoder of one message.
+    pub encoder: fn() -> Box<dyn Encoder>,
+    /// How its records may be wrapped; the first one is usual.
+    pub envelopes: &'static [Envelope],
+    /// True if a record repeats all of the message: it is kept in memory.
+    pub gathers: bool,
+    /// True if a message may be one body.
+    pub has_body: bool,
+    /// True if several choices fit into one stream.
+    pub has_choices: bool,
+    /// True if calls may be written in fragments.
+    pub has_fragments: bool,
+    /// The channels of text that it has a name for.
+    pub channels: &'static [&'static str],
+    /// What it does not carry as it is. All else comes back when it is read.
+    pub losses: &'static [(Info, Carry)],
+}
+
+impl Writing {
+    /// A row of a format that has a body and whole calls; the others fill in the rest.
+    pub(crate) const fn new(encoder: fn() -> Box<dyn Encoder>) -> Self {
+        let (gathers, has_body, has_choices, has_fragments) = (false, true, false, false);
+        let (envelopes, channels, losses): (&[Envelope], _, _) = (&[], &[], &[]);
+        Writing {
+            encoder,
+            envelopes,
+            gathers,
+            has_body,
+            has_choices,
+            has_fragments,
+            channels,
+            losses,
+        }
+    }
+
+    /// Returns what becomes of an information; nothing if it is carried as it is.
+    pub fn loss(&self, info: Info) -> Option<Carry> {
+        self.losses.iter().find(|(lost, _)| *lost == info).map(|(_, carry)| *carry)
+    }
+}
+
+/// What a format makes of an information that it does not carry as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carry {
+    /// Nothing: it is lost.
+    Lost,
+    /// Something else, in the words of "carries it as …".
+    As(&'static str),
+}
+
+words! {
+    /// An information that not every format can carry.
+    pub enum Info {
+        /// Where a call stands between texts.
+        CallPlace = "place of calls between texts",
+        /// That a call was complete, in a stream that failed after it.
+        ClosedCall = "complete calls of a failed stream",
+        /// A call that must not be run.
+        InvalidCall = "invalid_tool_call",
+        /// The input of a tool that takes free text.
+        FreeInput = "free-text input",
+        /// What the next request must return with a call.
+        CallSignature = "signature of a tool_call",
+        /// The provider's type of a call or a result.
+        CallKind = "kind",
+        /// A call that the provider or an agent ran.
+        RunCall = "tool_call run by others",
+        /// The result of a call.
+        Result = "tool_result",
+        /// What the next request must return with a thought.
+        Signature = "signature of reasoning",
+        /// A thought that the provider has encrypted.
+        Redacted = "redacted reasoning",
+        /// The parts of a thought.
+        Part = "part of reasoning",
+        /// The provider's second id.
+        ItemId = "item_id",
+        /// The part of the answer that a text is.
+        Channel = "channel",
+        /// The text of a refusal.
+        Refusal = "refusal",
+        /// A citation, an annotation, media.
+        Block = "block",
+        /// A choice beside the one that is followed.
+        Choice = "other choices",
+        /// The finish reason `content_filter`.
+        FinishFilter = "finish_reason content_filter",
+        /// The finish reason `refusal`.
+        FinishRefusal = "finish_reason refusal",
+        /// The finish reason `pause`.
+        FinishPause = "finish_reason pause",
+        /// The finish reason `other`.
+        FinishOther = "finish_reason other",
+        /// The stop sequence that was met.
+        StopSequence = "stop_sequence",
+        /// The cost of the message.
+        Usage = "usage",
+        /// That the cost is not known, or a part of it.
+        NoUsage = "absence of usage",
+        /// The part of the input that was read from a cache.
+        CachedTokens = "cached_input_tokens",
+        /// The part of the input that was written to a cache.
+        CacheWriteTokens = "cache_write_tokens",
+        /// The part of the output that was reasoning.
+        ReasoningTokens = "reasoning_tokens",
+        /// The code of an error.
+        ErrorCode = "code of an error",
+    }
+}
+
+/// How records are wrapped.
+#[derive(Debug)]
+pub struct Envelope {
+    /// The name of the framing that this is.
+    pub framing: &'static str,
+    /// True if the name of a record stands before it, in a line `event: NAME`.
+    pub is_named: bool,
+    /// The text before the first record.
+    pub begin: &'static str,
+    /// The text before each record.
+    pub before: &'static str,
+    /// The text between two records.
+    pub between: &'static str,
+    /// The text after each record.
+    pub after: &'static str,
+    /// The text after the last record.
+    pub end: &'static str,
+}
+
+impl Envelope {
+    /// Lines of data.
+    pub(crate) const SSE: Envelope = Envelope { before: "data: ", ..Envelope::line("sse", "\n\n") };
+    /// Lines of data with the names of the records.
+    pub(crate) const NAMED: Envelope = Envelope { is_named: true, ..Envelope::SSE };
+    /// A line each.
+    pub(crate) const NDJSON: Envelope = Envelope::line("ndjson", "\n");
+    /// One body, which is the only record.
+    pub(crate) const BODY: Envelope = Envelope::line("json", "\n");
+
+    /// Returns an envelope that ends each record so, and no more.
+    pub(crate) const fn line(framing: &'static str, after: &'static str) -> Self {
+        let (is_named, begin, before, between, end) = (false, "", "", "", "");
+        Envelope { framing, is_named, begin, before, between, after, end }
+    }
+}
+
+/// The records that an encoder writes, and what they could not carry.
+#[derive(Debug)]
+pub struct Records {
+    line: Line,
+    envelope: &'static Envelope,
+    writing: &'static Writing,
+    losses: Losses,
+    /// The number of records.
+    count: u64,
+}
+
+/// How often each information was lost or changed.
+pub type Losses = std::collections::BTreeMap<Info, u64>;
+
+impl Records {
+    pub(crate) fn new(writing: &'static Writing, envelope: &'static Envelope) -> Self {
+        Records { line: Line::default(), envelope, writing, losses: Losses::default(), count: 0 }
+    }
+
+    /// Writes a record: `members` adds those of its object.
+    pub(crate) fn record(&mut self, name: &str, members: impl FnOnce(&mut Line)) {
+        self.begin(name);
+        self.line.raw("{");
+        members(&mut self.line);
+        self.line.close();
+        self.line.raw(self.envelope.after);
+    }
+
+    /// Writes a record of which this text is all.
+    pub(crate) fn whole(&mut self, text: &str) {
+        self.begin("");
+        self.line.raw(text);
+        self.line.raw(self.envelope.after);
+    }
+
+    /// Writes text that is no record.
+    pub(crate) fn aside(&mut self, text: &str) {
+        self.line.raw(text);
+    }
+
+    fn begin(&mut self, name: &str) {
+        let Envelope { is_named, begin, before, between, .. } = self.envelope;
+        self.line.raw(if self.count == 0 { begin } else { between });
+        if *is_named {
+            self.line.raw("event: ");
+            self.line.raw(name);
+            self.line.raw("\n");
+        }
+        self.line.raw(before);
+        self.count += 1;
+    }
+
+    /// Writes what comes after the last record.
+    pub(crate) fn end(&mut self) {
+        if self.count > 0 {
+            self.line.raw(self.envelope.end);
+        }
+    }
+
+    /// Notes that an information came: it is counted if the format does not carry it as it is.
+    pub(crate) fn note(&mut self, info: Info) {
+        if self.writing.loss(info).is_some() {
+            *self.losses.entry(info).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// What has been written, and not been taken.
+    pub(crate) fn text(&mut self) -> &mut Line {
+        &mut self.line
+    }
+}
+
+/// A stretch of text of one kind.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Which of several alternative answers this belongs to.
+    pub choice: u64,
+    /// The kind of the text.
+    pub kind: BlockKind,
+    /// All of its text, once it is closed, if the format gathers.
+    pub text: String,
+    /// The lengths of the text at which parts of a thought begin, beside the first.
+    pub parts: Vec<usize>,
+    /// What the next request must return with a thought; known once it is closed.
+    pub signature: Option<String>,
+}
+
+/// The kind of the text of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    /// The answer, or a part of it.
+    Text {
+        /// Which part, where the model tells several apart.
+        channel: Option<String>,
+    },
+    /// A thought.
+    Reasoning {
+        /// The provider's id of it.
+        item_id: Option<String>,
+    },
+    /// A refusal.
+    Refusal,
+}
+
+/// One thing after another that a message holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// Text.
+    Block(Block),
+    /// A redacted thought.
+    Redacted(Owned<Reasoning<'static>>),
+    /// A whole call.
+    Call(Owned<ToolCall<'static>>),
+    /// The result of a call.
+    Result(Owned<ToolResult<'static>>),
+}
+
+/// A message that has ended.
+#[derive(Debug)]
+pub struct Message<'m> {
+    /// Its first line.
+    pub start: Start<'m>,
+    /// Which of several alternative answers is the first.
+    pub choice: u64,
+    /// What it cost, if that is known.
+    pub usage: Option<Usage<'m>>,
+    /// What it holds; nothing unless the format gathers.
+    pub(crate) parts: &'m [Part],
+}
+
+/// Writes one message in one format.
+///
+/// A block of text is opened, gets its pieces, and is closed before anything else comes. Calls,
+/// results and redacted thoughts come whole, or calls in fragments, one after another.
+pub trait Encoder {
+    /// The message begins.
+    fn start(&mut self, start: &Start<'_>, out: &mut Records);
+    /// A block begins.
+    fn open(&mut self, _block: &Block, _out: &mut Records) {}
+    /// The next piece of the text of the open block.
+    fn piece(&mut self, block: &Block, text: &str, out: &mut Records);
+    /// The next part of the thought that is open begins.
+    fn part(&mut self, _block: &Block, _out: &mut Records) {}
+    /// The open block ends.
+    fn close(&mut self, _block: &Block, _out: &mut Records) {}
+    /// A redacted thought.
+    fn redacted(&mut self, _choice: u64, _thought: &Reasoning<'_>, out: &mut Records) {
+        out.note(Info::Redacted);
+    }
+    /// A whole call for the caller to run.
+    fn call(&mut self, choice: u64, call: &ToolCall<'_>, out: &mut Records);
+    /// A whole call that the provider or an agent ran: never one for the caller.
+    fn run_call(&mut self, _choice: u64, _call: &ToolCall<'_>, out: &mut Records) {
+        out.note(Info::RunCall);
+    }
+    /// A call begins that is written in fragments.
+    fn call_start(&mut self, _choice: u64, _call: &ToolCallStart<'_>, _out: &mut Records) {}
+    /// The next fragment of a call.
+    fn call_piece(&mut self, _choice: u64, _delta: &ToolCallDelta<'_>, _out: &mut Records) {}
+    /// The call that was written in fragments is over: it is whole, or it must not be run.
+    fn call_stop(&mut self, _choice: u64, _call: Option<&ToolCall<'_>>, _out: &mut Records) {}
+    /// The result of a call in the same message.
+    fn result(&mut self, _result: &ToolResult<'_>, out: &mut Records) {
+        out.note(Info::Result);
+    }
+    /// A record of the source gave nothing to write: keeps the connection from looking dead.
+    fn keep_alive(&mut self, out: &mut Records);
+    /// A choice beside the first one has ended.
+    fn finish_choice(
+        &mut self,
+        _choice: u64,
+        _message: &Message<'_>,
+        _finish: &Finish<'_>,
+        _out: &mut Records,
+    ) {
+    }
+    /// The message ended well.
+    fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records);
+    /// The message failed: the stream must not look as if it had ended well.
+    fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records);
+    /// Writes the members of a body that is all of a message that ended well, in a format that
+    /// has one.
+    fn body(&mut self, _message: &Message<'_>, _finish: &Finish<'_>, _line: &mut Line) {}
+}
