@@ -1,10 +1,17 @@
 //! Captures: files of recorded bytes of streams, what stands beside them, and the golden files that
 //! they are held to. Knows no provider but by its row.
+//!
+//! A [`Capture`] is what is known of a file that is played, its [`Rhythm`] when its bytes came, and
+//! a [`Plan`] what is written of it when.
 
 mod difference;
+mod file;
 mod golden;
+mod replay;
 mod rhythm;
 
 pub(crate) use difference::{changes, unified};
+pub(crate) use file::Capture;
 pub(crate) use golden::{Filter, Golden, GoldenError, events};
+pub(crate) use replay::{Chunk, Failure, Place, Plan, Play, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};

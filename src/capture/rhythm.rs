@@ -39,7 +39,7 @@ impl Rhythm {
     }
 
     /// Parses the lines of a capture of `size` bytes. An error names the line.
-    fn parse(text: &str, size: u64) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, size: u64) -> Result<Self, String> {
         let mut reads: Vec<Read> = Vec::new();
         let mut last = Read { time: Duration::ZERO, end: 0 };
         for (line, number) in text.lines().zip(1..) {
@@ -66,6 +66,18 @@ impl Rhythm {
                 last.end
             )),
         }
+    }
+
+    /// Returns the rhythm of the bytes from this offset on.
+    pub(crate) fn after(self, offset: u64) -> Self {
+        let Rhythm(reads) = self;
+        let reads = reads.into_iter().filter(|read| read.end > offset);
+        Rhythm(reads.map(|read| Read { end: read.end - offset, ..read }).collect())
+    }
+
+    /// Returns the last read.
+    pub(crate) fn last(&self) -> Option<Read> {
+        self.0.last().copied()
     }
 
     /// Returns the read that brought the byte at this offset.

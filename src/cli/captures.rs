@@ -1,7 +1,10 @@
 //! The options of the commands that keep and play captures.
 
+use std::time::Duration;
+
 use clap::{Args, ColorChoice, ValueHint};
 
+use crate::capture::{Chunk, Failure, Place, Play, Tempo};
 use crate::cli::Reading;
 use crate::cli::value;
 
@@ -26,6 +29,86 @@ Examples:
 
   When did the text begin, and how long were the gaps?
     toolstream classify --timing answer.sse | jq .timing";
+
+/// `toolstream replay`
+#[derive(Args, Debug)]
+#[command(after_long_help = REPLAY_EXAMPLES)]
+pub struct Replay {
+    /// Play in the rhythm of FILE.times, X times as fast: 1 is as recorded
+    #[arg(long, value_name = "X", value_parser = value::positive, conflicts_with = "tps")]
+    pub speed: Option<f64>,
+
+    /// Play N frames a second; plain text has no frames, and is played by its words
+    #[arg(long, value_name = "N", value_parser = value::positive)]
+    pub tps: Option<f64>,
+
+    /// Wait so many milliseconds for the first byte
+    #[arg(long, value_name = "MS", value_parser = value::milliseconds)]
+    pub first: Option<Duration>,
+
+    /// Write in pieces of N bytes, of a frame, of a line, or of 1 to 64 bytes as random:SEED says
+    ///
+    /// A piece is due when its last byte is. By default, what is due at once is one piece.
+    #[arg(long, value_name = "N|frame|line|random:SEED")]
+    pub chunk: Option<Chunk>,
+
+    /// End after so many BYTES, or after frame:K
+    #[arg(long, value_name = "BYTES|frame:K", conflicts_with = "error")]
+    pub cut: Option<Place>,
+
+    /// Never end: after the last byte, nothing comes, or keep-alives
+    #[arg(long)]
+    pub hang: bool,
+
+    /// End with the provider's error CODE after K frames, in the capture's own form
+    ///
+    /// CODE is an HTTP status from 400 to 599, the provider's word for it, or invalid_request (400),
+    /// authentication (401), permission (403), not_found (404), too_large (413), rate_limit (429),
+    /// server_error (500), unavailable (503), timeout (504) or overloaded (529).
+    #[arg(long, value_name = "CODE@frame:K")]
+    pub error: Option<Failure>,
+
+    /// Write the format's keep-alive whenever nothing came for so many milliseconds
+    ///
+    /// Only between frames.
+    #[arg(long, value_name = "MS", value_parser = value::wait)]
+    pub keep_alive: Option<Duration>,
+
+    /// The captures, which are played one after another
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+}
+
+impl Replay {
+    /// Returns how a capture is to be played.
+    pub fn play(&self) -> Play {
+        let tempo = match (self.speed, self.tps) {
+            (Some(speed), _) => Tempo::Recorded(speed),
+            (None, Some(tps)) => Tempo::Frames(tps),
+            (None, None) => Tempo::AtOnce,
+        };
+        Play {
+            tempo,
+            first: self.first,
+            chunk: self.chunk,
+            cut: self.cut,
+            failure: self.error.clone(),
+            keep_alive: self.keep_alive,
+            hangs: self.hang,
+        }
+    }
+}
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  As it was recorded, twice as fast:
+    toolstream replay --speed 2 answer.sse | toolstream show
+
+  A byte at a time, cut in the middle of the third event:
+    toolstream replay --chunk 1 --cut 700 answer.sse | my-client
+
+  An error after two events:
+    toolstream replay --error overloaded@frame:2 answer.sse";
 
 /// `toolstream check`
 #[derive(Args, Debug)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-pub(crate) use captures::{Check, Record};
+pub(crate) use captures::{Check, Record, Replay};
 pub(crate) use convert::{Convert, Ids};
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
@@ -78,6 +78,8 @@ pub enum Command {
     Convert(Convert),
     /// Pass a stream on, and keep it with its rhythm
     Record(Record),
+    /// Play captures: their rhythm, in pieces, with faults
+    Replay(Replay),
     /// Captures against their golden files
     Check(Check),
     /// Every framing, wire format and dialect, or all of one

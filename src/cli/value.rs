@@ -286,6 +286,23 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
+/// Parses a number above 0, which may have a fraction.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0".into())
+}
+
+/// Parses a time in milliseconds.
+pub(super) fn milliseconds(text: &str) -> Result<Duration, String> {
+    text.parse().map(Duration::from_millis).map_err(|_| "expected a number of milliseconds".into())
+}
+
+/// Parses a time in milliseconds that is not 0.
+pub(super) fn wait(text: &str) -> Result<Duration, String> {
+    let wait = milliseconds(text)?;
+    if wait.is_zero() { Err("expected a number of milliseconds above 0".into()) } else { Ok(wait) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

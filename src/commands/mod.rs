@@ -13,6 +13,7 @@ mod next;
 mod parallel;
 mod reader;
 mod record;
+mod replay;
 mod rows;
 mod tools;
 
@@ -74,6 +75,7 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Convert(args) => convert::convert(args),
         Command::Record(args) => record::record(args),
         Command::Check(args) => check::check(args),
+        Command::Replay(args) => replay::replay(args),
         Command::Formats(args) => formats::formats(args),
         Command::Schema => print(&schema()),
         Command::Man => print(MAN),

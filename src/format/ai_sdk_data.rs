@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Output, ToolResult};
 use crate::format::format::{Decoder, Format};
+use crate::format::openai_chat::reply::REPLY as OPENAI;
+use crate::format::reply::Reply;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
@@ -17,7 +19,7 @@ use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json::{Str, quote};
 
 pub(super) static FORMAT: Format = Format {
     name: "ai-sdk-data",
@@ -31,6 +33,13 @@ pub(super) static FORMAT: Format = Format {
     },
     request: None,
     write: None,
+};
+
+pub(super) static REPLY: Reply = Reply {
+    formats: &[&FORMAT],
+    headers: &[("x-vercel-ai-data-stream", "v1")],
+    record: |trouble| ("3", quote(trouble.message)),
+    ..OPENAI
 };
 
 const USAGE: &[Row] = &[

@@ -59,6 +59,7 @@ mod opencode_session;
 mod pi;
 mod qwen_code;
 mod replicate;
+mod reply;
 pub(crate) mod support;
 pub(crate) mod table;
 pub(crate) mod text;
@@ -71,9 +72,10 @@ mod writer_completions;
 
 pub use crate::json::Line;
 pub use format::{Decoder, Format, Record, Repeatable};
+pub use reply::{Reply, Trouble};
 pub use support::emit::{Done, EventOut};
 pub use support::payload::{Payload, read_records as read};
-pub use table::{FORMATS, find};
+pub use table::{FORMATS, find, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
 };

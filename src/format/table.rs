@@ -1,6 +1,7 @@
 //! The table of formats.
 
 use crate::format::format::Format;
+use crate::format::reply::Reply;
 use crate::format::{
     acp, ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, antigravity,
     bedrock_agent, bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan,
@@ -75,6 +76,25 @@ pub static FORMATS: &[&Format] = &[
     &openai_messages::FORMAT,
     &error::FORMAT,
 ];
+
+/// Every server that has a form of its own. Formats that are in none speak as OpenAI's does, as
+/// most gateways do.
+static REPLIES: &[&Reply] = &[
+    &ai_sdk_data::REPLY,
+    &ai_sdk_ui::reply::REPLY,
+    &anthropic::reply::REPLY,
+    &bedrock_converse::reply::REPLY,
+    &cohere::reply::REPLY,
+    &gemini::reply::REPLY,
+    &ollama::reply::REPLY,
+    &openai_responses::reply::REPLY,
+];
+
+/// Returns how the server speaks whose streams are in this format.
+pub fn reply_of(format: Option<&Format>) -> &'static Reply {
+    let is_its = |reply: &&&Reply| format.is_some_and(|format| reply.formats.contains(&format));
+    REPLIES.iter().find(is_its).copied().unwrap_or(&openai_chat::reply::REPLY)
+}
 
 /// Returns the format of this name or alias; `-` and `_` are the same.
 ///

@@ -28,6 +28,8 @@ pub struct Request {
     /// Fits the elements of a turn to the request that they are appended to: its ids, what a server
     /// that stores nothing can read.
     pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
+    /// True if an element of the conversation is the model's own.
+    pub is_answer: fn(element: &str) -> bool,
     /// The calls in the elements of a turn that the caller has to answer, in their order.
     pub calls: fn(append: &[String]) -> Vec<Call>,
     /// The elements that answer calls: all calls of the turn, in their order.

@@ -24,11 +24,45 @@ pub(super) static FRAMING: Framing = Framing {
     holds: Holds::Stream,
     sniff,
     framer: |config| Box::new(EventStream { config, ..EventStream::default() }),
+    media_type: "application/vnd.amazon.eventstream",
+    idle: "",
+    add: Some(|stream, name, data| {
+        let headers = [
+            (":exception-type", name),
+            (":content-type", "application/json"),
+            (":message-type", "exception"),
+        ];
+        add_message(stream, &headers, data.as_bytes());
+    }),
 };
+
+/// Adds a message whose headers are text. Their names and values, and the payload, are short.
+fn add_message(stream: &mut Vec<u8>, headers: &[(&str, &str)], payload: &[u8]) {
+    let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let mut block = Vec::new();
+    for (name, value) in headers {
+        block.push(name.len() as u8);
+        block.extend_from_slice(name.as_bytes());
+        block.push(TEXT);
+        block.extend_from_slice(&(value.len() as u16).to_be_bytes());
+        block.extend_from_slice(value.as_bytes());
+    }
+    let mut message = Vec::new();
+    let total = length(&block) + length(payload) + SHORTEST as u32;
+    message.extend_from_slice(&total.to_be_bytes());
+    message.extend_from_slice(&length(&block).to_be_bytes());
+    message.extend_from_slice(&crc32fast::hash(&message).to_be_bytes());
+    message.extend_from_slice(&block);
+    message.extend_from_slice(payload);
+    message.extend_from_slice(&crc32fast::hash(&message).to_be_bytes());
+    stream.extend_from_slice(&message);
+}
 
 /// The bytes of a prelude, and of the shortest message.
 const PRELUDE: usize = 12;
 const SHORTEST: usize = 16;
+/// The type of a header whose value is text.
+const TEXT: u8 = 7;
 /// The longest block of headers that is read, in bytes. Services allow an
 /// eighth of it.
 const MAX_HEADER_BYTES: usize = 1 << 20;

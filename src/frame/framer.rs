@@ -197,6 +197,13 @@ pub struct Framing {
     pub sniff: fn(&[u8]) -> Sniff,
     /// Returns a new framer.
     pub framer: fn(FrameConfig) -> Box<dyn Framer>,
+    /// The media type of a body in it.
+    pub media_type: &'static str,
+    /// The text that may stand before any frame and means nothing; empty if there is none.
+    pub idle: &'static str,
+    /// Adds a record to a stream: its name, if the framing has names, and its payload, of a line.
+    /// In an AWS event stream it is an exception. None where there are no records.
+    pub add: Option<fn(stream: &mut Vec<u8>, name: &str, data: &str)>,
 }
 
 /// The kind of input that comes in a framing.

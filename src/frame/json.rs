@@ -23,6 +23,14 @@ pub(super) static FRAMING: Framing = Framing {
         _ => Sniff::No,
     },
     framer: |config| Box::new(Values::new(&FRAMING, false, config)),
+    media_type: "application/json",
+    idle: "\n",
+    add: Some(|stream, _, data| {
+        if !stream.is_empty() {
+            stream.push(b'\n');
+        }
+        stream.extend_from_slice(format!("{data}\n").as_bytes());
+    }),
 };
 
 /// The number of bytes of a value that are parsed before it counts as JSON. Prose that
@@ -57,6 +65,17 @@ pub(super) static ARRAY: Framing = Framing {
         _ => Sniff::No,
     },
     framer: |config| Box::new(Values::new(&ARRAY, true, config)),
+    media_type: "application/json",
+    idle: "\n",
+    add: Some(|stream, _, data| {
+        // The end of the array, or the comma after the last element.
+        stream.truncate(stream.trim_ascii_end().len());
+        if let Some(b']' | b',') = stream.last() {
+            stream.pop();
+        }
+        let comma = if stream.ends_with(b"[") { "" } else { "," };
+        stream.extend_from_slice(format!("{comma}\n{data}]\n").as_bytes());
+    }),
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]

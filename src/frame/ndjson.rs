@@ -22,6 +22,9 @@ pub(super) static FRAMING: Framing = Framing {
     holds: Holds::Either,
     sniff,
     framer: |config| Box::new(Lines::new(&FRAMING, plain, config)),
+    media_type: "application/x-ndjson",
+    idle: "\n",
+    add: Some(|stream, _, data| add_line(stream, data)),
 };
 
 pub(super) static CODED: Framing = Framing {
@@ -32,7 +35,18 @@ pub(super) static CODED: Framing = Framing {
     holds: Holds::Stream,
     sniff: sniff_coded,
     framer: |config| Box::new(Lines::new(&CODED, coded, config)),
+    media_type: "text/plain; charset=utf-8",
+    idle: "",
+    add: Some(|stream, name, data| add_line(stream, &format!("{name}:{data}"))),
 };
+
+/// Adds a line, after the end of the last one.
+fn add_line(stream: &mut Vec<u8>, line: &str) {
+    if !stream.is_empty() && !stream.ends_with(b"\n") {
+        stream.push(b'\n');
+    }
+    stream.extend_from_slice(format!("{line}\n").as_bytes());
+}
 
 /// Says yes once the first line is a whole JSON object.
 fn sniff(head: &[u8]) -> Sniff {

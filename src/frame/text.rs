@@ -12,6 +12,9 @@ pub(super) static FRAMING: Framing = Framing {
     holds: Holds::Stream,
     sniff: |_| Sniff::Yes,
     framer: |_| Box::new(Raw { offset: 0 }),
+    media_type: "text/plain; charset=utf-8",
+    idle: "",
+    add: None,
 };
 
 struct Raw {

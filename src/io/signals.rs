@@ -77,6 +77,25 @@ pub(crate) fn wait_for(
     signals: &Signals,
     time: Option<Instant>,
 ) -> io::Result<Woken> {
+    wait(descriptor, PollFlags::IN, signals, time)
+}
+
+/// Blocks until nobody reads any more what a descriptor writes, which is `Ready`, a signal comes, or
+/// it is `time`.
+pub(crate) fn wait_until(
+    descriptor: impl AsFd,
+    signals: &Signals,
+    time: Option<Instant>,
+) -> io::Result<Woken> {
+    wait(descriptor, PollFlags::empty(), signals, time)
+}
+
+fn wait(
+    descriptor: impl AsFd,
+    flags: PollFlags,
+    signals: &Signals,
+    time: Option<Instant>,
+) -> io::Result<Woken> {
     loop {
         if let Some(signal) = signals.caught() {
             return Ok(Woken::Signal(signal));
@@ -88,7 +107,7 @@ pub(crate) fn wait_for(
         let left = time.map(|time| time - now + Duration::from_millis(1));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         let mut ready = [
-            PollFd::new(&descriptor, PollFlags::IN),
+            PollFd::new(&descriptor, flags),
             PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN),
         ];
         match poll(&mut ready, left.as_ref()) {

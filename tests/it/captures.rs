@@ -212,3 +212,92 @@ fn a_live_stream_is_timed_as_it_comes() {
     assert!(number("/total_ms") >= number("/first_byte_ms") + 300, "{timing}");
     assert!(number("/gap_ms/max") >= 300, "{timing}");
 }
+
+/// Plays a capture with these options.
+fn replay(scene: &Scene, args: &[&str]) -> Run {
+    scene.run(&[&["replay"], args, &["a.sse"]].concat())
+}
+
+#[test]
+fn a_capture_is_played_as_it_is() {
+    let scene = timed(&rhythm());
+    let capture = scene.read("a.sse");
+    for args in
+        [&[][..], &["--chunk", "1"], &["--tps", "1000"], &["--speed", "20", "--chunk", "random:1"]]
+    {
+        let run = replay(&scene, args);
+        assert_eq!((run.code, &run.out, run.err.as_str()), (Some(0), &capture, ""), "{args:?}");
+    }
+    let twice = scene.run(&["replay", "a.sse", "a.sse"]);
+    assert_eq!(twice.out, capture.repeat(2));
+    assert_eq!(replay(&scene, &["--cut", "70"]).out, capture[..70]);
+    let run = replay(&scene, &["--error", "529@frame:1"]);
+    assert!(
+        run.out.starts_with(&capture[..lengths()[0]]) && run.out.contains("overloaded"),
+        "{}",
+        run.out
+    );
+}
+
+/// What is recorded of what is played has the rhythm of the capture.
+#[test]
+fn a_recording_of_a_replay_has_its_rhythm() {
+    let scene = timed(&rhythm());
+    let shell = "\"$0\" replay --speed 2 a.sse | \"$0\" record b.sse > /dev/null";
+    let mut command = Command::new("sh");
+    command.args(["-c", shell, env!("CARGO_BIN_EXE_toolstream")]).current_dir(scene.folder());
+    assert!(command.status().unwrap().success());
+    assert_eq!(scene.read("b.sse"), scene.read("a.sse"));
+    let gap = |file: &str| -> u64 {
+        let run = scene.run(&["classify", "--timing", file]);
+        run.lines[0]["timing"]["gap_ms"]["max"].as_u64().unwrap()
+    };
+    assert_eq!(gap("a.sse"), 880);
+    assert!((430..880).contains(&gap("b.sse")), "{}", gap("b.sse"));
+}
+
+#[test]
+fn a_stream_that_hangs_ends_when_its_reader_leaves() {
+    let scene = timed("");
+    for args in [&["--hang"][..], &["--hang", "--keep-alive", "20"]] {
+        let args = [&["replay"], args, &["a.sse"]].concat();
+        let mut child = scene.program(&args).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let mut bytes = vec![0; scene.read("a.sse").len()];
+        stdout.read_exact(&mut bytes).unwrap();
+        thread::sleep(Duration::from_millis(50));
+        assert!(child.try_wait().unwrap().is_none(), "{args:?} goes on");
+        drop(stdout);
+        assert_eq!(child.wait().unwrap().signal(), Some(Signal::PIPE.as_raw()));
+        let child = scene.program(&args).spawn().unwrap();
+        thread::sleep(Duration::from_millis(100));
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(Signal::TERM.as_raw()));
+    }
+}
+
+#[test]
+fn what_cannot_be_played() {
+    let scene = timed("0 5\n");
+    scene.write("empty", "");
+    scene.write("binary", "\u{1}\u{2}");
+    for (args, code, why) in [
+        (&["none"][..], 2, "none: No such file or directory"),
+        (&["empty"], 4, "empty: the capture is empty"),
+        (&["--speed", "1", "a.sse"], 3, "a.sse.times: line 1: the times end after 5 of the"),
+        (&["--speed", "1", "1.sse"], 2, "1.sse: No such file"),
+        (&["--cut", "frame:9", "a.sse"], 2, "a.sse: there are 4 frames"),
+        (&["--error", "teapot@frame:1", "a.sse"], 2, "teapot is no code of an error: one is"),
+        (&["--tps", "9", "binary"], 2, "binary: its frames are not known"),
+        (&["--speed", "1", "binary"], 2, "binary.times is missing: `toolstream record` writes it"),
+    ] {
+        let run = scene.run(&[&["replay"], args].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(code), ""), "{args:?} {}", run.err);
+        assert!(run.err.starts_with(&format!("toolstream: {why}")), "{args:?} {}", run.err);
+    }
+    for wrong in [&["--speed", "0"][..], &["--tps", "x"], &["--chunk", "0"], &["--keep-alive", "0"]]
+    {
+        assert_eq!(replay(&scene, wrong).code, Some(2), "{wrong:?}");
+    }
+}

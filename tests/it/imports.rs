@@ -34,12 +34,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
-    ("capture", &["json", "pipeline", "sink"]),
+    ("capture", &["detect", "format", "frame", "json", "pipeline", "sink"]),
     (
         "cli",
         &[
-            "agent", "assemble", "dialect", "format", "frame", "json", "pipeline", "rows", "sink",
-            "tools",
+            "agent", "assemble", "capture", "dialect", "format", "frame", "json", "pipeline",
+            "rows", "sink", "tools",
         ],
     ),
     (

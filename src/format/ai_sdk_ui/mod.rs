@@ -7,6 +7,7 @@
 //! them; the others are the caller's to run.
 
 mod payload;
+pub(super) mod reply;
 mod tools;
 mod write;
 

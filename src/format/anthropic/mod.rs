@@ -8,6 +8,7 @@
 pub(super) mod blocks;
 mod compaction;
 pub(super) mod payload;
+pub(super) mod reply;
 pub(super) mod turn;
 mod write;
 

@@ -2,7 +2,9 @@
 //! the user's with all results.
 
 use crate::event::Output;
-use crate::format::support::answers::{Block, Given, declarations, given, is_typed, user};
+use crate::format::support::answers::{
+    Block, Given, declarations, given, is_answer, is_typed, user,
+};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -33,6 +35,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     by_id: None,
     turn: |_| Box::new(AnthropicTurn::default()),
     fit: |_, append| append,
+    is_answer,
     calls,
     results,
     user,

@@ -8,6 +8,7 @@
 
 mod blocks;
 mod payload;
+pub(super) mod reply;
 pub(super) mod turn;
 
 use serde_json::value::RawValue;

@@ -2,7 +2,7 @@
 //! user's with all results.
 
 use crate::event::Output;
-use crate::format::support::answers::{Block, Given, declarations, given};
+use crate::format::support::answers::{Block, Given, declarations, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
@@ -33,6 +33,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     by_id: None,
     turn: |_| Box::new(ConverseTurn::default()),
     fit: |_, append| append,
+    is_answer,
     calls,
     results,
     user: |text| message("user", [text_block(text)]),

@@ -6,6 +6,7 @@
 //! are counted apart. In deltas stands one object where bodies have an array.
 
 mod payload;
+pub(super) mod reply;
 mod turn;
 
 use serde_json::value::RawValue;

@@ -12,6 +12,7 @@ mod call;
 mod candidate;
 mod parts;
 mod payload;
+pub(super) mod reply;
 mod turn;
 mod write;
 

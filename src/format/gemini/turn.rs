@@ -4,7 +4,7 @@
 use crate::event::Output;
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::FunctionCall;
-use crate::format::support::answers::{Given, declarations, given};
+use crate::format::support::answers::{Given, declarations, given, is_answer};
 use crate::format::support::draft::{Draft, array, each_record};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -21,6 +21,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     by_id: None,
     turn: |choice| Box::new(GeminiTurn { choice, ..GeminiTurn::default() }),
     fit: |_, append| append,
+    is_answer,
     calls,
     results,
     user: |text| content("user", [Draft::of(&[("text", &json::quote(text))]).json()]),

@@ -2,7 +2,7 @@
 //! one: the steps as they came, and a step for each result.
 
 use crate::event::Output;
-use crate::format::support::answers::{declarations, given};
+use crate::format::support::answers::{declarations, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -30,6 +30,10 @@ pub(super) static REQUEST: Request = Request {
     by_id: Some("previous_interaction_id"),
     turn: |_| Box::new(InteractionsTurn::default()),
     fit: |_, append| append,
+    is_answer: |step| match Object::new(step).word("type") {
+        Some(kind) => kind != "user_input" && !kind.ends_with("_result"),
+        None => is_answer(step),
+    },
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user: |text| {

@@ -6,6 +6,7 @@
 //! with `done` is the last; its reason is `stop` for calls, too. A body is a
 //! stream of one record.
 
+pub(super) mod reply;
 mod turn;
 mod write;
 

@@ -1,7 +1,7 @@
 //! The next request of Ollama's chat: the assistant's message, and a message for each result.
 
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::answers::{functions, given, plain, user};
+use crate::format::support::answers::{functions, given, is_answer, plain, user};
 use crate::format::support::draft::{Draft, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
@@ -16,6 +16,7 @@ pub(super) static REQUEST: Request = Request {
     by_id: None,
     turn: |_| Box::new(OllamaTurn::default()),
     fit: |_, append| append,
+    is_answer,
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user,

@@ -8,6 +8,7 @@ mod calls;
 pub(super) mod content;
 pub(super) mod payload;
 pub(super) mod reasoning;
+pub(super) mod reply;
 pub(super) mod turn;
 mod write;
 

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::event::Output;
-use crate::format::support::answers::{Given, functions, given, is_typed, plain, user};
+use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
 use crate::format::support::draft::{Draft, array, each_record, is_blank, object, string};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
@@ -37,6 +37,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     by_id: None,
     turn: |choice| Box::new(ChatTurn { choice, ..ChatTurn::default() }),
     fit,
+    is_answer,
     calls,
     results,
     user,

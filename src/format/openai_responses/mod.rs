@@ -10,6 +10,7 @@ mod emitted;
 mod events;
 mod items;
 mod payload;
+pub(super) mod reply;
 mod state;
 mod turn;
 mod write;

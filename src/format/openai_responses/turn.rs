@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::event::Output;
-use crate::format::support::answers::{Block, Given, declarations, given, is_typed, plain, user};
+use crate::format::support::answers::{
+    Block, Given, declarations, given, is_answer, is_typed, plain, user,
+};
 use crate::format::support::draft::{Draft, array, each_record, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -34,6 +36,12 @@ pub(in crate::format) static REQUEST: Request = Request {
     fit: |request, append| match Object::new(request).flag("store") {
         Some(false) => without_ids(append),
         _ => append,
+    },
+    is_answer: |item| match Object::new(item).word("type") {
+        Some(kind) if kind != "message" => {
+            !kind.ends_with("_output") && !kind.ends_with("_response")
+        }
+        _ => is_answer(item),
     },
     calls,
     results: |answers| answers.iter().map(result).collect(),

@@ -29,6 +29,11 @@ pub(crate) enum Block {
     },
 }
 
+/// True if a message is the model's own, by its role.
+pub(crate) fn is_answer(message: &str) -> bool {
+    matches!(Object::new(message).word("role").as_deref(), Some("assistant" | "model"))
+}
+
 /// Returns what a tool gave, told apart by its shape.
 pub(crate) fn given<'a>(output: Output<'a>) -> Given<'a> {
     let json = match output {

@@ -30,6 +30,18 @@ pub(super) static FRAMING: Framing = Framing {
     holds: Holds::Stream,
     sniff,
     framer: |config| Box::new(Sse { config, ..Sse::default() }),
+    media_type: "text/event-stream",
+    idle: ": keep-alive\n\n",
+    add: Some(|stream, name, data| {
+        // The last event may lack the blank line after it.
+        if !stream.is_empty() && !stream.ends_with(b"\n\n") && !stream.ends_with(b"\n\r\n") {
+            stream.extend_from_slice(b"\n\n");
+        }
+        if !name.is_empty() {
+            stream.extend_from_slice(format!("event: {name}\n").as_bytes());
+        }
+        stream.extend_from_slice(format!("data: {data}\n\n").as_bytes());
+    }),
 };
 
 #[derive(Default)]

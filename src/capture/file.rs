@@ -1,0 +1,139 @@
+//! A capture as it is played: its bytes, and where its parts begin.
+
+use std::fs;
+use std::io;
+
+use crate::capture::rhythm::Rhythm;
+use crate::detect;
+use crate::detect::AutoFramer;
+use crate::format;
+use crate::format::{Format, Reply, reply_of};
+use crate::frame;
+use crate::frame::http::{Dechunker, Found, Head, find_head, is_chunk_size};
+use crate::frame::{FrameConfig, FrameResult, Framing, Holds};
+
+/// A capture in memory.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    pub(crate) name: String,
+    /// The HTTP head before the body, if it was recorded.
+    pub(crate) head: Option<Head>,
+    /// All bytes, the head's as well.
+    pub(crate) bytes: Vec<u8>,
+    /// The offset of the body.
+    pub(crate) body: usize,
+    pub(crate) framing: Option<&'static Framing>,
+    pub(crate) format: Option<&'static Format>,
+    /// The offsets at which frames begin, in ascending order.
+    pub(crate) starts: Vec<usize>,
+    /// When the bytes came, if that was asked for and is known.
+    pub(crate) rhythm: Option<Rhythm>,
+}
+
+impl Capture {
+    /// Reads a file, and the rhythm beside it if that is wanted. An error names the file.
+    pub(crate) fn read(name: &str, wants_rhythm: bool) -> io::Result<Self> {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+        let bytes = fs::read(name).map_err(named)?;
+        let size = bytes.len() as u64;
+        let rhythm = if wants_rhythm { Rhythm::beside(name, size)? } else { None };
+        Ok(Capture { rhythm, ..Capture::new(name, bytes) })
+    }
+
+    /// Finds the parts of these bytes.
+    pub(crate) fn new(name: &str, bytes: Vec<u8>) -> Self {
+        let head = match find_head(&bytes, true) {
+            Found::Yes(head) => Some(head),
+            Found::No | Found::More => None,
+        };
+        let body = head.map_or(0, |head| head.len);
+        let window = bytes.get(..detect::WINDOW).unwrap_or(&bytes);
+        let verdict = detect::explain(window, window.len() == bytes.len());
+        let mut capture = Capture {
+            name: name.to_owned(),
+            head,
+            bytes,
+            body,
+            framing: frame::find(&verdict.framing),
+            format: format::find(&verdict.format),
+            starts: Vec::new(),
+            rhythm: None,
+        };
+        capture.starts = capture.find_starts();
+        capture
+    }
+
+    /// Returns the offsets at which frames begin; those of words in plain text, which has none.
+    /// Bytes whose places are those of other bytes have none.
+    fn find_starts(&self) -> Vec<usize> {
+        let body = self.bytes.get(self.body..).unwrap_or_default();
+        match self.framing {
+            None => return Vec::new(),
+            Some(_) if self.is_chunked() => return Vec::new(),
+            Some(framing) if framing.is_text() => {
+                let is_space = |at: usize| body.get(at).is_some_and(u8::is_ascii_whitespace);
+                let begins = |at: &usize| *at == 0 || (is_space(at - 1) && !is_space(*at));
+                return (0..body.len()).filter(begins).map(|at| at + self.body).collect();
+            }
+            Some(_) => {}
+        }
+        let mut starts = Vec::new();
+        let mut see = |frame: FrameResult<'_>| {
+            starts.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
+            Ok(())
+        };
+        let mut framer = AutoFramer::new(self.framing, FrameConfig::default());
+        // The closure never fails, and a framer only fails if it does.
+        let fed = framer.feed(&self.bytes, &mut see);
+        let _ = fed.and_then(|()| framer.finish(&mut see));
+        starts.dedup();
+        starts
+    }
+
+    /// True if the body is in the chunks of HTTP, as `curl --raw` leaves it.
+    fn is_chunked(&self) -> bool {
+        let body = self.bytes.get(self.body..).unwrap_or_default();
+        self.head.is_some_and(|head| head.is_chunked) && is_chunk_size(body) == Some(true)
+    }
+
+    /// Returns the capture of the body alone, without the chunks of HTTP.
+    pub(crate) fn into_body(self) -> Self {
+        let body = self.bytes.get(self.body..).unwrap_or_default();
+        if self.is_chunked() {
+            let body = Dechunker::default().feed(body);
+            return Capture { head: self.head, ..Capture::new(&self.name, body) };
+        }
+        let starts = self.starts.iter().map(|start| start - self.body).collect();
+        let rhythm = self.rhythm.map(|rhythm| rhythm.after(self.body as u64));
+        Capture { bytes: body.to_vec(), body: 0, starts, rhythm, ..self }
+    }
+
+    /// Returns how the server speaks that the capture is of.
+    pub(crate) fn reply(&self) -> &'static Reply {
+        reply_of(self.format)
+    }
+
+    /// Returns what keeps the stream alive between frames; empty if there is nothing.
+    pub(crate) fn idle(&self) -> Vec<u8> {
+        let Some(framing) = self.framing else { return Vec::new() };
+        let mut record = Vec::new();
+        match (self.reply().idle, framing.add) {
+            (Some((name, data)), Some(add)) if framing.holds != Holds::Body => {
+                add(&mut record, name, data);
+                record
+            }
+            _ => framing.idle.into(),
+        }
+    }
+
+    /// Returns the offset after so many frames. An error says how many there are.
+    pub(crate) fn after_frames(&self, count: usize) -> Result<usize, String> {
+        let frames = self.starts.len();
+        match self.starts.get(count) {
+            Some(start) => Ok(*start),
+            None if count == frames && count > 0 => Ok(self.bytes.len()),
+            None if frames == 0 => Err(format!("{}: its frames are not known", self.name)),
+            None => Err(format!("{}: there are {frames} frames", self.name)),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Anthropic's server.
+
+use crate::format::anthropic::FORMAT;
+use crate::format::reply::{Reply, Trouble};
+use crate::json::quote;
+
+pub(in crate::format) static REPLY: Reply = Reply {
+    formats: &[&FORMAT],
+    headers: &[],
+    word: |status| match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        400..=499 => "invalid_request_error",
+        504 => "timeout_error",
+        529 => "overloaded_error",
+        _ => "api_error",
+    },
+    body,
+    record: |trouble| ("error", body(trouble)),
+    idle: Some(("ping", "{\"type\": \"ping\"}")),
+};
+
+fn body(trouble: &Trouble<'_>) -> String {
+    format!(
+        "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
+        quote(trouble.word),
+        quote(trouble.message)
+    )
+}

@@ -1,0 +1,32 @@
+//! The server of AWS Bedrock.
+
+use crate::format::bedrock_agent::FORMAT as AGENT;
+use crate::format::bedrock_converse::FORMAT;
+use crate::format::bedrock_invoke::FORMAT as INVOKE;
+use crate::format::reply::{Reply, Trouble};
+use crate::json::quote;
+
+pub(in crate::format) static REPLY: Reply = Reply {
+    formats: &[&FORMAT, &INVOKE, &AGENT],
+    headers: &[],
+    word,
+    body,
+    record: |trouble| (word(trouble.status), body(trouble)),
+    idle: None,
+};
+
+fn word(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "accessDeniedException",
+        404 => "resourceNotFoundException",
+        429 => "throttlingException",
+        400..=499 => "validationException",
+        503 | 529 => "serviceUnavailableException",
+        504 => "modelTimeoutException",
+        _ => "internalServerException",
+    }
+}
+
+fn body(trouble: &Trouble<'_>) -> String {
+    format!("{{\"message\":{}}}", quote(trouble.message))
+}

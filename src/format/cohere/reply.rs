@@ -1,0 +1,19 @@
+//! Cohere's server.
+
+use crate::format::cohere::FORMAT;
+use crate::format::openai_chat::reply::REPLY as OPENAI;
+use crate::format::reply::Reply;
+use crate::json::quote;
+
+pub(in crate::format) static REPLY: Reply = Reply {
+    formats: &[&FORMAT],
+    body: |trouble| format!("{{\"message\":{}}}", quote(trouble.message)),
+    record: |trouble| {
+        let record = format!(
+            "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",
+            quote(trouble.message)
+        );
+        ("message-end", record)
+    },
+    ..OPENAI
+};

@@ -1,0 +1,13 @@
+//! Ollama's server.
+
+use crate::format::ollama::{CHAT, GENERATE};
+use crate::format::openai_chat::reply::REPLY as OPENAI;
+use crate::format::reply::{Reply, Trouble};
+use crate::json::quote;
+
+pub(in crate::format) static REPLY: Reply =
+    Reply { formats: &[&CHAT, &GENERATE], body, record: |trouble| ("", body(trouble)), ..OPENAI };
+
+fn body(trouble: &Trouble<'_>) -> String {
+    format!("{{\"error\":{}}}", quote(trouble.message))
+}

@@ -1,0 +1,73 @@
+//! How the server of a provider speaks beside its streams: its errors, its headers, what it sends
+//! while it has nothing to say.
+
+use crate::format::format::Format;
+
+/// The row of a server.
+#[derive(Debug)]
+pub struct Reply {
+    /// The formats that it speaks.
+    pub formats: &'static [&'static Format],
+    /// The headers of its streams beside the media type.
+    pub headers: &'static [(&'static str, &'static str)],
+    /// The provider's word for an error with this HTTP status.
+    pub word: fn(status: u16) -> &'static str,
+    /// The body of an error that comes in place of a stream.
+    pub body: fn(&Trouble<'_>) -> String,
+    /// The record of an error in a stream: its name and its payload.
+    pub record: fn(&Trouble<'_>) -> (&'static str, String),
+    /// The record that keeps a stream alive, if there is one: its name and its payload.
+    pub idle: Option<(&'static str, &'static str)>,
+}
+
+/// An error to be reported as a provider reports it.
+#[derive(Clone, Copy, Debug)]
+pub struct Trouble<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The provider's word.
+    pub word: &'a str,
+    /// A sentence for people.
+    pub message: &'a str,
+    /// The number of records before it.
+    pub records: usize,
+}
+
+/// The errors that a server may be asked to report: the HTTP status, a word for it, and a sentence.
+const TROUBLES: &[(u16, &str, &str)] = &[
+    (400, "invalid_request", "The request is invalid."),
+    (401, "authentication", "The key is not valid."),
+    (403, "permission", "The key may not do this."),
+    (404, "not_found", "There is no such model."),
+    (413, "too_large", "The request is too large."),
+    (429, "rate_limit", "There were too many requests."),
+    (500, "server_error", "The server failed."),
+    (503, "unavailable", "The service is not available."),
+    (504, "timeout", "The server took too long."),
+    (529, "overloaded", "Overloaded."),
+];
+
+impl Reply {
+    /// Returns the HTTP status of an error's code: a status, our word, or the provider's. An error
+    /// lists the words.
+    pub fn status(&self, code: &str) -> Result<u16, String> {
+        let is_it =
+            |(status, word, _): &&(u16, &str, &str)| *word == code || (self.word)(*status) == code;
+        let known = TROUBLES.iter().find(is_it).map(|(status, ..)| *status);
+        let status = || code.parse().ok().filter(|status| (400..600).contains(status));
+        known.or_else(status).ok_or_else(|| {
+            let words: Vec<&str> = TROUBLES.iter().map(|(_, word, _)| *word).collect();
+            format!(
+                "{code} is no code of an error: one is a status from 400 to 599, or {}",
+                words.join(", ")
+            )
+        })
+    }
+
+    /// Returns the error with this HTTP status, which comes after so many records.
+    pub fn trouble(&self, status: u16, records: usize) -> Trouble<'static> {
+        let known = TROUBLES.iter().find(|(known, ..)| *known == status);
+        let message = known.map_or("The request failed.", |(_, _, message)| message);
+        Trouble { status, word: (self.word)(status), message, records }
+    }
+}
