@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::mem::discriminant;
 
 use crate::event::owned::Owned;
 use crate::event::{Emit, Event, Finish, Kind};
@@ -25,10 +26,24 @@ struct Choice {
 }
 
 impl Logged {
-    /// True if every choice has come to its end: no more of the message may come.
+    /// True if every choice has come to its end, the first one last: no more of the message may
+    /// come.
     pub(super) fn is_over(&self) -> bool {
-        let is_good = || self.choices.values().all(|choice| choice.is_finished);
-        self.has_failed || (!self.choices.is_empty() && is_good())
+        self.has_failed || (self.choices.contains_key(&0) && self.is_finished())
+    }
+
+    /// True if every choice so far has come to its end.
+    fn is_finished(&self) -> bool {
+        !self.choices.is_empty() && self.choices.values().all(|choice| choice.is_finished)
+    }
+
+    /// Emits the last lines of a message if they ended it well, of which the log may hold only a
+    /// choice that is not the first. Returns false if its end is not in the log.
+    pub(super) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<bool> {
+        match self.has_failed {
+            false if self.is_finished() => self.flush(emit).map(|()| true),
+            has_failed => Ok(has_failed),
+        }
     }
 
     /// Passes an event on. After the end only remarks are, and what an agent says between messages.
@@ -47,8 +62,15 @@ impl Logged {
                 self.flush(emit)?;
                 emit(event)
             }
-            Kind::Turn(_) | Kind::Usage(_) => self.hold(event),
+            Kind::Turn(_) | Kind::Usage(_) => {
+                let is_same = |held: &Kind<'_>| discriminant(held) == discriminant(&event.kind);
+                self.tail.retain(|(_, held)| !is_same(&held.get()));
+                self.hold(event)
+            }
             _ if is_remark && !self.tail.is_empty() => self.hold(event),
+            Kind::Finish(_) if self.choices.get(&event.choice).is_some_and(|it| it.is_finished) => {
+                Ok(())
+            }
             Kind::Finish(finish) => {
                 let choice = self.choices.entry(event.choice).or_default();
                 choice.is_finished = true;
@@ -69,9 +91,14 @@ impl Logged {
         Ok(())
     }
 
+    /// Emits the last lines, the usage right before the end.
     fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let tail = std::mem::take(&mut self.tail);
-        tail.iter().try_for_each(|(choice, held)| emit(Event::new(*choice, held.get())))
+        let mut tail = std::mem::take(&mut self.tail);
+        let end = tail.iter().rposition(|(_, held)| matches!(held.get(), Kind::Finish(_)));
+        let end = end.map(|at| tail.remove(at));
+        tail.sort_by_key(|(_, held)| matches!(held.get(), Kind::Usage(_)));
+        let mut lines = tail.iter().chain(&end);
+        lines.try_for_each(|(choice, held)| emit(Event::new(*choice, held.get())))
     }
 
     /// Notes which calls are to be run.

@@ -186,14 +186,13 @@ impl Assembler {
 
     /// Ends the message of a log: it is cut if its end is not in the log.
     fn end_log(&mut self, offset: Option<u64>, emit: &mut Emit<'_>) -> io::Result<()> {
-        match self.logged.take().filter(|logged| !logged.is_over()) {
-            Some(mut logged) => {
-                let message = "the log of the message ended before the message did";
-                let failure = Failure::new(Code::Truncated, message, offset);
-                logged.feed(Kind::Error(failure).into(), emit)
-            }
-            None => Ok(()),
+        let Some(mut logged) = self.logged.take() else { return Ok(()) };
+        if logged.finish(emit)? {
+            return Ok(());
         }
+        let message = "the log of the message ended before the message did";
+        let failure = Failure::new(Code::Truncated, message, offset);
+        logged.feed(Kind::Error(failure).into(), emit)
     }
 
     /// So much can't wait: begins the message that it may belong to, or emits it
@@ -247,8 +246,14 @@ impl Assembler {
         }
         self.has_begun = true;
         if !start.framing.is_empty() {
+            // An error before it is no part of it: its end is in the log.
+            if self.needs_message() {
+                self.open(emit)?;
+                self.close(None, emit)?;
+            }
             self.logged = Some(Logged::default());
-            return emit(Kind::Start(start).into());
+            emit(Kind::Start(start).into())?;
+            return self.emit_pending(emit);
         }
         let mut message = Message::default();
         emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::json::scanner::Token;
-use crate::json::{Scanner, Str};
+use crate::json::{Scanner, Str, is_json};
 
 /// The longest path that is reported, in bytes: it is repeated with every piece of a string.
 const MAX_PATH: usize = 1024;
@@ -152,7 +152,15 @@ impl ValueReader {
     /// Reports a number before a byte that is no part of it.
     fn end_number(&mut self, report: &mut Report<'_>) -> io::Result<()> {
         let is_number = self.token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        if is_number && !self.is_text { self.end_scalar(report) } else { Ok(()) }
+        if !is_number || self.is_text {
+            return Ok(());
+        }
+        if is_json(&self.token) {
+            return self.end_scalar(report);
+        }
+        // It is cut short, which is a syntax error.
+        self.token.clear();
+        Ok(())
     }
 
     fn end_scalar(&mut self, report: &mut Report<'_>) -> io::Result<()> {
@@ -313,6 +321,7 @@ mod tests {
     #[test]
     fn nothing_comes_after_a_syntax_error_or_below_a_long_path() {
         check(r#"{"a":1,,"b":2}"#, &["/a 1"]);
+        check(r#"{"a":1et,"b":2}"#, &[]);
         let long = "k".repeat(MAX_PATH);
         check(&format!(r#"{{"{long}":1,"b":2}}"#), &["/b 2"]);
     }

@@ -519,7 +519,7 @@ pub(super) fn failure(failure: &Failure<'_>, to: &mut impl Members) {
     );
     to.optional(
         "raw",
-        failure.raw,
+        failure.raw.filter(|raw| *raw != Output::Json("null")),
         "The provider's own value, or as a string the bytes that can't be read.",
     );
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toolstream::internals::explain;
 
 use crate::case::{Case, files, root};
+use crate::shape::{check_lines, check_shape};
 
 /// What is allowed to the cases of one folder.
 #[derive(Default, Deserialize)]
@@ -22,6 +23,8 @@ pub(crate) struct Exceptions {
     looks_whole: Option<String>,
     /// Why calls come without the deltas of their arguments.
     no_deltas: Option<String>,
+    #[serde(skip)]
+    is_log: bool,
     /// Words in markers that are not printed: those that may be any, as a
     /// namespace, and those that mean nothing, as a wrapper.
     marker_words: Vec<String>,
@@ -57,8 +60,18 @@ impl Exceptions {
         let why = || Some("what comes after the end may be anything".to_owned());
         let format = case.config().0.format.map(|format| format.name.to_owned());
         let is_log = format.unwrap_or_else(|| explain(&case.input, true).format) == "events";
-        let no_deltas = is_log.then(|| "a log has the deltas that it was written with".to_owned());
-        Exceptions { ends_early: why(), looks_whole: why(), no_deltas, ..Exceptions::default() }
+        let no_deltas = is_log.then(|| "a log has the deltas that were left in it".to_owned());
+        Exceptions { ends_early: why(), looks_whole: why(), no_deltas, is_log, ..<_>::default() }
+    }
+
+    /// The check of the shape of an output.
+    pub(crate) fn check(&self) -> fn(&str, &str, u8) {
+        if self.is_log { check_lines } else { check_shape }
+    }
+
+    /// True for a log of our own events that was damaged.
+    pub(crate) fn is_log(&self) -> bool {
+        self.is_log
     }
 
     fn need(&self, key: &str) {

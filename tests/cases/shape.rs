@@ -26,15 +26,17 @@ impl<'a> Message<'a> {
                 .unwrap_or_else(|| panic!("a line before the first start: {line}"));
             message.lines.push(line);
         }
-        // What came behind the last message, and is none, belongs to none.
-        if let Some(Message { lines }) = messages.last_mut() {
+        // What came behind a message, and is none, belongs to the next one, or to none.
+        let mut behind: Vec<&str> = Vec::new();
+        for Message { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
             let is_none = |line: &&&str| matches!(kind(line), "warning" | "provider_event");
-            let behind = lines.iter().rev().take_while(is_none).count();
-            let end = lines.len() - behind;
-            if lines[..end].last().is_some_and(is_end) {
-                lines.truncate(end);
-            }
+            let own = lines.len() - lines.iter().rev().take_while(is_none).count();
+            let rest = match lines[..own].last().is_some_and(is_end) {
+                true => lines.split_off(own),
+                false => Vec::new(),
+            };
+            lines.splice(1..1, std::mem::replace(&mut behind, rest));
         }
         messages
     }
@@ -64,10 +66,18 @@ impl<'a> Message<'a> {
         read(self.last())["code"] == "truncated"
     }
 
+    /// True if the input ended inside a frame of it.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.lines.iter().any(|line| line.contains("the input ended inside"))
+    }
+
     /// Whether there is nothing in it but what went wrong.
     pub(crate) fn is_mere_error(&self) -> bool {
         !self.is_good()
-            && self.lines.iter().all(|line| matches!(kind(line), "start" | "warning" | "error"))
+            && self
+                .lines
+                .iter()
+                .all(|line| matches!(kind(line), "start" | "warning" | "provider_event" | "error"))
     }
 
     /// The lines of one type.
@@ -103,7 +113,6 @@ impl<'a> Message<'a> {
             end == "finish_reason" || choices.is_empty(),
             "{name}: a finish reason and an error"
         );
-        self.check_indices(name);
     }
 
     /// Each call has an index of its own, and the indices have no gap.
@@ -242,6 +251,13 @@ pub(crate) fn joined<'a>(
 /// Law 5, and that the exit status tells whether every message ended well.
 #[track_caller]
 pub(crate) fn check_shape(name: &str, out: &str, status: u8) {
+    check_lines(name, out, status);
+    Message::all(out).iter().for_each(|message| message.check_indices(name));
+}
+
+/// The same, of a log that calls may be missing in.
+#[track_caller]
+pub(crate) fn check_lines(name: &str, out: &str, status: u8) {
     let messages = Message::all(out);
     assert!(!messages.is_empty(), "{name}: no message");
     messages.iter().for_each(|message| message.check(name));
