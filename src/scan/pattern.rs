@@ -215,8 +215,14 @@ impl Pattern {
         })
     }
 
+    /// True if a namespace may stand in it.
+    pub(crate) fn has_namespace(&self) -> bool {
+        self.tokens.contains(&Token::Namespace)
+    }
+
     /// Returns the texts that a match can begin with, up to the first part that varies: after
-    /// each of them anything may come. Empty if the first byte can be any.
+    /// each of them anything may come. Empty if the first byte can be any. Without a namespace
+    /// after signs: see [`Pattern::has_namespace`].
     pub(crate) fn starts(&self) -> Vec<Vec<u8>> {
         let mut starts = Vec::new();
         match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
@@ -224,6 +230,23 @@ impl Pattern {
             false => Vec::new(),
         }
     }
+}
+
+/// The most bytes before a namespace that are signs alone.
+const MAX_SIGNS: usize = 4;
+
+/// True if a text before a namespace is short, and has no letter that might be a part of it.
+fn is_signs(text: &[u8]) -> bool {
+    (1..=MAX_SIGNS).contains(&text.len()) && !text.iter().any(u8::is_ascii_alphanumeric)
+}
+
+/// True if a text may begin with signs and a namespace, as far as it is known.
+pub(crate) fn may_have_namespace(text: &[u8]) -> bool {
+    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric();
+    let signs = text.iter().take(MAX_SIGNS).take_while(|byte| !is_letter(byte)).count();
+    let rest = text.get(signs..).unwrap_or_default();
+    let letters = rest.iter().take(MAX_WORD).take_while(is_letter).count();
+    rest.get(letters).is_none_or(|byte| *byte == b':')
 }
 
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.
@@ -243,6 +266,7 @@ fn collect_starts(
                 continue;
             }
             Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
+            Token::Namespace if is_signs(&start) => continue,
             // Two bytes tell markers apart; each part that varies would double the texts.
             _ if start.len() > 1 => break,
             Token::Optional(end) => {
@@ -253,12 +277,6 @@ fn collect_starts(
             }
             Token::Newline if start.is_empty() => {
                 collect_starts(tokens, at, after(&start, b'\n'), starts);
-                continue;
-            }
-            // The letters of a namespace, if it has one.
-            Token::Namespace if !start.is_empty() => {
-                let letters = (0..=u8::MAX).filter(u8::is_ascii_alphanumeric);
-                starts.extend(letters.map(|byte| after(&start, byte)));
                 continue;
             }
             Token::Word(..) if !start.is_empty() => {

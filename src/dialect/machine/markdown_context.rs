@@ -108,6 +108,12 @@ pub(crate) const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0x
 
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
+/// Returns the length of the text up to what ends a line, or may begin a marker, code
+/// or a quotation, in bytes.
+pub(crate) fn calm_length(text: &[u8]) -> usize {
+    scan::find_any(text, STOPS).unwrap_or(text.len())
+}
+
 impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
@@ -127,31 +133,29 @@ impl Default for MarkdownContext {
 impl MarkdownContext {
     /// Takes the next piece of text.
     pub(crate) fn feed(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let is_stop = rest.as_bytes().first().is_some_and(|byte| STOPS.contains(byte));
-            if !is_stop && self.is_in_line() {
-                let (calm, after) = rest.split_at(MarkdownContext::calm_length(rest));
+        let mut rest = text.as_bytes();
+        while let Some(&first) = rest.first() {
+            if !STOPS.contains(&first) && self.is_in_line() {
+                let (calm, after) = rest.split_at(calm_length(rest));
                 self.skip(calm);
                 rest = after;
+                continue;
             }
-            let mut chars = rest.chars();
-            let mut bytes = [0; 4];
-            if let Some(c) = chars.next() {
-                c.encode_utf8(&mut bytes).bytes().for_each(|byte| self.byte(byte));
-            }
-            rest = chars.as_str();
+            let is_inner = |byte: &&u8| matches!(byte, 0x80..0xC0);
+            let length = 1 + rest.iter().skip(1).take_while(is_inner).count();
+            let (char, after) = rest.split_at(length);
+            char.iter().for_each(|&byte| self.byte(byte));
+            rest = after;
         }
     }
 
-    /// Takes text that [`MarkdownContext::calm_length`] has measured, in the middle
-    /// of a line.
-    pub(crate) fn skip(&mut self, text: &str) {
-        match text.as_bytes().last_chunk() {
+    /// Takes text that [`calm_length`] has measured, in the middle of a line.
+    pub(crate) fn skip(&mut self, text: &[u8]) {
+        match text.last_chunk() {
             Some(tail) => {
                 self.last = u128::from_be_bytes(tail.map(|byte| byte.to_ascii_lowercase()));
             }
-            None => text.bytes().for_each(|byte| self.remember(byte)),
+            None => text.iter().for_each(|&byte| self.remember(byte)),
         }
     }
 
@@ -159,12 +163,6 @@ impl MarkdownContext {
     pub(crate) fn is_in_line(&self) -> bool {
         let is_rest = self.at == At::Rest && self.run == 0 && self.html.is_none();
         is_rest && !self.last.to_le_bytes().iter().take(9).any(|&byte| byte == b'<')
-    }
-
-    /// Returns the length of the text up to what ends a line, or may begin a
-    /// marker, code or a quotation, in bytes.
-    pub(crate) fn calm_length(text: &str) -> usize {
-        scan::find_any(text.as_bytes(), STOPS).unwrap_or(text.len())
     }
 
     /// Takes note that a marker was read: what follows begins a document.

@@ -159,12 +159,12 @@ impl Machine {
             && self.search.rules.is_guarded
             && self.held.is_empty()
             && self.context.is_in_line();
-        if is_in_line { MarkdownContext::calm_length(text) } else { 0 }
+        if is_in_line { markdown_context::calm_length(text.as_bytes()) } else { 0 }
     }
 
     /// Takes text that is no longer than [`Machine::calm_length`], and emits nothing.
     pub(crate) fn skip(&mut self, text: &str) {
-        self.context.skip(text);
+        self.context.skip(text.as_bytes());
     }
 
     /// Takes the next piece of text.

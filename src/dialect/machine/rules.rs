@@ -380,6 +380,8 @@ pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
     finder: Finder,
     starts: Starts,
+    /// The rules whose markers may have a namespace, which `starts` leaves out.
+    spaced: Vec<usize>,
     /// The rules that may begin with any byte, where the message begins.
     blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
@@ -453,6 +455,8 @@ impl RuleSet {
         beginnings.sort_unstable();
         beginnings.dedup();
         let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
+        let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
+        let spaced = spaced.map(|(number, _)| number).collect();
         let is_inline = |rule: &Rule| {
             let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
             let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
@@ -461,7 +465,7 @@ impl RuleSet {
         let inline = rules.iter().map(is_inline).collect();
         let finder = Finder::new(patterns());
         let is_guarded = rules.iter().all(|rule| rule.guarded);
-        Arc::new(RuleSet { rules, finder, starts, blank, inline, is_guarded })
+        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_guarded })
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
@@ -470,12 +474,18 @@ impl RuleSet {
         loop {
             let at = self.finder.find(text, from)?;
             let rest = text.as_bytes().get(at..)?;
-            let mut rules = self.starts.of(rest).iter().map(|&number| &self.rules[number]);
-            if rules.any(|rule| rule.pattern.may_begin(rest)) {
+            if self.starting(rest).any(|number| self.rules[number].pattern.may_begin(rest)) {
                 return Some(at);
             }
             from = at + 1;
         }
+    }
+
+    /// The numbers of the rules that may begin with this text.
+    fn starting(&self, text: &[u8]) -> impl Iterator<Item = usize> {
+        let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
+        let spaced = self.spaced.iter().filter(move |_| is_spaced);
+        self.starts.of(text).iter().chain(spaced).copied()
     }
 
     /// The numbers of the rules that are tried at the beginning of this text.
@@ -498,7 +508,7 @@ impl RuleSet {
             fits && !(rule.guarded && (is_prose || is_idle()))
         };
         let blank = self.blank.iter().filter(|_| here.is_start);
-        self.starts.of(text.as_bytes()).iter().chain(blank).copied().filter(is_legal)
+        self.starting(text.as_bytes()).chain(blank.copied()).filter(is_legal)
     }
 }
 
