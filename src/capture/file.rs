@@ -7,9 +7,10 @@ use crate::capture::rhythm::Rhythm;
 use crate::detect;
 use crate::detect::AutoFramer;
 use crate::format;
+use crate::format::error;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
-use crate::frame::http::{Dechunker, Found, Head, find_head, is_chunk_size};
+use crate::frame::http::{Dechunker, Found, find_head, is_chunk_size};
 use crate::frame::{FrameConfig, FrameResult, Framing, Holds};
 
 /// A capture in memory.
@@ -17,7 +18,7 @@ use crate::frame::{FrameConfig, FrameResult, Framing, Holds};
 pub(crate) struct Capture {
     pub(crate) name: String,
     /// The HTTP head before the body, if it was recorded.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<RecordedHead>,
     /// All bytes, the head's as well.
     pub(crate) bytes: Vec<u8>,
     /// The offset of the body.
@@ -28,6 +29,44 @@ pub(crate) struct Capture {
     pub(crate) starts: Vec<usize>,
     /// When the bytes came, if that was asked for and is known.
     pub(crate) rhythm: Option<Rhythm>,
+}
+
+/// The head of an answer, as it was recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedHead {
+    pub(crate) status: u16,
+    /// Names and values, but for those that are of the connection that was recorded.
+    pub(crate) headers: Vec<(String, String)>,
+    is_chunked: bool,
+}
+
+/// Headers of one connection, or of the bytes that went over it.
+const OF_CONNECTION: &[&str] = &[
+    "alt-svc",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "date",
+    "keep-alive",
+    "set-cookie",
+    "strict-transport-security",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl RecordedHead {
+    /// Reads the last of the heads that these bytes are.
+    fn new(bytes: &[u8], status: u16, is_chunked: bool) -> Self {
+        let text = String::from_utf8_lossy(bytes).replace('\r', "");
+        let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        let header = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            let is_kept = !OF_CONNECTION.contains(&name.to_ascii_lowercase().as_str());
+            is_kept.then(|| (name.to_owned(), value.trim().to_owned()))
+        };
+        RecordedHead { status, headers: last.lines().filter_map(header).collect(), is_chunked }
+    }
 }
 
 impl Capture {
@@ -42,11 +81,13 @@ impl Capture {
 
     /// Finds the parts of these bytes.
     pub(crate) fn new(name: &str, bytes: Vec<u8>) -> Self {
-        let head = match find_head(&bytes, true) {
-            Found::Yes(head) => Some(head),
-            Found::No | Found::More => None,
+        let (body, head) = match find_head(&bytes, true) {
+            Found::Yes(head) => {
+                let text = bytes.get(..head.len).unwrap_or_default();
+                (head.len, Some(RecordedHead::new(text, head.status, head.is_chunked)))
+            }
+            Found::No | Found::More => (0, None),
         };
-        let body = head.map_or(0, |head| head.len);
         let window = bytes.get(..detect::WINDOW).unwrap_or(&bytes);
         let verdict = detect::explain(window, window.len() == bytes.len());
         let mut capture = Capture {
@@ -93,7 +134,7 @@ impl Capture {
     /// True if the body is in the chunks of HTTP, as `curl --raw` leaves it.
     fn is_chunked(&self) -> bool {
         let body = self.bytes.get(self.body..).unwrap_or_default();
-        self.head.is_some_and(|head| head.is_chunked) && is_chunk_size(body) == Some(true)
+        self.head.as_ref().is_some_and(|head| head.is_chunked) && is_chunk_size(body) == Some(true)
     }
 
     /// Returns the capture of the body alone, without the chunks of HTTP.
@@ -106,6 +147,25 @@ impl Capture {
         let starts = self.starts.iter().map(|start| start - self.body).collect();
         let rhythm = self.rhythm.map(|rhythm| rhythm.after(self.body as u64));
         Capture { bytes: body.to_vec(), body: 0, starts, rhythm, ..self }
+    }
+
+    /// True if it is in this format.
+    pub(crate) fn is_in(&self, format: &Format) -> bool {
+        self.format.is_some_and(|own| own == format)
+    }
+
+    /// True if it holds a message, and not the error of a server.
+    pub(crate) fn is_message(&self) -> bool {
+        self.format.is_some_and(|format| *format != error::FORMAT)
+    }
+
+    /// True if it is one body, and no stream.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.framing.is_some_and(|framing| match framing.holds {
+            Holds::Body => true,
+            Holds::Either => self.starts.len() == 1,
+            Holds::Stream => false,
+        })
     }
 
     /// Returns how the server speaks that the capture is of.

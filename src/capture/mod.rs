@@ -2,16 +2,18 @@
 //! they are held to. Knows no provider but by its row.
 //!
 //! A [`Capture`] is what is known of a file that is played, its [`Rhythm`] when its bytes came, and
-//! a [`Plan`] what is written of it when.
+//! a [`Plan`] what is written of it when. A [`Server`] says which of several answers a request.
 
 mod difference;
 mod file;
 mod golden;
 mod replay;
 mod rhythm;
+mod server;
 
 pub(crate) use difference::{changes, unified};
 pub(crate) use file::Capture;
 pub(crate) use golden::{Filter, Golden, GoldenError, events};
 pub(crate) use replay::{Chunk, Failure, Place, Plan, Play, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};
+pub(crate) use server::{Answer, Body, By, Server, failure, log_line};

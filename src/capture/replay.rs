@@ -27,7 +27,7 @@ pub(crate) enum Tempo {
 
 /// What is written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chunk {
+pub enum Chunk {
     /// So many bytes.
     Bytes(usize),
     Frame,
@@ -53,7 +53,7 @@ impl FromStr for Chunk {
 
 /// A place in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// After so many bytes.
     Bytes(usize),
     /// After so many frames.
@@ -74,7 +74,7 @@ impl FromStr for Place {
 
 /// An error of the provider, after so many frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// A status, our word or the provider's.
     pub(crate) code: String,
     pub(crate) frames: usize,
@@ -92,7 +92,7 @@ impl FromStr for Failure {
 
 /// The options of a plan.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Play {
+pub struct Play {
     pub(crate) tempo: Tempo,
     /// When the first byte is due; by default at once, or as it was recorded.
     pub(crate) first: Option<Duration>,
@@ -167,6 +167,11 @@ impl Plan {
         let keep_alive = play.keep_alive.map(|wait| (wait, idle));
         let (chunk, hangs) = (play.chunk, play.hangs);
         Ok(Plan { bytes, starts, timeline, chunk, keep_alive, is_whole, hangs })
+    }
+
+    /// True if nothing ends the stream.
+    pub(crate) fn hangs(&self) -> bool {
+        self.hangs
     }
 
     /// Returns what is written, in order. It never ends if keep-alives go on.

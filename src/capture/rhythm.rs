@@ -25,6 +25,11 @@ pub(crate) fn times_of(file: &str) -> String {
 }
 
 impl Rhythm {
+    /// Returns the rhythm of these reads, which follow one another.
+    pub(super) fn new(reads: Vec<Read>) -> Self {
+        Rhythm(reads)
+    }
+
     /// Reads the rhythm beside a capture of `size` bytes; none if there is no such file. An error
     /// names the file; its kind is `InvalidData` if the rhythm does not fit the capture.
     pub(crate) fn beside(file: &str, size: u64) -> io::Result<Option<Self>> {

@@ -1,12 +1,13 @@
 //! The options of the commands that keep and play captures.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ColorChoice, ValueHint};
+use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
 use crate::capture::{Chunk, Failure, Place, Play, Tempo};
-use crate::cli::Reading;
-use crate::cli::value;
+use crate::cli::value::Size;
+use crate::cli::{LIMITS, Reading, value};
 
 /// `toolstream record`
 #[derive(Args, Debug)]
@@ -33,6 +34,7 @@ Examples:
 /// `toolstream replay`
 #[derive(Args, Debug)]
 #[command(after_long_help = REPLAY_EXAMPLES)]
+#[command(group = ArgGroup::new("server").args(["http", "listen"]).multiple(false))]
 pub struct Replay {
     /// Play in the rhythm of FILE.times, X times as fast: 1 is as recorded
     #[arg(long, value_name = "X", value_parser = value::positive, conflicts_with = "tps")]
@@ -74,9 +76,64 @@ pub struct Replay {
     #[arg(long, value_name = "MS", value_parser = value::wait)]
     pub keep_alive: Option<Duration>,
 
-    /// The captures, which are played one after another
+    /// Answer one HTTP request on standard input to standard output
+    #[arg(long)]
+    pub http: bool,
+
+    /// Answer HTTP requests at this address; port 0 is any free one
+    ///
+    /// The address is printed on standard error. A request to /chat/completions, /messages,
+    /// /responses, :streamGenerateContent or /api/chat is answered in that format, and a capture of
+    /// another one is converted; one with "stream": false gets one body.
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "http")]
+    pub listen: Option<String>,
+
+    /// Listen at an address that others can reach
+    #[arg(long, requires = "listen")]
+    pub listen_anywhere: bool,
+
+    /// Which FILE answers a request
+    ///
+    /// turn: the one after as many others as the request has answers of the model. request: the next
+    /// one each time. path: by turn, of those in the format of the endpoint. After the last one, the
+    /// answer is status 500.
+    #[arg(long, value_name = "WHAT", value_enum, default_value = "turn")]
+    pub by: Order,
+
+    /// Answer each request with an error of this HTTP status
+    #[arg(long, value_name = "N", requires = "server", value_parser = clap::value_parser!(u16).range(400..600))]
+    pub status: Option<u16>,
+
+    /// Answer the first N requests with an error of this HTTP status
+    #[arg(long, value_name = "N:STATUS", requires = "server", conflicts_with = "status", value_parser = value::first_errors)]
+    pub fail: Option<(usize, u16)>,
+
+    /// Close the connection after the last byte, as if it broke
+    #[arg(long, requires = "server")]
+    pub drop: bool,
+
+    /// Add a line of JSON to this file for each request
+    #[arg(long, value_name = "FILE", requires = "server", value_hint = ValueHint::FilePath)]
+    pub log: Option<PathBuf>,
+
+    /// The largest body of a request, in bytes; 0 is no limit
+    #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
+    pub max_event: Size,
+
+    /// The captures; without HTTP they are played one after another
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
+}
+
+/// Which FILE answers a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// The one after as many others as the request has answers of the model
+    Turn,
+    /// The next one each time
+    Request,
+    /// By turn, of those in the format of the endpoint
+    Path,
 }
 
 impl Replay {
@@ -108,7 +165,10 @@ Examples:
     toolstream replay --chunk 1 --cut 700 answer.sse | my-client
 
   An error after two events:
-    toolstream replay --error overloaded@frame:2 answer.sse";
+    toolstream replay --error overloaded@frame:2 answer.sse
+
+  A provider for the tests of an agent: overloaded twice, then a call, then an answer:
+    toolstream replay --listen 127.0.0.1:8080 --fail 2:529 --log requests.ndjson call.sse text.sse";
 
 /// `toolstream check`
 #[derive(Args, Debug)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-pub(crate) use captures::{Check, Record, Replay};
+pub(crate) use captures::{Check, Order, Record, Replay};
 pub(crate) use convert::{Convert, Ids};
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 

@@ -297,6 +297,15 @@ pub(super) fn milliseconds(text: &str) -> Result<Duration, String> {
     text.parse().map(Duration::from_millis).map_err(|_| "expected a number of milliseconds".into())
 }
 
+/// Parses how many requests fail, and with which HTTP status.
+pub(super) fn first_errors(text: &str) -> Result<(usize, u16), String> {
+    let numbers = text.split_once(':').and_then(|(count, status)| {
+        let status = status.parse().ok().filter(|status| (400..600).contains(status));
+        Some((count.parse().ok()?, status?))
+    });
+    numbers.ok_or_else(|| "expected N:STATUS, with a STATUS from 400 to 599".into())
+}
+
 /// Parses a time in milliseconds that is not 0.
 pub(super) fn wait(text: &str) -> Result<Duration, String> {
     let wait = milliseconds(text)?;

@@ -8,6 +8,7 @@ mod detect;
 mod explain;
 mod formats;
 mod frames;
+mod listen;
 mod messages;
 mod next;
 mod parallel;
@@ -15,6 +16,7 @@ mod reader;
 mod record;
 mod replay;
 mod rows;
+mod service;
 mod tools;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};

@@ -1,23 +1,31 @@
-//! `replay`: plays captures.
+//! `replay`: plays captures, to standard output or over HTTP.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Instant;
 
-use anyhow::anyhow;
-use rustix::stdio::stdout;
+use anyhow::{anyhow, bail};
+use rustix::stdio::{stdin, stdout};
 
 use crate::capture::{Capture, Plan, Play, Tempo};
 use crate::cli::Replay;
-use crate::commands::lost;
+use crate::commands::service::{PATIENCE, Service, play};
+use crate::commands::{listen, lost};
 use crate::event::Code;
-use crate::io::{Output, Signals, Woken, die, report, report_error, wait_until};
+use crate::io::http::{NoRequest, Request};
+use crate::io::{
+    Output, STANDARD_INPUT, Signals, Woken, die, report, report_error, report_on, wait_for,
+    wait_until,
+};
 use crate::status::Outcome;
 
 pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
+    let is_server = args.http || args.listen.is_some();
+    let mut captures = Vec::new();
     let mut plans = Vec::new();
     for (name, left) in args.files.iter().zip((0..args.files.len()).rev()) {
-        let play = Play { hangs: args.hang && left == 0, ..args.play() };
+        let hangs = args.hang && (is_server || left == 0);
+        let play = Play { hangs, ..args.play() };
         let capture = match Capture::read(name, matches!(play.tempo, Tempo::Recorded(_))) {
             Ok(capture) => capture,
             Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -31,11 +39,21 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
             report_error(&mut io::stderr(), name, Code::Truncated, message, Some(0));
             return Ok(Outcome::Truncated as u8);
         }
+        let capture = if is_server { capture.into_body() } else { capture };
         plans.push(Plan::new(&capture, &play).map_err(|why| anyhow!(why))?);
+        captures.push(capture);
+    }
+    if is_server {
+        let service = Service::new(args, captures)?;
+        return match &args.listen {
+            Some(address) => listen::listen(service, address, args.listen_anywhere, &signals),
+            None => one_exchange(&service, &signals),
+        };
     }
     let mut out = Output::standard();
     for plan in &plans {
-        write(plan, &mut out, &signals).map_err(lost)?;
+        let write = &mut |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.flush());
+        play(plan, write, &mut |time| wait(time, &signals)).map_err(lost)?;
     }
     if args.hang {
         wait(None, &signals).map_err(lost)?;
@@ -43,25 +61,55 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Writes what is planned to standard output, each piece when it is due.
-fn write(plan: &Plan, out: &mut Output, signals: &Signals) -> io::Result<()> {
-    let begin = Instant::now();
-    for step in plan.steps() {
-        if !step.at.is_zero() {
-            wait(begin.checked_add(step.at), signals)?;
-        }
-        out.write_all(step.bytes)?;
-        out.flush()?;
-    }
-    Ok(())
-}
-
-/// Waits until it is `time`, or for ever. Fails if the reader has left; ends the program if a
-/// signal comes.
+/// Waits for standard output. Ends the program if a signal comes.
 fn wait(time: Option<Instant>, signals: &Signals) -> io::Result<()> {
     match wait_until(stdout(), signals, time)? {
         Woken::Time => Ok(()),
         Woken::Ready => Err(ErrorKind::BrokenPipe.into()),
         Woken::Signal(signal) => die(signal),
+    }
+}
+
+/// Answers the request on standard input.
+fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
+    if io::stdin().is_terminal() {
+        bail!("standard input is a terminal: --http reads a request from it");
+    }
+    let mut out = Output::standard();
+    let mut input = Asked { signals, until: Instant::now() + PATIENCE };
+    let request = Request::read(&mut input, &mut out, service.max_body);
+    let outcome = match &request {
+        Ok(_) => None,
+        Err(NoRequest::Nothing) => {
+            let message = "there is no request";
+            report_on(&mut io::stderr(), STANDARD_INPUT, message, None);
+            Some(Outcome::Truncated)
+        }
+        Err(NoRequest::Refused(status, why)) => {
+            report_on(&mut io::stderr(), STANDARD_INPUT, why, None);
+            Some(match status {
+                413 | 431 => Outcome::Limit,
+                408 => Outcome::Truncated,
+                _ => Outcome::Malformed,
+            })
+        }
+    };
+    service.exchange(request, &mut out, &mut |time| wait(time, signals)).map_err(lost)?;
+    Ok(outcome.map_or(0, |outcome| outcome as u8))
+}
+
+/// Standard input, which is waited for until a time. A signal ends the program.
+struct Asked<'s> {
+    signals: &'s Signals,
+    until: Instant,
+}
+
+impl io::Read for Asked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match wait_for(stdin(), self.signals, Some(self.until))? {
+            Woken::Ready => Ok(rustix::io::read(stdin(), buffer)?),
+            Woken::Time => Err(ErrorKind::TimedOut.into()),
+            Woken::Signal(signal) => die(signal),
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! credential ([`report()`]).
 
 mod children;
+pub(crate) mod http;
 mod input;
 mod output;
 mod progress;

@@ -14,7 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("scan", &[]),
     ("tools", &[]),
     ("frame", &["event", "json"]),
-    ("io", &["event", "json"]),
+    ("io", &["event", "frame", "json"]),
     ("format", &["event", "frame", "json"]),
     ("dialect", &["event", "json", "scan", "tools"]),
     ("assemble", &["event", "json", "tools"]),
@@ -34,7 +34,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
-    ("capture", &["detect", "format", "frame", "json", "pipeline", "sink"]),
+    (
+        "capture",
+        &["convert", "detect", "event", "format", "frame", "io", "json", "pipeline", "sink"],
+    ),
     (
         "cli",
         &[

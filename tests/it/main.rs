@@ -46,6 +46,8 @@ mod imports;
 /// A reader of JSON for what the program writes.
 #[path = "../cases/json.rs"]
 mod json;
+/// Captures that are played over HTTP.
+mod listening;
 /// The request after an answer.
 mod next;
 /// Pipes, signals, and output that can't be written.

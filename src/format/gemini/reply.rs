@@ -7,6 +7,7 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
     headers: &[],
+    whole: Some(":generateContent"),
     word: |status| match status {
         401 => "UNAUTHENTICATED",
         403 => "PERMISSION_DENIED",

@@ -7,6 +7,7 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
     headers: &[],
+    whole: None,
     word,
     body,
     record: |trouble| ("", body(trouble)),

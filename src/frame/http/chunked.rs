@@ -53,6 +53,11 @@ impl Dechunker {
         body
     }
 
+    /// True after the last chunk.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended
+    }
+
     fn size_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&line);

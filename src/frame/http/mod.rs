@@ -4,4 +4,4 @@ mod chunked;
 mod heads;
 
 pub(crate) use chunked::{Dechunker, is_chunk_size};
-pub(crate) use heads::{Found, Head, find_head};
+pub(crate) use heads::{Found, find_head};

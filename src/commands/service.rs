@@ -1,0 +1,120 @@
+//! The captures of `replay`, played: to anyone who writes, and to who asks over HTTP.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use crate::capture::{Answer, Body, By, Capture, Plan, Server, failure, log_line};
+use crate::cli::{Order, Replay};
+use crate::format::reply_of;
+use crate::io::http::{self, NoRequest, Request};
+use crate::io::report_on;
+
+/// The time that a request may take to come.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until a time, or for ever. Fails if the reader has left.
+pub(super) type Wait<'w> = dyn FnMut(Option<Instant>) -> io::Result<()> + 'w;
+
+/// Writes what is planned, each piece when it is due.
+pub(super) fn play(
+    plan: &Plan,
+    write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    wait: &mut Wait<'_>,
+) -> io::Result<()> {
+    let begin = Instant::now();
+    for step in plan.steps() {
+        if !step.at.is_zero() {
+            wait(begin.checked_add(step.at))?;
+        }
+        write(step.bytes)?;
+    }
+    Ok(())
+}
+
+/// A server of captures, and what it does beside answering.
+pub(super) struct Service {
+    server: Server,
+    drops: bool,
+    log: Option<Mutex<File>>,
+    pub(super) max_body: usize,
+}
+
+impl Service {
+    pub(super) fn new(args: &Replay, captures: Vec<Capture>) -> anyhow::Result<Self> {
+        let log = args.log.as_ref().map(|path| {
+            let file = File::options().append(true).create(true).open(path);
+            file.map(Mutex::new).with_context(|| path.display().to_string())
+        });
+        let by = match args.by {
+            Order::Turn => By::Turn,
+            Order::Request => By::Request,
+            Order::Path => By::Path,
+        };
+        let all = args.status.map(|status| (None, status));
+        let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
+        let arrived = AtomicUsize::new(0);
+        Ok(Service {
+            server: Server { captures, play: args.play(), by, fail, arrived },
+            drops: args.drop,
+            log: log.transpose()?,
+            max_body: args.max_event.0,
+        })
+    }
+
+    /// Answers a request, or says why it cannot be answered. Returns true if the connection is to
+    /// end as connections do.
+    pub(super) fn exchange(
+        &self,
+        request: Result<Request, NoRequest>,
+        out: &mut dyn Write,
+        wait: &mut Wait<'_>,
+    ) -> io::Result<bool> {
+        let (answer, reads_chunks) = match request {
+            Ok(request) => {
+                let answer = self.server.answer(&request);
+                self.log(&request, &answer);
+                (answer, request.reads_chunks)
+            }
+            Err(NoRequest::Nothing) => return Ok(true),
+            Err(NoRequest::Refused(status, why)) => {
+                (failure(reply_of(None), status, Some(&why)), false)
+            }
+        };
+        let Answer { status, headers, body, .. } = &answer;
+        match body {
+            Body::Whole(text) => {
+                let mut answer = http::Answer::begin(out, *status, headers, false)?;
+                answer.write(text.as_bytes())?;
+            }
+            Body::Played(plan) => {
+                let mut answer = http::Answer::begin(out, *status, headers, reads_chunks)?;
+                play(plan, &mut |bytes| answer.write(bytes), wait)?;
+                if plan.hangs() {
+                    wait(None)?;
+                }
+                if self.drops {
+                    return Ok(false);
+                }
+                answer.end()?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a line to the log.
+    fn log(&self, request: &Request, answer: &Answer) {
+        let Some(log) = &self.log else { return };
+        let written = match log.lock() {
+            Ok(mut file) => file.write_all(log_line(request, answer).as_bytes()),
+            Err(_) => return,
+        };
+        if let Err(error) = written {
+            report_on(&mut io::stderr(), "--log", &error.to_string(), None);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! One exchange of HTTP/1.1, as far as a server of captures needs it: a request is read within
+//! limits, an answer goes out in chunks.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use crate::frame::http::Dechunker;
+
+/// The longest head of a request, in bytes.
+const MAX_HEAD: usize = 64 << 10;
+
+/// The size of one read, in bytes.
+const READ: usize = 8 << 10;
+
+/// A request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    /// The path and the query.
+    pub(crate) target: String,
+    /// False if the client is of HTTP/1.0, and reads no chunks.
+    pub(crate) reads_chunks: bool,
+    /// Names in lower case, and values.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is no request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoRequest {
+    /// The client sent nothing.
+    Nothing,
+    /// What it sent cannot be answered: the HTTP status that says so, and why.
+    Refused(u16, String),
+}
+
+impl Request {
+    /// Reads a request whose body has at most `max_body` bytes; 0 is no limit. Writes to `out` that
+    /// the body may be sent, if the client asks. A read that takes too long fails with `TimedOut` or
+    /// `WouldBlock`.
+    pub(crate) fn read(
+        input: &mut dyn Read,
+        out: &mut dyn Write,
+        max_body: usize,
+    ) -> Result<Self, NoRequest> {
+        let mut bytes = Vec::new();
+        let end = loop {
+            if let Some(end) = head_end(&bytes) {
+                break end;
+            }
+            if bytes.len() > MAX_HEAD {
+                let why = format!("the head of a request has more than {MAX_HEAD} bytes");
+                return Err(NoRequest::Refused(431, why));
+            }
+            if more(input, &mut bytes)? == 0 {
+                return Err(match bytes.is_empty() {
+                    true => NoRequest::Nothing,
+                    false => refused(400, "the request ended inside its head"),
+                });
+            }
+        };
+        let body = bytes.split_off(end);
+        let mut request = Request::parse(&String::from_utf8_lossy(&bytes))?;
+        if request.header("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
+        {
+            request.check(request.length()?.unwrap_or(0), max_body)?;
+            // A client that has left is noticed by the next read.
+            let _ = out.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").and_then(|()| out.flush());
+        }
+        request.read_body(body, input, max_body)?;
+        Ok(request)
+    }
+
+    /// Parses a head.
+    fn parse(head: &str) -> Result<Self, NoRequest> {
+        let mut lines = head.lines();
+        let mut words = lines.next().unwrap_or_default().split(' ');
+        let (method, target, version) = match (words.next(), words.next(), words.next()) {
+            (Some(method), Some(target), Some(version)) if version.starts_with("HTTP/1.") => {
+                (method, target, version)
+            }
+            _ => return Err(refused(400, "the first line is no request of HTTP/1.1")),
+        };
+        let header = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+        };
+        let headers = lines.filter(|line| !line.is_empty()).map(header).collect::<Option<_>>();
+        Ok(Request {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            reads_chunks: version != "HTTP/1.0",
+            headers: headers.ok_or(refused(400, "a header has no colon"))?,
+            body: Vec::new(),
+        })
+    }
+
+    /// Returns the value of a header, by its name in lower case.
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the length of the body, if the head says it.
+    fn length(&self) -> Result<Option<usize>, NoRequest> {
+        let length = self.header("content-length").map(str::parse).transpose();
+        length.map_err(|_| refused(400, "the content-length is no number"))
+    }
+
+    fn check(&self, length: usize, max: usize) -> Result<(), NoRequest> {
+        if max == 0 || length <= max {
+            return Ok(());
+        }
+        Err(NoRequest::Refused(413, format!("the body is larger than --max-event {max}")))
+    }
+
+    /// Reads the body, of which these bytes have come.
+    fn read_body(
+        &mut self,
+        begin: Vec<u8>,
+        input: &mut dyn Read,
+        max: usize,
+    ) -> Result<(), NoRequest> {
+        let cut = || refused(400, "the request ended inside its body");
+        let coding = self.header("transfer-encoding").unwrap_or_default();
+        if coding.to_ascii_lowercase().contains("chunked") {
+            let (mut dechunker, mut bytes) = (Dechunker::default(), begin);
+            loop {
+                self.body.extend(dechunker.feed(&bytes));
+                self.check(self.body.len(), max)?;
+                bytes.clear();
+                if dechunker.is_ended() {
+                    return Ok(());
+                }
+                if more(input, &mut bytes)? == 0 {
+                    return Err(cut());
+                }
+            }
+        }
+        let length = self.length()?.unwrap_or(0);
+        self.check(length, max)?;
+        self.body = begin;
+        while self.body.len() < length {
+            if more(input, &mut self.body)? == 0 {
+                return Err(cut());
+            }
+        }
+        self.body.truncate(length);
+        Ok(())
+    }
+}
+
+fn refused(status: u16, why: &str) -> NoRequest {
+    NoRequest::Refused(status, why.into())
+}
+
+/// Reads some bytes. Returns how many.
+fn more(input: &mut dyn Read, bytes: &mut Vec<u8>) -> Result<usize, NoRequest> {
+    let mut buffer = [0; READ];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(count) => {
+                bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                return Ok(count);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
+                return Err(refused(408, "the request takes too long"));
+            }
+            Err(_) => return Err(NoRequest::Nothing),
+        }
+    }
+}
+
+/// Returns the length of a head with its blank line, if it has come.
+fn head_end(bytes: &[u8]) -> Option<usize> {
+    let is_end = |at: &usize| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        rest.starts_with(b"\n\n") || rest.starts_with(b"\n\r\n")
+    };
+    let end = memchr::memchr_iter(b'\n', bytes).find(is_end)?;
+    Some(end + if bytes.get(end + 1) == Some(&b'\n') { 2 } else { 3 })
+}
+
+/// Writes the head of an answer, and its body in chunks; to a client of HTTP/1.0 as it is.
+pub(crate) struct Answer<'w> {
+    out: &'w mut dyn Write,
+    in_chunks: bool,
+}
+
+impl<'w> Answer<'w> {
+    /// Writes the head. The connection ends with the body.
+    pub(crate) fn begin(
+        out: &'w mut dyn Write,
+        status: u16,
+        headers: &[(String, String)],
+        in_chunks: bool,
+    ) -> io::Result<Self> {
+        let mut head = format!("HTTP/1.1 {status} \r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(if in_chunks { "transfer-encoding: chunked\r\n" } else { "" });
+        head.push_str("connection: close\r\n\r\n");
+        out.write_all(head.as_bytes())?;
+        out.flush()?;
+        Ok(Answer { out, in_chunks })
+    }
+
+    /// Writes a piece of the body, at once.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.in_chunks {
+            let chunk = [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+            self.out.write_all(&chunk)?;
+        } else {
+            self.out.write_all(bytes)?;
+        }
+        self.out.flush()
+    }
+
+    /// Ends the body: without this, a client that reads chunks knows that it was cut.
+    pub(crate) fn end(self) -> io::Result<()> {
+        self.out.write_all(if self.in_chunks { b"0\r\n\r\n" } else { b"" })?;
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client whose bytes come in pieces of this size.
+    struct Client<'b>(&'b [u8], usize);
+
+    impl Read for Client<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    /// Reads a request at several splits: its line, its body, and what was written meanwhile.
+    #[track_caller]
+    fn check(input: &str, expected: Result<(&str, &str, &str), u16>) {
+        for size in [1, 3, 10_000] {
+            let mut said = Vec::new();
+            let request = Request::read(&mut Client(input.as_bytes(), size), &mut said, 20);
+            let said = String::from_utf8(said).unwrap();
+            let got = match request {
+                Ok(Request { method, target, body, .. }) => {
+                    Ok((format!("{method} {target}"), String::from_utf8(body).unwrap(), said))
+                }
+                Err(NoRequest::Nothing) => Err(0),
+                Err(NoRequest::Refused(status, _)) => Err(status),
+            };
+            let expected = expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()));
+            assert_eq!(got, expected, "{input:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn requests_are_read() {
+        check("GET /a?b HTTP/1.1\r\nA: b\r\n\r\n", Ok(("GET /a?b", "", "")));
+        check("POST / HTTP/1.1\ncontent-length: 2\n\n{}rest", Ok(("POST /", "{}", "")));
+        let chunks = "Transfer-Encoding: Chunked\r\n\r\n2\r\n{}\r\n1;x\r\n\n\r\n0\r\n\r\n";
+        check(&format!("POST / HTTP/1.1\r\n{chunks}"), Ok(("POST /", "{}\n", "")));
+        check(
+            "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx",
+            Ok(("POST /", "x", "HTTP/1.1 100 Continue\r\n\r\n")),
+        );
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        check("", Err(0));
+        check("GET /", Err(400));
+        check("GET / HTTP/2\r\n\r\n", Err(400));
+        check("hello\r\n\r\n", Err(400));
+        check("GET / HTTP/1.1\r\nno colon\r\n\r\n", Err(400));
+        check("POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n", Err(400));
+        check("POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n{}", Err(400));
+        check("POST / HTTP/1.1\r\ncontent-length: 21\r\n\r\n", Err(413));
+        check("POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 21\r\n\r\n", Err(413));
+        let long = format!("15\r\n{}\r\n0\r\n\r\n", "x".repeat(21));
+        check(&format!("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n{long}"), Err(413));
+        check(&format!("GET / HTTP/1.1\r\na: {}", "x".repeat(MAX_HEAD)), Err(431));
+    }
+}

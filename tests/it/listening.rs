@@ -1,0 +1,436 @@
+//! Captures that are played over HTTP.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::scene::{Run, Scene, calls, says};
+
+/// A server, which is gone at the end.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(scene: &Scene, args: &[&str]) -> Self {
+        let args = [&["replay", "--listen", "127.0.0.1:0"], args].concat();
+        let mut child = scene.program(&args).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("toolstream: listening on http://");
+        let address = address.unwrap_or_else(|| panic!("{line}")).to_owned();
+        Server { child, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).unwrap()
+    }
+
+    /// Sends these bytes, and returns all that comes back.
+    fn send(&self, bytes: &str) -> String {
+        let mut stream = self.connect();
+        // It may be refused before all has been sent.
+        let _ = stream.write_all(bytes.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    }
+
+    /// Asks for a path with a body. Returns the head and the body of the answer, whose chunks are
+    /// taken off.
+    fn ask(&self, path: &str, body: &Value) -> (String, String) {
+        let body = body.to_string();
+        let head = format!("POST {path} HTTP/1.1\r\nAuthorization: Bearer none\r\n");
+        let answer = self.send(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        if !head.contains("transfer-encoding: chunked") {
+            return (head.to_owned(), body.to_owned());
+        }
+        let (mut whole, mut rest) = (String::new(), body);
+        while let Some((size, tail)) = rest.split_once("\r\n") {
+            let size = usize::from_str_radix(size, 16).unwrap();
+            whole.push_str(&tail[..size]);
+            rest = tail.get(size + 2..).unwrap_or_default();
+        }
+        (head.to_owned(), whole)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A question of chat completions.
+fn question() -> Value {
+    json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]})
+}
+
+const CHAT: &str = "/v1/chat/completions";
+
+/// A scene with a call and a text.
+fn two_answers() -> Scene {
+    Scene::new(&[calls(&[("call_1", "f", "{\"city\":\"Oslo\"}")]), says("There.", "stop")])
+}
+
+/// What the program makes of an answer.
+fn read(scene: &Scene, body: &str) -> Run {
+    scene.write("answer", body);
+    scene.run(&["classify", "answer"])
+}
+
+fn has_curl() -> bool {
+    let has_curl = Command::new("curl").arg("--version").output().is_ok();
+    if !has_curl {
+        eprintln!("there is no curl: nothing is tested");
+    }
+    has_curl
+}
+
+#[test]
+fn a_capture_is_the_answer() {
+    let scene = two_answers();
+    for args in [&["1.sse"][..], &["--chunk", "1", "1.sse"], &["--tps", "500", "1.sse"]] {
+        let (head, body) = Server::start(&scene, args).ask(CHAT, &question());
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+        assert!(head.contains("content-type: text/event-stream\r\n"), "{head}");
+        assert_eq!(body, scene.read("1.sse"));
+    }
+    scene.write("ui.sse", "data: {\"type\":\"start\",\"messageId\":\"a\"}\n\ndata: [DONE]\n\n");
+    let (head, _) = Server::start(&scene, &["ui.sse"]).ask("/api/anything", &json!({}));
+    assert!(head.contains("x-vercel-ai-ui-message-stream: v1"), "{head}");
+}
+
+#[test]
+fn a_recorded_head_is_the_head() {
+    let scene = Scene::new(&[]);
+    let error = "{\"error\":{\"message\":\"slow down\",\"type\":\"tokens\",\"code\":\"rate\"}}";
+    let head =
+        "HTTP/2 429 \r\ncontent-type: application/json\r\nretry-after: 7\r\ncontent-length: 9";
+    scene.write("1.sse", &format!("{head}\r\n\r\n{error}"));
+    let (head, body) = Server::start(&scene, &["1.sse"]).ask(CHAT, &question());
+    assert_eq!(body, error);
+    let expected = "HTTP/1.1 429 \r\ncontent-type: application/json\r\nretry-after: 7\r\n\
+                    transfer-encoding: chunked\r\nconnection: close";
+    assert_eq!(head, expected);
+}
+
+#[test]
+fn the_turn_says_which_capture_answers() {
+    let scene = two_answers();
+    let user = json!({"role": "user", "content": "Hi"});
+    let own = json!({"role": "assistant", "content": "Ho"});
+    let answers = |server: &Server, messages: &[&Value]| {
+        let (head, body) = server.ask(CHAT, &json!({"messages": messages}));
+        let status = head.split(' ').nth(1).unwrap().to_owned();
+        (status, body)
+    };
+    let server = Server::start(&scene, &["1.sse", "2.sse"]);
+    for _ in 0..2 {
+        assert_eq!(answers(&server, &[&user]).1, scene.read("1.sse"));
+        assert_eq!(answers(&server, &[&user, &own, &own, &user]).1, scene.read("2.sse"));
+    }
+    let (status, body) = answers(&server, &[&user, &own, &user, &own, &user]);
+    let why = "There are no more answers: this would be number 3.";
+    assert_eq!(status, "500");
+    assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["error"]["message"], why);
+    let server = Server::start(&scene, &["--by", "request", "1.sse", "2.sse"]);
+    assert_eq!(answers(&server, &[&user]).1, scene.read("1.sse"));
+    assert_eq!(answers(&server, &[&user]).1, scene.read("2.sse"));
+    assert_eq!(answers(&server, &[&user]).0, "500");
+}
+
+#[test]
+fn the_path_says_which_capture_answers() {
+    let scene = two_answers();
+    let ollama = "{\"model\":\"m\",\"message\":{\"content\":\"Hi\"},\"done\":true}\n";
+    scene.write("ollama", ollama);
+    let server = Server::start(&scene, &["--by", "path", "1.sse", "ollama"]);
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
+    assert_eq!(server.ask("/api/chat", &question()).1, ollama);
+    assert!(server.ask("/v1/messages", &question()).0.starts_with("HTTP/1.1 500 "));
+}
+
+/// An item of each API that is the model's own, and one of a tool.
+#[test]
+fn the_turns_of_each_provider_are_counted() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["1.sse", "2.sse"]);
+    let requests = [
+        (
+            "/v1/messages",
+            json!({"messages": [
+            {"role": "user", "content": "Hi"}, {"role": "assistant", "content": []},
+            {"role": "user", "content": [{"type": "tool_result"}]}]}),
+        ),
+        (
+            "/v1/responses",
+            json!({"input": [
+            {"role": "user", "content": "Hi"}, {"type": "reasoning"}, {"type": "function_call"},
+            {"type": "function_call_output"}]}),
+        ),
+        (
+            "/v1beta/models/m:streamGenerateContent?alt=sse",
+            json!({"contents": [
+            {"role": "user"}, {"role": "model"}, {"role": "user"}]}),
+        ),
+        ("/api/chat", json!({"messages": [{"role": "user"}, {"role": "assistant"}]})),
+    ];
+    for (path, request) in requests {
+        let (head, body) = server.ask(path, &request);
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path} {body}");
+        assert!(body.contains("There.") && !body.contains("Oslo"), "{path} {body}");
+    }
+}
+
+#[test]
+fn the_endpoint_says_the_format() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["1.sse", "2.sse"]);
+    for (path, list, format) in [
+        (CHAT, "messages", "openai-chat"),
+        ("/v1/messages", "messages", "anthropic"),
+        ("/v1/responses", "input", "openai-responses"),
+        ("/v1beta/models/m:streamGenerateContent?alt=sse", "contents", "gemini"),
+        ("/api/chat", "messages", "ollama-chat"),
+    ] {
+        for stream in [true, false] {
+            let request = json!({"stream": stream, list: [{"role": "user", "content": "Hi"}]});
+            let (head, body) = server.ask(path, &request);
+            assert_eq!(head.contains("application/json"), !stream, "{path} {head}");
+            let run = read(&scene, &body);
+            let line = &run.lines[0];
+            assert_eq!((line["format"].as_str(), run.code), (Some(format), Some(0)), "{body}");
+            assert_eq!(line["tool_calls"][0]["arguments"]["city"], "Oslo", "{path} {body}");
+        }
+    }
+    let (_, body) = server.ask("/v2/chat", &question());
+    assert!(body.contains("1.sse cannot be answered in cohere, which cannot be written"), "{body}");
+    let whole = "/v1beta/models/m:generateContent";
+    let (head, _) = server.ask(whole, &json!({"contents": []}));
+    assert!(head.contains("application/json"), "{head}");
+}
+
+#[test]
+fn errors_have_the_form_of_the_provider() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--status", "529", "1.sse"]);
+    for (path, expected) in [
+        (
+            CHAT,
+            json!({"error": {"message": "Overloaded.", "type": "server_error", "param": null,
+            "code": "overloaded_error"}}),
+        ),
+        (
+            "/v1/messages",
+            json!({"type": "error",
+            "error": {"type": "overloaded_error", "message": "Overloaded."}}),
+        ),
+        (
+            "/v1beta/models/m:streamGenerateContent",
+            json!({"error": {"code": 529,
+            "message": "Overloaded.", "status": "UNAVAILABLE"}}),
+        ),
+        ("/api/chat", json!({"error": "Overloaded."})),
+    ] {
+        let (head, body) = server.ask(path, &question());
+        assert!(head.starts_with("HTTP/1.1 529 "), "{head}");
+        assert!(head.contains("retry-after: 1\r\n"), "{head}");
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected, "{path}");
+    }
+    let server = Server::start(&scene, &["--fail", "2:503", "1.sse"]);
+    let statuses = [0; 3].map(|_| server.ask(CHAT, &question()).0[9..12].to_owned());
+    assert_eq!(statuses, ["503", "503", "200"]);
+}
+
+#[test]
+fn requests_are_logged_without_keys() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--log", "log", "1.sse"]);
+    server.ask(CHAT, &json!({"messages": [],  "a": "b\nc"}));
+    server.send("GET /models HTTP/1.1\r\nContent-Length: 3\r\n\r\nHi!");
+    let log = scene.read("log");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let headers = json!({"authorization": "***", "content-length": "26"});
+    assert_eq!(
+        lines[0],
+        json!({"method": "POST", "path": CHAT, "headers": headers,
+        "body": {"messages": [], "a": "b\nc"}, "status": 200, "file": "1.sse"})
+    );
+    assert_eq!((&lines[1]["path"], &lines[1]["body"]), (&json!("/models"), &json!("Hi!")));
+}
+
+/// What curl says: its exit status, and the body.
+fn curl(server: &Server, args: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new("curl");
+    command.args(["-sSN", &format!("http://{}{CHAT}", server.address)]).args(args);
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_cut_is_an_end_and_a_drop_is_none() {
+    if !has_curl() {
+        return;
+    }
+    let scene = two_answers();
+    let capture = scene.read("1.sse");
+    let args = ["--chunk", "random:3", "--cut", "70", "1.sse"];
+    assert_eq!(curl(&Server::start(&scene, &args), &[]), (Some(0), capture[..70].into()));
+    let args = ["--drop", "--cut", "frame:1", "1.sse"];
+    let (end, _) = scene_frames(&capture);
+    // 18 is a partial file.
+    assert_eq!(curl(&Server::start(&scene, &args), &[]), (Some(18), capture[..end].into()));
+    let args = ["--hang", "--keep-alive", "10", "1.sse"];
+    let (code, body) = curl(&Server::start(&scene, &args), &["--max-time", "1"]);
+    // 28 is a timeout.
+    assert_eq!(code, Some(28));
+    assert!(body.starts_with(&capture) && body.ends_with(": keep-alive\n\n"), "{body}");
+    // curl asks before it sends a megabyte.
+    let server = Server::start(&scene, &["1.sse"]);
+    scene.write("large", &"x".repeat(2 << 20));
+    let large = format!("@{}", scene.path("large").display());
+    assert_eq!(curl(&server, &["--data-binary", &large]), (Some(0), capture));
+}
+
+/// The offsets after the first two frames.
+fn scene_frames(capture: &str) -> (usize, usize) {
+    let mut ends = capture.match_indices("\n\n").map(|(at, _)| at + 2);
+    (ends.next().unwrap(), ends.next().unwrap())
+}
+
+#[test]
+fn an_agent_loops_against_a_server() {
+    if !has_curl() {
+        return;
+    }
+    let scene = two_answers().tool("f", "cat");
+    let server = Server::start(&scene, &["--fail", "1:503", "--by", "turn", "1.sse", "2.sse"]);
+    let url = format!("http://{}{CHAT}", server.address);
+    let script = "curl -isSN \"$0\" --json @-";
+    let args = [
+        &["agent", "-i", "--tools", "tools", "--approve", "auto", "request.json", "--"][..],
+        &["sh", "-c", script, &url],
+    ];
+    let run = scene.run(&args.concat());
+    assert_eq!(run.lines.last().unwrap()["reason"], "final_answer", "{}{}", run.out, run.err);
+    assert_eq!(scene.results(), ["{\"city\":\"Oslo\"}"]);
+    assert!(run.err.contains("again in 1 s"), "{}", run.err);
+}
+
+#[test]
+fn a_client_may_do_what_it_wants() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--max-event", "1K", "1.sse"]);
+    // It leaves before it says anything, in the middle, before the answer.
+    drop(server.connect());
+    for part in ["POST / HT", "POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n{"] {
+        server.connect().write_all(part.as_bytes()).unwrap();
+    }
+    let silent = server.connect();
+    let half = server.connect();
+    (&half).write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    half.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    (&half).read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("the request ended inside its head"), "{answer}");
+    for (request, status) in [
+        (
+            format!("POST / HTTP/1.1\r\ncontent-length: 1073741824\r\n\r\n{}", "x".repeat(1 << 20)),
+            "413",
+        ),
+        (format!("GET / HTTP/1.1\r\na: {}", "x".repeat(1 << 17)), "431"),
+        ("\u{16}\u{3}\u{1}\r\n\r\n".to_owned(), "400"),
+    ] {
+        let answer = server.send(&request);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
+    drop(silent);
+}
+
+#[test]
+fn a_server_ends_by_a_signal() {
+    let scene = two_answers();
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut server = Server::start(&scene, &["--hang", "1.sse"]);
+        let mut stream = server.connect();
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        stream.read_exact(&mut [0; 20]).unwrap();
+        kill_process(Pid::from_child(&server.child), signal).unwrap();
+        let status = server.child.wait().unwrap();
+        assert_eq!(status.signal(), Some(signal.as_raw()));
+    }
+}
+
+#[test]
+fn what_cannot_be_served() {
+    let scene = two_answers();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let all = "--listen 0.0.0.0:0: others could reach it, which --listen-anywhere allows";
+    for (args, why) in [
+        (&["--listen", &taken, "1.sse"][..], format!("--listen {taken}: Address already in use")),
+        (&["--listen", "0.0.0.0:0", "1.sse"], all.to_owned()),
+        (&["--listen", "127.0.0.1", "1.sse"], "--listen 127.0.0.1: invalid socket address".into()),
+        (&["--listen", "127.0.0.1:0", "--cut", "frame:99", "1.sse"], "1.sse: there are 3".into()),
+        (&["--http", "--log", "none/log", "1.sse"], "none/log: No such file".into()),
+    ] {
+        let run = scene.run(&[&["replay"], args].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{args:?} {}", run.err);
+        assert!(run.err.starts_with(&format!("toolstream: {why}")), "{args:?} {}", run.err);
+    }
+    for args in [&["--drop"][..], &["--status", "200", "--http"], &["--fail", "2", "--http"]] {
+        assert_eq!(scene.run(&[&["replay"], args, &["1.sse"]].concat()).code, Some(2), "{args:?}");
+    }
+    let args = ["--listen", "0.0.0.0:0", "--listen-anywhere", "1.sse"];
+    let mut child = scene.program(&[&["replay"], &args[..]].concat()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("toolstream: listening on http://0.0.0.0:"), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Runs `replay --http` with this input.
+fn http(scene: &Scene, input: &str, args: &[&str]) -> Run {
+    let mut command = scene.program(&[&["replay", "--http"], args, &["1.sse"]].concat());
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Run::new(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn one_exchange_goes_over_the_standard_streams() {
+    let scene = two_answers();
+    let run = http(&scene, "POST /v1/messages HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", &[]);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    scene.write("answer", &run.out);
+    let read = scene.run(&["classify", "answer"]);
+    assert_eq!(read.lines[0]["format"], "anthropic");
+    assert_eq!(read.lines[0]["tool_calls"][0]["arguments"]["city"], "Oslo");
+    // HTTP/1.0 knows no chunks.
+    let run = http(&scene, "GET / HTTP/1.0\r\n\r\n", &[]);
+    assert!(run.out.ends_with(&format!("\r\n\r\n{}", scene.read("1.sse"))), "{}", run.out);
+    for (input, code, status) in
+        [("", 4, ""), ("hello\r\n\r\n", 3, "HTTP/1.1 400 "), ("GET / HT", 3, "HTTP/1.1 400 ")]
+    {
+        let run = http(&scene, input, &[]);
+        assert_eq!(run.code, Some(code), "{input:?} {}", run.err);
+        assert!(run.out.starts_with(status) && run.err.starts_with("toolstream: standard input: "));
+    }
+    let large = "POST / HTTP/1.1\r\nContent-Length: 9999\r\n\r\n";
+    assert_eq!(http(&scene, large, &["--max-event", "1K"]).code, Some(6));
+    let args = ["--tps", "2"];
+    let started = std::time::Instant::now();
+    http(&scene, "GET / HTTP/1.1\r\n\r\n", &args);
+    assert!(started.elapsed() >= Duration::from_secs(1));
+}
