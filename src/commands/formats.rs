@@ -15,6 +15,9 @@ use crate::json;
 /// The width of the names, in columns.
 const NAME_WIDTH: usize = 23;
 
+/// The columns that say what can be done with a format.
+const CAN: &str = "READS NEXT";
+
 /// The fewest columns that the text beside a name takes; a narrower terminal wraps it by itself.
 const MIN_WIDTH: usize = 24;
 
@@ -59,6 +62,12 @@ struct Row {
     about: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<&'static str>,
+    /// True if it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<bool>,
+    /// True if `next` and `agent` write its requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<&'static [&'static str]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +90,8 @@ impl Listing {
             aliases: Some(row.aliases),
             about: Some(row.about),
             link: Some(row.link),
+            reads: Some(true),
+            next: Some(row.request.is_some()),
             evidence: Some(row.evidence),
             ..Row::default()
         });
@@ -120,18 +131,21 @@ impl Listing {
     fn table(&self, width: usize) -> String {
         let mut out = String::new();
         let tables = [
-            ("FRAMING", "ABOUT", &self.framings),
-            ("FORMAT", "ABOUT", &self.formats),
-            ("DIALECT", "MODELS", &self.dialects),
+            ("FRAMING", "", "ABOUT", &self.framings),
+            ("FORMAT", CAN, "ABOUT", &self.formats),
+            ("DIALECT", "", "MODELS", &self.dialects),
         ];
-        for (name, about, rows) in tables {
-            line(name, about, width, &mut out);
+        for (name, can, about, rows) in tables {
+            line(name, can, about, width, &mut out);
             for row in rows {
-                line(row.name, &row.about(), width, &mut out);
+                line(row.name, &row.can(), &row.about(), width, &mut out);
             }
             out.push('\n');
         }
-        out.push_str("`toolstream formats NAME` prints all of one, `--json` all of all.\n");
+        out.push_str(
+            "NEXT: `next` and `agent` write the requests of these.\n\
+             `toolstream formats NAME` prints all of one, `--json` all of all.\n",
+        );
         out
     }
 
@@ -148,6 +162,15 @@ impl Listing {
 impl Row {
     fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.name].into_iter().chain(self.aliases.unwrap_or_default().iter().copied())
+    }
+
+    /// Returns what can be done with it, in the columns of [`CAN`].
+    fn can(&self) -> String {
+        let can = [(self.reads, "READS"), (self.next, "NEXT")];
+        let columns = can.iter().filter_map(|(can, head)| Some((can.as_ref()?, head.len())));
+        let columns =
+            columns.map(|(can, width)| format!("{:<width$}", if *can { "yes" } else { "" }));
+        columns.collect::<Vec<_>>().join(" ")
     }
 
     fn about(&self) -> String {
@@ -171,21 +194,24 @@ impl Row {
         for (at, marker) in self.markers.iter().flatten().enumerate() {
             part(if at == 0 { "markers" } else { "" }, marker);
         }
+        part("next", self.next.map_or("", |can| if can { "yes" } else { "no" }));
         part("told by", &self.evidence.unwrap_or_default().join(", "));
         part("see", self.link.unwrap_or_default());
         out
     }
 }
 
-/// Adds a name and the text beside it, whose lines break at words.
-fn line(name: &str, about: &str, width: usize, out: &mut String) {
-    let room = width.saturating_sub(NAME_WIDTH).max(MIN_WIDTH);
-    out.push_str(&format!("{name:<NAME_WIDTH$}"));
+/// Adds a name and the texts beside it. The lines of the last one break at words.
+fn line(name: &str, can: &str, about: &str, width: usize, out: &mut String) {
+    let can = if can.is_empty() { String::new() } else { format!("{can}  ") };
+    let indent = NAME_WIDTH + can.len();
+    let room = width.saturating_sub(indent).max(MIN_WIDTH);
+    out.push_str(&format!("{name:<NAME_WIDTH$}{can}"));
     let mut used = 0;
     for word in about.split(' ') {
         let length = word.chars().count();
         if used > 0 && used + 1 + length > room {
-            out.push_str(&format!("\n{:<NAME_WIDTH$}", ""));
+            out.push_str(&format!("\n{:<indent$}", ""));
             used = 0;
         } else if used > 0 {
             out.push(' ');
@@ -204,7 +230,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, about: &str, width: usize, expected: &[&str]) {
         let mut out = String::new();
-        line(name, about, width, &mut out);
+        line(name, "", about, width, &mut out);
         assert_eq!(out.lines().collect::<Vec<_>>(), expected);
     }
 
