@@ -4,13 +4,16 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde_json::value::RawValue;
 use unicode_width::UnicodeWidthChar;
 
 use crate::event::{
-    CallInput, Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output, Pieces,
-    Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
+    CallInput, EndReason, Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output,
+    Pieces, Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
+use crate::json;
 use crate::json::{Found, ValueReader, make_safe};
+use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
 use crate::sink::{Clock, Sink};
@@ -329,7 +332,7 @@ impl<W: Write> People<W> {
         let room = MAX_VALUE.saturating_sub(line.length);
         line.length += text.chars().count();
         let shown: String = text.chars().take(room).collect();
-        self.write(Style::Plain, &on_one_line(&shown));
+        self.write(Style::Plain, &quoted(&shown));
     }
 
     /// Ends the line of a call that is whole, or shows all of it if its line was interrupted.
@@ -390,10 +393,14 @@ impl<W: Write> People<W> {
         let name = result.name.map(str::to_owned);
         let name = name.or_else(|| self.message.names.get(result.id).cloned());
         self.enter(Section::Line);
-        self.write(Style::Dim, &name.map_or("◂ ".to_owned(), |name| format!("◂ {name}\n  ")));
+        let name = name.unwrap_or_else(|| "a result".into());
+        self.write(Style::Dim, &format!("◂ {name}"));
+        self.write(style, if result.is_error == Some(true) { "  ✗\n  " } else { "\n  " });
         let text = match result.output {
-            Output::Text(text) | Output::Json(text) => text.trim_end(),
+            Output::Text(text) => text.to_owned(),
+            Output::Json(json) => readable(json),
         };
+        let text = text.trim_end();
         if text.is_empty() {
             self.write(Style::Dim, "(no output)");
         }
@@ -426,6 +433,9 @@ impl<W: Write> People<W> {
             };
             let mut numbers = vec![counted(end.rounds, "round"), counted(end.calls, "call")];
             numbers.extend(end.usage.iter().flat_map(tokens));
+            if end.reason != EndReason::FinalAnswer {
+                numbers.push(format!("ended by {}", end.reason.name().replace('_', " ")));
+            }
             let gap = if self.messages > 0 { "\n" } else { "" };
             self.write(Style::Dim, &format!("{gap}{}\n", numbers.join(" · ")));
         }
@@ -503,6 +513,27 @@ fn tokens(usage: &Usage<'_>) -> Vec<String> {
     input.into_iter().chain(output).collect()
 }
 
+/// Returns the text that a result's JSON holds: of a string, and of a list of blocks that are text
+/// alone. Of all else, returns the JSON on one line.
+fn readable(json: &str) -> String {
+    let text = |json: &str| serde_json::from_str::<String>(json).ok();
+    let block = |block: &&RawValue| {
+        let is_text = json::member(block.get(), "type") == Some("\"text\"");
+        json::member(block.get(), "text").filter(|_| is_text).and_then(text)
+    };
+    let blocks: Option<Vec<String>> =
+        serde_json::from_str(json::member(json, "content").unwrap_or(json))
+            .ok()
+            .and_then(|blocks: Vec<&RawValue>| blocks.iter().map(block).collect());
+    let blocks = blocks.filter(|blocks| !blocks.is_empty()).map(|blocks| blocks.join("\n"));
+    text(json).or(blocks).unwrap_or_else(|| json::minify(json))
+}
+
+/// Returns text as it stands between quotation marks, on one line.
+fn quoted(text: &str) -> String {
+    on_one_line(&text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// Returns text with its line breaks and tabs as escapes.
 fn on_one_line(text: &str) -> String {
     text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
@@ -531,19 +562,6 @@ fn fitting(line: &str, columns: usize) -> String {
     line.chars().take_while(fits).chain(['…']).collect()
 }
 
-/// Returns a number with commas between its thousands.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Returns milliseconds as seconds, to two decimals.
 fn seconds(milliseconds: u64) -> String {
     format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10)
@@ -552,7 +570,7 @@ fn seconds(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Code, EndReason, Failure, Reason, Text};
+    use crate::event::{Code, Failure, Reason, Text};
 
     const TERMINAL: Look =
         Look { parts: Parts::ALL, is_terminal: true, has_color: false, width: 40 };
@@ -657,14 +675,14 @@ mod tests {
             text("Wait."),
             begin(0, "get_weather"),
             piece(0, "/city", "Os"),
-            piece(0, "/city", "lo"),
+            piece(0, "/city", "l\"o\\"),
             json(0, "/days/0", "3"),
             call(0, "get_weather", "{\"city\":\"Oslo\",\"days\":[3]}"),
             result("get_weather", "12 °C\nrain\n"),
             text("Rain."),
             finish(STOP),
         ];
-        let expected = "Wait.\n▸ get_weather  city: \"Oslo\"  days.0: 3\n\
+        let expected = "Wait.\n▸ get_weather  city: \"Osl\\\"o\\\\\"  days.0: 3\n\
              ◂ get_weather\n  12 °C\n  rain\n\nRain.\nm-1\n";
         check(&TERMINAL, &kinds, expected);
     }
@@ -704,6 +722,26 @@ mod tests {
             finish(STOP),
         ];
         check(&TERMINAL, &kinds, "▸ sh\n▸ g\n▸ sh  \"ls\\n\"\nm-1\n");
+    }
+
+    #[test]
+    fn results_in_json_are_shown_as_text() {
+        #[track_caller]
+        fn shows(output: &str, expected: &str) {
+            let output = Output::Json(output);
+            let result =
+                ToolResult { id: "f", output, is_error: Some(true), ..ToolResult::default() };
+            let kinds = [start(), Kind::ToolResult(result), finish(STOP)];
+            check(&TERMINAL, &kinds, &format!("◂ a result  ✗\n{expected}\nm-1\n"));
+        }
+        shows("\"a\\nb\"", "  a\n  b");
+        shows(
+            "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]",
+            "  a\n  b",
+        );
+        shows("{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "  a");
+        shows("{ \"a\": [1,\n 2] }", "  {\"a\":[1,2]}");
+        shows("[]", "  []");
     }
 
     #[test]
