@@ -135,6 +135,12 @@ pub struct Classify {
     #[arg(long)]
     pub exit_code: bool,
 
+    /// End with a line on standard error that counts: messages by type, tokens, calls by name
+    ///
+    /// It comes by itself if there are several FILEs and standard error is a terminal.
+    #[arg(long, conflicts_with = "rows")]
+    pub sum: bool,
+
     /// The input is NDJSON rows: print each with the summary, as `answer`, in place of this field
     ///
     /// A key or a JSON pointer. The field is an answer as text, or a body as JSON; all else in the
@@ -156,8 +162,8 @@ pub struct Classify {
 
 const CLASSIFY_EXAMPLES: &str = "\
 Examples:
-  Many captures, eight at a time:
-    toolstream classify -j 8 captures/*.sse | jq -r '[.file, .type] | @tsv'
+  Many captures, eight at a time, and what they are together:
+    toolstream classify -j 8 --sum captures/*.sse | jq -r '[.file, .type] | @tsv'
 
   The rows of a gateway's log, with a summary in place of each response:
     toolstream classify --rows /response/body -j 2 log.ndjson > answers.ndjson";

@@ -13,7 +13,7 @@ use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
 use crate::io::{Input, Output, Progress, die, pump, report};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Values};
+use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
@@ -25,7 +25,7 @@ pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let mut config = args.reading.config()?;
     args.printing.add_to(&mut config);
     let job = Job::new(&args.reading, config, Print::Events(&args.printing))?;
-    Ok(job.run()?.code(false))
+    Ok(job.run()?.0.code(false))
 }
 
 pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
@@ -35,10 +35,13 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         return rows(args, field, &config);
     }
     let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
-    let status = match args.jobs {
+    let (status, sum) = match args.jobs {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
     };
+    if args.sum || (job.inputs.names.len() > 1 && io::stderr().is_terminal()) {
+        report(&mut io::stderr(), &sum.to_string());
+    }
     Ok(status.code(args.exit_code))
 }
 
@@ -46,7 +49,7 @@ pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
     let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
-    Ok(job.run()?.code(false))
+    Ok(job.run()?.0.code(false))
 }
 
 /// Returns the configuration of a command that follows one choice: the first, by default.
@@ -101,6 +104,7 @@ struct Report {
     status: Status,
     /// The signal that ended it.
     signal: Option<i32>,
+    sum: Sum,
 }
 
 impl<'a> Job<'a> {
@@ -109,9 +113,9 @@ impl<'a> Job<'a> {
     }
 
     /// Reads one input after the other.
-    fn run(&self) -> anyhow::Result<Status> {
+    fn run(&self) -> anyhow::Result<(Status, Sum)> {
         let mut out = Output::standard();
-        let mut status = Status::default();
+        let (mut status, mut sum) = (Status::default(), Sum::default());
         for name in &self.inputs.names {
             let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
                 continue;
@@ -124,8 +128,9 @@ impl<'a> Job<'a> {
                 die(signal);
             }
             status.add(report.status);
+            sum.add(report.sum);
         }
-        Ok(status)
+        Ok((status, sum))
     }
 
     /// Reads one input to its end. Fails only if writing does.
@@ -137,7 +142,7 @@ impl<'a> Job<'a> {
         stderr: &mut dyn Write,
         progress: &Progress,
     ) -> io::Result<Report> {
-        let mut status = Status::new(self.reading.wire.strict);
+        let (mut status, mut sum) = (Status::new(self.reading.wire.strict), Sum::default());
         let (wants_time, max_memory) = match &self.print {
             Print::Events(printing) => (printing.timing, 0),
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
@@ -150,7 +155,7 @@ impl<'a> Job<'a> {
                 let is_misfit = error.kind() == ErrorKind::InvalidData;
                 status.note(if is_misfit { Outcome::Malformed } else { Outcome::Usage });
                 report(stderr, &error.to_string());
-                return Ok(Report { status, signal: None });
+                return Ok(Report { status, signal: None, sum });
             }
         };
         // A file has been written before: how long it takes to read it tells people nothing.
@@ -159,21 +164,23 @@ impl<'a> Job<'a> {
         let label = self.inputs.label(name, is_timed);
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
-        let witness = Witness::new(self.sink(out, label), &mut status, shown(name), &mut *stderr);
+        let witness =
+            Witness::new(self.sink(out, label, &mut sum), &mut status, shown(name), &mut *stderr);
         let sink = Capped::new(witness, max_memory);
         let mut reader = Reader::new(pipeline, sink).timed(clock, rhythm);
         let ended = pump(input, &mut reader, progress)?;
+        drop(reader);
         let signal = conclude(&ended, name, stderr, &mut status);
-        Ok(Report { status, signal })
+        Ok(Report { status, signal, sum })
     }
 
     /// Reads one input to its end, with its output kept in memory.
     fn read_whole(&self, name: &str) -> Finished {
         let mut result = Finished::default();
-        let Finished { status, out, stderr } = &mut result;
+        let Finished { status, sum, out, stderr } = &mut result;
         if let Some(mut input) = self.inputs.open(name, stderr, status) {
             match self.read(name, &mut input, out, stderr, &Progress::none()) {
-                Ok(report) => *status = report.status,
+                Ok(report) => (*status, *sum) = (report.status, report.sum),
                 // Writing to memory does not fail.
                 Err(_) => status.note(Outcome::Io),
             }
@@ -181,12 +188,17 @@ impl<'a> Job<'a> {
         result
     }
 
-    fn sink<'o>(&self, out: &'o mut dyn Write, label: Label) -> Box<dyn Sink + 'o> {
+    fn sink<'o>(
+        &self,
+        out: &'o mut dyn Write,
+        label: Label,
+        sum: &'o mut Sum,
+    ) -> Box<dyn Sink + 'o> {
         let printing = match &self.print {
             Print::Events(printing) => printing,
             Print::Summaries(_) => {
                 let choice = self.config.assembly.choice.unwrap_or(0);
-                return Box::new(sink::Classify::new(out, label, choice));
+                return Box::new(Summed::new(sink::Classify::new(out, label, choice), sum));
             }
             Print::People(look) => {
                 let people = People::new(out, look.clone(), label.file, label.clock);

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use crate::io::{Output, die};
+use crate::sink::Sum;
 use crate::status::Status;
 
 use crate::commands::{Inputs, lost};
@@ -15,6 +16,7 @@ use crate::commands::{Inputs, lost};
 #[derive(Default)]
 pub(super) struct Finished {
     pub(super) status: Status,
+    pub(super) sum: Sum,
     pub(super) out: Vec<u8>,
     pub(super) stderr: Vec<u8>,
 }
@@ -25,7 +27,7 @@ pub(super) fn parallel(
     inputs: &Inputs<'_>,
     threads: usize,
     read: &(dyn Fn(&str) -> Finished + Sync),
-) -> anyhow::Result<Status> {
+) -> anyhow::Result<(Status, Sum)> {
     let mut out = Output::standard();
     let next = AtomicUsize::new(0);
     let (sender, results) = channel();
@@ -53,8 +55,11 @@ pub(super) fn parallel(
 }
 
 /// Writes the results in order, each as soon as those before it are written.
-fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Result<Status> {
-    let mut status = Status::default();
+fn collect(
+    results: Receiver<(usize, Finished)>,
+    out: &mut Output,
+) -> anyhow::Result<(Status, Sum)> {
+    let (mut status, mut sum) = (Status::default(), Sum::default());
     let mut waiting = BTreeMap::new();
     let mut due = 0;
     for (at, result) in results {
@@ -64,7 +69,8 @@ fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Re
             out.write_all(&result.out).and_then(|()| out.flush()).map_err(lost)?;
             let _ = io::stderr().write_all(&result.stderr);
             status.add(result.status);
+            sum.add(result.sum);
         }
     }
-    Ok(status)
+    Ok((status, sum))
 }

@@ -85,7 +85,8 @@ words! {
 }
 
 impl Ending<'_> {
-    fn of_type(&self) -> Type {
+    /// Returns the type of a message with this end.
+    pub(super) fn of_type(&self) -> Type {
         match self {
             Ending::Good(finish) if finish.finish_reason == FinishReason::Error => Type::Error,
             Ending::Good(finish) if finish.wants_tools => Type::ToolCalls,

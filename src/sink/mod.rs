@@ -14,6 +14,8 @@ mod ndjson;
 #[cfg(feature = "cli")]
 mod people;
 mod schema;
+#[cfg(feature = "cli")]
+mod sum;
 mod timing;
 mod values;
 
@@ -34,6 +36,8 @@ pub(crate) use people::grouped;
 #[cfg(feature = "cli")]
 pub use people::{Look, Parts, People};
 pub use schema::schema;
+#[cfg(feature = "cli")]
+pub use sum::{Sum, Summed};
 pub use values::Values;
 
 use crate::event::{Event, Kind, Pieces};

@@ -592,6 +592,53 @@ fn kind_or_none(line: &str) -> &str {
     if line.starts_with("{\"type\"") { kind(line) } else { "" }
 }
 
+/// The line on standard error counts what all inputs hold; without it, there is none.
+#[test]
+fn a_sum_counts_all_inputs() {
+    let usage = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\
+                 \"choices\":[],\"usage\":{\"prompt_tokens\":1200,\"completion_tokens\":3}}\n\n";
+    let call = "{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\
+                \"arguments\":\"{}\"}}]}";
+    let text = format!("{}{usage}", chunk("{\"content\":\"Hi\"}", "\"stop\""));
+    let call = chunk(call, "\"tool_calls\"");
+    let folder = folder(&[("a", &text), ("b", &call), ("c", &text), ("d", &call[..60])]);
+    let names = ["a", "b", "c", "d"];
+    for jobs in ["1", "3"] {
+        let args = [&["classify", "--sum", "-j", jobs], &names[..]].concat();
+        let run = run_in(folder.path(), &args, "");
+        let sum = "toolstream: 4 messages: 1 error, 2 final_answer, 1 tool_calls; \
+                   2,400 tokens in, 6 out; calls: f 1";
+        assert_eq!(run.err.lines().last(), Some(sum), "{}", run.err);
+        assert_eq!((run.code, run.out.lines().count()), (4, 4));
+    }
+    let run = run_in(folder.path(), &["classify", "a", "c"], "");
+    assert_eq!(run.err, "");
+}
+
+/// Usage comes before the end of the last choice; a summary of another one has it as well.
+#[test]
+fn a_choice_of_a_log_keeps_its_usage() {
+    let log = [
+        r#"{"type":"start","v":1,"format":"openai-chat","framing":"sse"}"#,
+        r#"{"type":"text","text":"Hi"}"#,
+        r#"{"type":"text","text":"Ho","choice":1}"#,
+        r#"{"type":"finish_reason","finish_reason":"stop"}"#,
+        r#"{"type":"usage","input_tokens":3,"raw":{}}"#,
+        r#"{"type":"finish_reason","finish_reason":"length","choice":1}"#,
+    ]
+    .map(|line| format!("{line}\n"))
+    .concat();
+    assert_eq!(run(&["parse"], &log).out, log);
+    for (choice, text, reason) in [("0", "Hi", "stop"), ("1", "Ho", "length")] {
+        let run = run(&["classify", "--choice", choice], &log);
+        let summary = &lines(&run.out)[0];
+        let got = (&summary["text"], &summary["finish_reason"], &summary["usage"]["input_tokens"]);
+        assert_eq!(got, (&text.into(), &reason.into(), &3.into()), "{}", run.out);
+        assert_eq!(run.out.lines().count(), 1);
+    }
+    assert_eq!(run(&["classify", "--choice", "2"], &log).code, 4);
+}
+
 #[test]
 fn formats_name_every_row() {
     let table = run(&["formats"], "").out;
@@ -612,6 +659,7 @@ fn formats_of_a_name_are_all_of_it() {
     format       gemini
     also called  google, google-gemini, vertex
     about        Google Gemini generateContent, stream and body
+    next         yes
     told by      candidates, usageMetadata, promptFeedback, response, modelVersion, responseId
     see          https://ai.google.dev/api/generate-content
     ");
@@ -622,6 +670,7 @@ fn formats_of_a_name_are_all_of_it() {
     format       text
     also called  plain, plain-text
     about        plain text, as a model's process prints it
+    next         yes
     see          https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703
     ");
     let json: Value =
