@@ -13,9 +13,18 @@ use crate::event::{Emit, Event, Finish, Kind};
 pub(super) struct Logged {
     choices: BTreeMap<u64, Choice>,
     /// The last lines of the message, held until all of them have come: only then it ended well.
-    tail: Vec<(u64, Owned<Kind<'static>>)>,
+    tail: Vec<Held>,
+    /// When the next event came, if its line says so.
+    time: Option<u64>,
     /// True if an error ended it.
     has_failed: bool,
+}
+
+/// An event that waits for the end.
+struct Held {
+    time: Option<u64>,
+    choice: u64,
+    kind: Owned<Kind<'static>>,
 }
 
 #[derive(Default)]
@@ -48,26 +57,31 @@ impl Logged {
 
     /// Passes an event on. After the end only remarks are, and what an agent says between messages.
     pub(super) fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        if let Kind::Time(time) = event.kind {
+            self.time = Some(time);
+            return Ok(());
+        }
+        let time = self.time.take();
         let is_remark = matches!(event.kind, Kind::Warning(_) | Kind::ProviderEvent(_));
         let is_agents =
             matches!(event.kind, Kind::ToolStart(_) | Kind::ToolResult(_) | Kind::RunEnd(_));
         if self.is_over() && !is_remark {
-            return if is_agents { emit(event) } else { Ok(()) };
+            return if is_agents { emit_at(time, event, emit) } else { Ok(()) };
         }
         match event.kind {
             Kind::Error(_) => {
                 self.has_failed = true;
                 self.tail
-                    .retain(|(_, held)| !matches!(held.get(), Kind::Turn(_) | Kind::Finish(_)));
+                    .retain(|held| !matches!(held.kind.get(), Kind::Turn(_) | Kind::Finish(_)));
                 self.flush(emit)?;
-                emit(event)
+                emit_at(time, event, emit)
             }
             Kind::Turn(_) | Kind::Usage(_) => {
                 let is_same = |held: &Kind<'_>| discriminant(held) == discriminant(&event.kind);
-                self.tail.retain(|(_, held)| !is_same(&held.get()));
-                self.hold(event)
+                self.tail.retain(|held| !is_same(&held.kind.get()));
+                self.hold(time, event)
             }
-            _ if is_remark && !self.tail.is_empty() => self.hold(event),
+            _ if is_remark && !self.tail.is_empty() => self.hold(time, event),
             Kind::Finish(_) if self.choices.get(&event.choice).is_some_and(|it| it.is_finished) => {
                 Ok(())
             }
@@ -76,29 +90,31 @@ impl Logged {
                 choice.is_finished = true;
                 let wants_tools = !choice.to_run.is_empty();
                 let finish = Kind::Finish(Finish { wants_tools, ..finish });
-                self.tail.push((event.choice, Owned::new(finish)));
+                self.hold(time, Event::new(event.choice, finish))?;
                 if self.is_over() { self.flush(emit) } else { Ok(()) }
             }
             _ => {
                 self.note(&event);
-                emit(event)
+                emit_at(time, event, emit)
             }
         }
     }
 
-    fn hold(&mut self, event: Event<'_>) -> io::Result<()> {
-        self.tail.push((event.choice, Owned::new(event.kind)));
+    fn hold(&mut self, time: Option<u64>, event: Event<'_>) -> io::Result<()> {
+        let (choice, kind) = (event.choice, Owned::new(event.kind));
+        self.tail.push(Held { time, choice, kind });
         Ok(())
     }
 
     /// Emits the last lines, the usage right before the end.
     fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let mut tail = std::mem::take(&mut self.tail);
-        let end = tail.iter().rposition(|(_, held)| matches!(held.get(), Kind::Finish(_)));
+        let end = tail.iter().rposition(|held| matches!(held.kind.get(), Kind::Finish(_)));
         let end = end.map(|at| tail.remove(at));
-        tail.sort_by_key(|(_, held)| matches!(held.get(), Kind::Usage(_)));
+        tail.sort_by_key(|held| matches!(held.kind.get(), Kind::Usage(_)));
         let mut lines = tail.iter().chain(&end);
-        lines.try_for_each(|(choice, held)| emit(Event::new(*choice, held.get())))
+        lines
+            .try_for_each(|held| emit_at(held.time, Event::new(held.choice, held.kind.get()), emit))
     }
 
     /// Notes which calls are to be run.
@@ -119,4 +135,10 @@ impl Logged {
             _ => {}
         }
     }
+}
+
+/// Emits an event, and before it when it came, if that is known.
+fn emit_at(time: Option<u64>, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    time.map_or(Ok(()), |time| emit(Kind::Time(time).into()))?;
+    emit(event)
 }

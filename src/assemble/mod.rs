@@ -107,6 +107,7 @@ impl Assembler {
             Kind::Start(start) => self.start(start, emit),
             Kind::End => self.end(emit),
             _ if self.logged.is_some() => self.log(event, emit),
+            Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
             _ if self.is_of_other_choice(&event) => Ok(()),
             kind => {

@@ -108,6 +108,8 @@ pub enum Kind<'a> {
     ToolStart(ToolCallStart<'a>),
     /// Agents only: the loop has ended. The last line of its output.
     RunEnd(RunEnd<'a>),
+    /// Logs only: the milliseconds after which the next event came, as its line says.
+    Time(u64),
     /// Decoders only: the format's own end of the message was seen.
     End,
     /// A record of the input has been read, whatever came of it. Never printed: it lets a sink
@@ -139,6 +141,7 @@ impl<'a> Kind<'a> {
                 | Kind::ProviderEvent(_)
                 | Kind::RunEnd(_)
                 | Kind::Record
+                | Kind::Time(_)
         )
     }
 

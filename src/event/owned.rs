@@ -150,7 +150,7 @@ texts! {
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error, ToolStart, RunEnd; End, Record
+        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; End, Record
     }
 }
 

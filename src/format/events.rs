@@ -103,6 +103,7 @@ struct Line<'a> {
     provider_code: Option<Str<'a>>,
     status: Option<u16>,
     retryable: Option<bool>,
+    t_ms: Option<u64>,
 }
 
 /// The sum of what the messages of a run cost.
@@ -149,7 +150,10 @@ impl Decoder for Events {
             // The arguments of a call are an object, a piece of them is text.
             let fragment = line.arguments.and_then(|json| serde_json::from_str(json.get()).ok());
             match line.event(kind, &fragment.unwrap_or_default()) {
-                Some(event) => out.emit(line.choice.unwrap_or(0), event),
+                Some(event) => {
+                    line.t_ms.map_or(Ok(()), |time| out.emit(0, Kind::Time(time)))?;
+                    out.emit(line.choice.unwrap_or(0), event)
+                }
                 None => {
                     let message =
                         format!("lines of type {} are passed over", json::quote_start(kind));

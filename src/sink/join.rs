@@ -17,6 +17,8 @@ pub struct Join<S> {
     held: Option<(u64, Owned<Kind<'static>>)>,
     /// The buffer of the deltas; kept when it is empty.
     text: String,
+    /// The time that a log has of the next event, while a delta is held.
+    time: Option<u64>,
 }
 
 /// Returns what a delta must share with the next one to be joined with it, and
@@ -36,7 +38,7 @@ fn split<'a>(kind: Kind<'a>) -> Option<(Kind<'a>, &'a str)> {
 impl<S: Sink> Join<S> {
     /// Joins what comes before `inner` takes it.
     pub fn new(inner: S) -> Self {
-        Join { inner, held: None, text: String::new() }
+        Join { inner, held: None, text: String::new(), time: None }
     }
 
     /// Hands on what is held, closed by a signature if there is one.
@@ -48,12 +50,17 @@ impl<S: Sink> Join<S> {
         };
         self.inner.feed(Event::new(choice, kind))?;
         self.text.clear();
-        Ok(())
+        let time = self.time.take();
+        time.map_or(Ok(()), |time| self.inner.feed(Kind::Time(time).into()))
     }
 }
 
 impl<S: Sink> Sink for Join<S> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        if let (Kind::Time(time), true) = (event.kind, self.held.is_some()) {
+            self.time = Some(time);
+            return Ok(());
+        }
         let Some((shared, text)) = split(event.kind) else {
             self.release(None)?;
             return self.inner.feed(event);
@@ -69,6 +76,7 @@ impl<S: Sink> Sink for Join<S> {
             self.release(None)?;
             self.held = Some((event.choice, Owned::new(shared)));
         }
+        self.time = None;
         self.text.push_str(text);
         match event.kind {
             Kind::Reasoning(Reasoning { signature: Some(signature), .. }) => {

@@ -211,7 +211,9 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Error(_) => "error",
         Kind::ToolStart(_) => "tool_start",
         Kind::RunEnd(_) => "end",
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record => return None,
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record | Kind::Time(_) => {
+            return None;
+        }
     })
 }
 
@@ -237,7 +239,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Error(it) => failure(it, to),
         Kind::ToolStart(it) => tool_call_start(it, to),
         Kind::RunEnd(it) => run_end(it, to),
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record => {}
+        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record | Kind::Time(_) => {}
     }
 }
 

@@ -32,10 +32,10 @@ pub(crate) use frames::error_code;
 pub use join::Join;
 pub use ndjson::Ndjson;
 #[cfg(feature = "cli")]
-pub(crate) use people::grouped;
-#[cfg(feature = "cli")]
 pub use people::{Look, Parts, People};
 pub use schema::schema;
+#[cfg(feature = "cli")]
+pub(crate) use sum::grouped;
 #[cfg(feature = "cli")]
 pub use sum::{Sum, Summed};
 pub use values::Values;
@@ -128,30 +128,36 @@ pub struct Label {
     pub clock: Option<Clock>,
     /// The name of the input that a log says that the message is of.
     pub(crate) logged: Option<String>,
+    /// The time that a log has of the next line.
+    pub(crate) time: Option<u64>,
 }
 
 impl Label {
     /// Returns a label with the input's name, if it is one of several, and a clock.
     pub fn new(file: Option<String>, clock: Option<Clock>) -> Self {
-        Label { file, clock, logged: None }
+        Label { file, clock, logged: None, time: None }
     }
 
     /// Ends a line with the members that every line of the input has. The choice
     /// is one of them unless it is 0.
-    fn end(&self, choice: u64, line: &mut Line) {
+    fn end(&mut self, choice: u64, line: &mut Line) {
+        let logged = self.time.take();
         if choice != 0 {
             line.number("choice", choice);
         }
         line.maybe_text("file", self.file.as_deref().or(self.logged.as_deref()));
-        line.maybe_number("t_ms", self.clock.as_ref().map(|clock| clock.milliseconds()));
+        let time = self.clock.as_ref().map(Clock::milliseconds);
+        line.maybe_number("t_ms", time.or(logged));
         line.close();
         line.raw("\n");
     }
 
-    /// Takes the name that the start of a message of a log has.
+    /// Takes what a log says: the name that the start of a message has, the time of a line.
     fn see(&mut self, kind: &Kind<'_>) {
-        if let Kind::Start(start) = kind {
-            self.logged = start.file.map(str::to_owned);
+        match kind {
+            Kind::Start(start) => self.logged = start.file.map(str::to_owned),
+            Kind::Time(time) => self.time = Some(*time),
+            _ => {}
         }
     }
 }

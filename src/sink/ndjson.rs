@@ -25,8 +25,8 @@ impl<W: Write> Ndjson<W> {
 
 impl<W: Write> Ndjson<W> {
     fn line(&mut self, event: Event<'_>) {
-        let Some(name) = members::name(&event.kind) else { return };
         self.label.see(&event.kind);
+        let Some(name) = members::name(&event.kind) else { return };
         let line = &mut self.line;
         line.begin(name);
         members::of(&event.kind, line);

@@ -615,16 +615,42 @@ fn a_sum_counts_all_inputs() {
     assert_eq!(run.err, "");
 }
 
-/// Usage comes before the end of the last choice; a summary of another one has it as well.
+/// A log that was written with --timing is read as it was, and what is joined has the first time.
+#[test]
+fn times_of_a_log_are_printed_again() {
+    let stream = streams().good;
+    for args in [&["parse", "--timing"][..], &["parse", "--timing", "--deltas", "--values"]] {
+        let log = run(args, &stream).out;
+        assert!(lines(&log).iter().all(|line| line["t_ms"].is_u64()), "{log}");
+        assert_eq!(run(&["parse"], &log).out, log);
+    }
+    let at = |time: u64, line: &str| line.replace('}', &format!(",\"t_ms\":{time}}}\n"));
+    let log = [
+        at(1, r#"{"type":"start","v":1,"format":"openai-chat","framing":"sse"}"#),
+        at(2, r#"{"type":"text","text":"H"}"#),
+        at(3, r#"{"type":"text","text":"i"}"#),
+        at(4, r#"{"type":"usage","input_tokens":3,"raw":0}"#),
+        at(5, r#"{"type":"finish_reason","finish_reason":"stop"}"#),
+    ]
+    .concat();
+    assert_eq!(run(&["parse"], &log).out, log);
+    let times = |args: &[&str]| -> Vec<u64> {
+        lines(&run(args, &log).out).iter().filter_map(|line| line["t_ms"].as_u64()).collect()
+    };
+    assert_eq!(times(&["parse", "--join"]), [1, 2, 4, 5]);
+    assert_eq!(times(&["classify"]), [5]);
+}
+
+/// Usage comes before the end of the first choice, which is the last; others have it as well.
 #[test]
 fn a_choice_of_a_log_keeps_its_usage() {
     let log = [
         r#"{"type":"start","v":1,"format":"openai-chat","framing":"sse"}"#,
         r#"{"type":"text","text":"Hi"}"#,
         r#"{"type":"text","text":"Ho","choice":1}"#,
-        r#"{"type":"finish_reason","finish_reason":"stop"}"#,
-        r#"{"type":"usage","input_tokens":3,"raw":{}}"#,
         r#"{"type":"finish_reason","finish_reason":"length","choice":1}"#,
+        r#"{"type":"usage","input_tokens":3,"raw":{}}"#,
+        r#"{"type":"finish_reason","finish_reason":"stop"}"#,
     ]
     .map(|line| format!("{line}\n"))
     .concat();
@@ -659,7 +685,7 @@ fn formats_of_a_name_are_all_of_it() {
     format       gemini
     also called  google, google-gemini, vertex
     about        Google Gemini generateContent, stream and body
-    next         yes
+    written by   convert --to, next and agent
     told by      candidates, usageMetadata, promptFeedback, response, modelVersion, responseId
     see          https://ai.google.dev/api/generate-content
     ");
@@ -670,7 +696,7 @@ fn formats_of_a_name_are_all_of_it() {
     format       text
     also called  plain, plain-text
     about        plain text, as a model's process prints it
-    next         yes
+    written by   next and agent
     see          https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703
     ");
     let json: Value =
