@@ -16,7 +16,7 @@ use crate::json;
 const NAME_WIDTH: usize = 23;
 
 /// The columns that say what can be done with a format.
-const CAN: &str = "READS NEXT";
+const CAN: &str = "READS WRITES NEXT";
 
 /// The fewest columns that the text beside a name takes; a narrower terminal wraps it by itself.
 const MIN_WIDTH: usize = 24;
@@ -65,6 +65,9 @@ struct Row {
     /// True if it can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<bool>,
+    /// True if `convert` writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes: Option<bool>,
     /// True if `next` and `agent` write its requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<bool>,
@@ -91,6 +94,7 @@ impl Listing {
             about: Some(row.about),
             link: Some(row.link),
             reads: Some(true),
+            writes: Some(row.write.is_some()),
             next: Some(row.request.is_some()),
             evidence: Some(row.evidence),
             ..Row::default()
@@ -143,7 +147,7 @@ impl Listing {
             out.push('\n');
         }
         out.push_str(
-            "NEXT: `next` and `agent` write the requests of these.\n\
+            "WRITES: `convert --to` does. NEXT: `next` and `agent` write its requests.\n\
              `toolstream formats NAME` prints all of one, `--json` all of all.\n",
         );
         out
@@ -166,7 +170,7 @@ impl Row {
 
     /// Returns what can be done with it, in the columns of [`CAN`].
     fn can(&self) -> String {
-        let can = [(self.reads, "READS"), (self.next, "NEXT")];
+        let can = [(self.reads, "READS"), (self.writes, "WRITES"), (self.next, "NEXT")];
         let columns = can.iter().filter_map(|(can, head)| Some((can.as_ref()?, head.len())));
         let columns =
             columns.map(|(can, width)| format!("{:<width$}", if *can { "yes" } else { "" }));
@@ -194,7 +198,9 @@ impl Row {
         for (at, marker) in self.markers.iter().flatten().enumerate() {
             part(if at == 0 { "markers" } else { "" }, marker);
         }
-        part("next", self.next.map_or("", |can| if can { "yes" } else { "no" }));
+        let can = [(self.writes, "convert --to"), (self.next, "next and agent")];
+        let can = can.into_iter().filter(|(can, _)| *can == Some(true)).map(|(_, what)| what);
+        part("written by", &can.collect::<Vec<_>>().join(", "));
         part("told by", &self.evidence.unwrap_or_default().join(", "));
         part("see", self.link.unwrap_or_default());
         out

@@ -2,6 +2,7 @@
 //! a person reads it.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
 use clap::ColorChoice;
@@ -25,7 +26,7 @@ pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let mut config = args.reading.config()?;
     args.printing.add_to(&mut config);
     let job = Job::new(&args.reading, config, Print::Events(&args.printing))?;
-    Ok(job.run()?.0.code(false))
+    Ok(job.run()?.code(false))
 }
 
 pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
@@ -35,11 +36,12 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         return rows(args, field, &config);
     }
     let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
-    let (status, sum) = match args.jobs {
+    let status = match args.jobs {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
     };
     if args.sum || (job.inputs.names.len() > 1 && io::stderr().is_terminal()) {
+        let sum = job.sum.lock().unwrap_or_else(PoisonError::into_inner);
         report(&mut io::stderr(), &sum.to_string());
     }
     Ok(status.code(args.exit_code))
@@ -49,7 +51,7 @@ pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
     let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
-    Ok(job.run()?.0.code(false))
+    Ok(job.run()?.code(false))
 }
 
 /// Returns the configuration of a command that follows one choice: the first, by default.
@@ -97,6 +99,8 @@ struct Job<'a> {
     reading: &'a Reading,
     print: Print<'a>,
     config: Config,
+    /// What the summaries of all inputs count.
+    sum: Mutex<Sum>,
 }
 
 /// The result of one input.
@@ -104,18 +108,18 @@ struct Report {
     status: Status,
     /// The signal that ended it.
     signal: Option<i32>,
-    sum: Sum,
 }
 
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
-        Ok(Job { inputs: Inputs::new(&reading.files)?, reading, print, config })
+        let (inputs, sum) = (Inputs::new(&reading.files)?, Mutex::default());
+        Ok(Job { inputs, reading, print, config, sum })
     }
 
     /// Reads one input after the other.
-    fn run(&self) -> anyhow::Result<(Status, Sum)> {
+    fn run(&self) -> anyhow::Result<Status> {
         let mut out = Output::standard();
-        let (mut status, mut sum) = (Status::default(), Sum::default());
+        let mut status = Status::default();
         for name in &self.inputs.names {
             let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
                 continue;
@@ -128,9 +132,8 @@ impl<'a> Job<'a> {
                 die(signal);
             }
             status.add(report.status);
-            sum.add(report.sum);
         }
-        Ok((status, sum))
+        Ok(status)
     }
 
     /// Reads one input to its end. Fails only if writing does.
@@ -155,7 +158,7 @@ impl<'a> Job<'a> {
                 let is_misfit = error.kind() == ErrorKind::InvalidData;
                 status.note(if is_misfit { Outcome::Malformed } else { Outcome::Usage });
                 report(stderr, &error.to_string());
-                return Ok(Report { status, signal: None, sum });
+                return Ok(Report { status, signal: None });
             }
         };
         // A file has been written before: how long it takes to read it tells people nothing.
@@ -171,16 +174,17 @@ impl<'a> Job<'a> {
         let ended = pump(input, &mut reader, progress)?;
         drop(reader);
         let signal = conclude(&ended, name, stderr, &mut status);
-        Ok(Report { status, signal, sum })
+        self.sum.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
+        Ok(Report { status, signal })
     }
 
     /// Reads one input to its end, with its output kept in memory.
     fn read_whole(&self, name: &str) -> Finished {
         let mut result = Finished::default();
-        let Finished { status, sum, out, stderr } = &mut result;
+        let Finished { status, out, stderr } = &mut result;
         if let Some(mut input) = self.inputs.open(name, stderr, status) {
             match self.read(name, &mut input, out, stderr, &Progress::none()) {
-                Ok(report) => (*status, *sum) = (report.status, report.sum),
+                Ok(report) => *status = report.status,
                 // Writing to memory does not fail.
                 Err(_) => status.note(Outcome::Io),
             }

@@ -7,7 +7,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use crate::io::{Output, die};
-use crate::sink::Sum;
 use crate::status::Status;
 
 use crate::commands::{Inputs, lost};
@@ -16,7 +15,6 @@ use crate::commands::{Inputs, lost};
 #[derive(Default)]
 pub(super) struct Finished {
     pub(super) status: Status,
-    pub(super) sum: Sum,
     pub(super) out: Vec<u8>,
     pub(super) stderr: Vec<u8>,
 }
@@ -27,7 +25,7 @@ pub(super) fn parallel(
     inputs: &Inputs<'_>,
     threads: usize,
     read: &(dyn Fn(&str) -> Finished + Sync),
-) -> anyhow::Result<(Status, Sum)> {
+) -> anyhow::Result<Status> {
     let mut out = Output::standard();
     let next = AtomicUsize::new(0);
     let (sender, results) = channel();
@@ -55,11 +53,8 @@ pub(super) fn parallel(
 }
 
 /// Writes the results in order, each as soon as those before it are written.
-fn collect(
-    results: Receiver<(usize, Finished)>,
-    out: &mut Output,
-) -> anyhow::Result<(Status, Sum)> {
-    let (mut status, mut sum) = (Status::default(), Sum::default());
+fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Result<Status> {
+    let mut status = Status::default();
     let mut waiting = BTreeMap::new();
     let mut due = 0;
     for (at, result) in results {
@@ -69,8 +64,7 @@ fn collect(
             out.write_all(&result.out).and_then(|()| out.flush()).map_err(lost)?;
             let _ = io::stderr().write_all(&result.stderr);
             status.add(result.status);
-            sum.add(result.sum);
         }
     }
-    Ok((status, sum))
+    Ok(status)
 }

@@ -393,9 +393,15 @@ impl<W: Write> People<W> {
         let name = result.name.map(str::to_owned);
         let name = name.or_else(|| self.message.names.get(result.id).cloned());
         self.enter(Section::Line);
-        let name = name.unwrap_or_else(|| "a result".into());
-        self.write(Style::Dim, &format!("◂ {name}"));
-        self.write(style, if result.is_error == Some(true) { "  ✗\n  " } else { "\n  " });
+        let mark = if result.is_error == Some(true) { "  ✗" } else { "" };
+        match name {
+            Some(name) => {
+                self.write(Style::Dim, &format!("◂ {name}"));
+                self.write(style, mark);
+                self.write(Style::Plain, "\n  ");
+            }
+            None => self.write(Style::Dim, "◂ "),
+        }
         let text = match result.output {
             Output::Text(text) => text.to_owned(),
             Output::Json(json) => readable(json),
@@ -729,10 +735,14 @@ mod tests {
         #[track_caller]
         fn shows(output: &str, expected: &str) {
             let output = Output::Json(output);
-            let result =
-                ToolResult { id: "f", output, is_error: Some(true), ..ToolResult::default() };
+            let result = ToolResult {
+                name: Some("f"),
+                output,
+                is_error: Some(true),
+                ..ToolResult::default()
+            };
             let kinds = [start(), Kind::ToolResult(result), finish(STOP)];
-            check(&TERMINAL, &kinds, &format!("◂ a result  ✗\n{expected}\nm-1\n"));
+            check(&TERMINAL, &kinds, &format!("◂ f  ✗\n{expected}\nm-1\n"));
         }
         shows("\"a\\nb\"", "  a\n  b");
         shows(

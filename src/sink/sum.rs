@@ -10,7 +10,7 @@ use crate::sink::Sink;
 use crate::sink::classify::Ending;
 
 /// The most names of calls that are counted one by one.
-const MAX_NAMES: usize = 100;
+const MAX_NAMES: usize = 10_000;
 
 /// The most of them that are shown.
 const MAX_SHOWN: usize = 10;
@@ -120,7 +120,7 @@ impl<S: Sink> Sink for Summed<'_, S> {
 }
 
 /// Returns a number with commas between its thousands.
-pub(super) fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -147,10 +147,10 @@ mod tests {
     fn the_commonest_names_come_first() {
         check(&[], "0 messages; 0 tokens in, 0 out");
         check(&["b", "a", "b", ""], "0 messages; 0 tokens in, 0 out; calls: b 2, (no name) 1, a 1");
-        let names: Vec<String> = (0..1500).map(|number| format!("f{number:04}")).collect();
+        let names: Vec<String> = (0..15_000).map(|number| format!("f{number:05}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let shown: Vec<String> = (0..MAX_SHOWN).map(|number| format!("f{number:04} 1")).collect();
-        let expected = format!("calls: {}, others 1,490", shown.join(", "));
+        let shown: Vec<String> = (0..MAX_SHOWN).map(|number| format!("f{number:05} 1")).collect();
+        let expected = format!("calls: {}, others 14,990", shown.join(", "));
         check(&names, &format!("0 messages; 0 tokens in, 0 out; {expected}"));
     }
 }

@@ -248,10 +248,29 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     check(decide, "{\"hello\":1}\n", "It failed: see standard error.\n");
     let call = "{\"index\":0,\"id\":\"a\",\"name\":\"f\",\"arguments\":{\"x\":1}}\n";
     check(decide, &calls(&[("a", "f", "{\"x\":1}")]), call);
-    let golden = scripts("Many answers");
-    let [golden] = &golden[..] else { panic!("{golden:?}") };
-    check(golden, "", "");
-    assert!(scene.read("answer.golden").contains("\"name\":\"f\""));
+    let script = |section: &str| {
+        let scripts = scripts(section);
+        let [script] = &scripts[..] else { panic!("{section}: {scripts:?}") };
+        script.clone()
+    };
+    fs::create_dir(scene.path("answers")).unwrap();
+    scene.write("answers/a.sse", &text);
+    scene.write("answers/b.sse", &calls(&[("a", "f", "{}")]));
+    let (out, err) = shell(&scene, &script("Many answers"), "");
+    let sum =
+        "toolstream: 2 messages: 1 final_answer, 1 tool_calls; 3 tokens in, 2 out; calls: f 1\n";
+    assert_eq!((out.as_str(), err.as_str()), ("", sum));
+    assert_eq!(scene.read("summaries.ndjson").lines().count(), 2);
+    scene.write("headers", "x-key: secret\n");
+    scene.write("ask.json", "{}");
+    let (url, _) = server(vec![text.clone()]);
+    let (out, _) = shell(&scene, &script("Captures"), &url);
+    assert!(out.starts_with("There.{\n") && out.contains("\"total_ms\""), "{out}");
+    assert!(scene.read("answer.sse").starts_with("HTTP/1.1 200"));
+    scene.write("answer.txt", "<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>");
+    let (url, _) = server(vec![text]);
+    let (out, _) = shell(&scene, &script("Another provider's stream"), &url);
+    assert!(out.contains("event: message_stop") && out.ends_with("data: [DONE]\n\n"), "{out}");
 }
 
 /// Runs a loop with a provider, and checks what was sent and what is left.
