@@ -388,9 +388,11 @@ impl Template {
             };
             rest = rest.get(length..)?;
         }
-        let rest = rest.strip_prefix(self.tail.as_slice())?;
-        let spaces = rest.iter().take_while(|&&byte| byte == b' ').count();
-        let rest = rest.get(spaces..)?.strip_prefix(b"}")?;
+        let mut rest = rest.strip_prefix(self.tail.as_slice())?;
+        while let Some(after) = rest.strip_prefix(b" ") {
+            rest = after;
+        }
+        let rest = rest.strip_prefix(b"}")?;
         let text = text.filter(|text| text.length > 0 && name == self.event_type)?;
         Some((text, rest))
     }

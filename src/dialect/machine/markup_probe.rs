@@ -31,20 +31,27 @@ impl MarkupProbe {
             feed(&mut machine, &std::mem::take(&mut self.kept));
             machine
         });
-        // Nothing before `calm` can be a marker.
-        let (mut end, mut calm) = (0, 0);
-        pieces.texts().enumerate().find_map(|(number, piece)| {
-            let begin = end;
-            end += piece.len();
+        let piece = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        let mut ends = pieces.cuts.iter().copied().chain([text.len()]).enumerate().peekable();
+        let mut begin = 0;
+        while let Some((number, end)) = ends.next() {
+            // Nothing before `calm` can be a marker.
+            let calm = begin + machine.calm_length(piece(begin, text.len()));
             if end > calm {
-                calm = begin + machine.calm_length(text.get(begin..).unwrap_or_default());
+                if let Some(name) = feed(machine, piece(begin, end)) {
+                    return Some((number, name));
+                }
+                begin = end;
+                continue;
             }
-            if end > calm {
-                return Some((number, feed(machine, piece)?));
+            let mut last = end;
+            while let Some((_, end)) = ends.next_if(|&(_, end)| end <= calm) {
+                last = end;
             }
-            machine.skip(piece);
-            None
-        })
+            machine.skip(piece(begin, last));
+            begin = last;
+        }
+        None
     }
 
     /// Keeps a text that needs no machine yet; returns false if it does.
