@@ -46,7 +46,8 @@
 //! ```
 //!
 //! The examples under `tests/examples` go on from here: `events` (NDJSON on standard output),
-//! `own_sink`, `own_format`, `own_dialect`.
+//! `own_sink`, `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)
+//! that passes streams on and logs the calls in them as soon as they are whole.
 //!
 //! | for | see |
 //! | --- | --- |

@@ -52,6 +52,8 @@ mod listening;
 mod next;
 /// Pipes, signals, and output that can't be written.
 mod pipes;
+/// The library in a proxy.
+mod proxy;
 /// The laws of the output, over random input.
 mod random;
 /// Records that repeat the last one.
