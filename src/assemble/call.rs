@@ -247,8 +247,8 @@ impl Call {
         if arguments.is_empty() {
             return Ok(());
         }
-        let (index, is_free) = (self.index, self.is_free);
-        out.emit(Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free }))
+        let (index, is_free, is_ours) = (self.index, self.is_free, self.executor.is_none());
+        out.emit(Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free, is_ours }))
     }
 
     /// Ends the call: emits it if it's safe to run, or else the reason why it

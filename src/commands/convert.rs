@@ -8,7 +8,7 @@ use crate::cli::{ChoiceFilter, Convert, Ids};
 use crate::commands::reader::Reader;
 use crate::commands::{Inputs, conclude, lost, print, shown};
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
-use crate::format::{Carry, Envelope, Format, Losses, Writing};
+use crate::format::{Carry, Envelope, Info, Losses, Writing};
 use crate::io::{Output, Progress, die, pump, report, report_on};
 use crate::pipeline::Pipeline;
 use crate::sink::Capped;
@@ -17,7 +17,7 @@ use crate::status::{Outcome, Status, Witness};
 pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let writing = args.to.write.with_context(|| format!("{} cannot be written", args.to.name))?;
     if args.explain {
-        return print(&explain(args.to, writing));
+        return print(&explain(writing));
     }
     if args.whole && !writing.has_body {
         bail!("{} has no body: --whole is for the other formats", args.to.name);
@@ -44,7 +44,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let ended = pump(&mut input, &mut reader, &progress).map_err(lost)?;
     drop(reader);
     let signal = conclude(&ended, name, &mut io::stderr(), &mut status);
-    for line in lines(args.to.name, writing, &losses) {
+    for line in lines(writing, &losses) {
         report(&mut io::stderr(), &line);
     }
     if let Some(signal) = signal {
@@ -107,9 +107,9 @@ fn wrong_count(wanted: Option<u64>, Seen(seen): Seen) -> Option<String> {
 }
 
 /// Returns a line for each information that the format did not carry as it is.
-fn lines(to: &str, writing: &Writing, losses: &Losses) -> Vec<String> {
-    let line = |(info, count): (&_, &u64)| {
-        let info: &crate::format::Info = info;
+fn lines(writing: &Writing, losses: &Losses) -> Vec<String> {
+    let to = writing.name;
+    let line = |(info, count): (&Info, &u64)| {
         let name = info.name();
         match writing.loss(*info) {
             Some(Carry::As(how)) => format!("convert: {to} carries {name} as {how} ({count})"),
@@ -120,14 +120,14 @@ fn lines(to: &str, writing: &Writing, losses: &Losses) -> Vec<String> {
 }
 
 /// Returns the table of what a format does not carry as it is.
-fn explain(format: &Format, writing: &Writing) -> String {
-    let mut out = format!("{} does not carry as it is:\n", format.name);
+fn explain(writing: &Writing) -> String {
+    let mut out = format!("{} does not carry as it is:\n", writing.name);
     for (info, carry) in writing.losses {
         let how = match carry {
             Carry::Lost => "lost",
             Carry::As(how) => how,
         };
-        out.push_str(&format!("  {:<34}{how}\n", info.name()));
+        out.push_str(&format!("  {:<36}{how}\n", info.name()));
     }
     out
 }

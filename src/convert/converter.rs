@@ -1,15 +1,19 @@
 //! The sink that writes a message in another format.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
     CallInput, Code, Event, Failure, Finish, FinishReason, Kind, Reasoning, Start, ToolCall,
-    ToolCallStart, ToolResult, Usage,
+    ToolCallDelta, ToolCallStart, ToolResult, Usage,
 };
 use crate::format::write::Part;
-use crate::format::{Block, BlockKind, Encoder, Envelope, Info, Losses, Message, Records, Writing};
+use crate::format::{
+    Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
+};
+use crate::json::Minifier;
 use crate::sink::Sink;
 
 /// The number of bytes of records that are buffered before they are written.
@@ -61,15 +65,22 @@ pub struct Converter<'r, W: Write> {
     losses: &'r mut Losses,
     state: State,
     start: Owned<Start<'static>>,
-    /// The first choice of those that have come, by its number.
-    first: Option<u64>,
+    /// The choices that have come. The message ends with the first of them, by its number.
+    choices: BTreeSet<u64>,
+    /// Why the choice that is written stopped, if it is not the first.
+    ending: Option<Owned<Finish<'static>>>,
     /// The block that is open.
     block: Option<Block>,
     /// What the message holds, if it is gathered.
     parts: Vec<Part>,
     usage: Option<Owned<Usage<'static>>>,
+    /// The call that has begun last, with its choice: not written before its first fragment.
+    announced: Option<(u64, Owned<ToolCallStart<'static>>)>,
     /// The call that is written in fragments: its choice and its index.
     live: Option<(u64, u64)>,
+    /// The fragments that have been written of it, without white space between their tokens.
+    fragments: String,
+    minifier: Minifier,
     /// What came while a call was written in fragments: one thing comes after another.
     waiting: Vec<(u64, Owned<Kind<'static>>)>,
     /// The number of calls that were written.
@@ -113,11 +124,15 @@ impl<'r, W: Write> Converter<'r, W> {
             losses,
             state: State::Waiting,
             start: Owned::new(Start::default()),
-            first: None,
+            choices: BTreeSet::new(),
+            ending: None,
             block: None,
             parts: Vec::new(),
             usage: None,
+            announced: None,
             live: None,
+            fragments: String::new(),
+            minifier: Minifier::default(),
             waiting: Vec::new(),
             calls: 0,
             written: 0,
@@ -130,9 +145,8 @@ impl<'r, W: Write> Converter<'r, W> {
         self.options.whole || self.writing.gathers
     }
 
-    /// True if a call that begins is written in fragments.
-    fn is_fragmented(&self) -> bool {
-        self.writing.has_fragments && !self.options.whole && self.live.is_none()
+    fn loses(&self, info: Info) -> bool {
+        self.writing.loss(info) == Some(Carry::Lost)
     }
 
     /// Runs a step of the encoder, unless it is to write a body.
@@ -191,6 +205,9 @@ impl<'r, W: Write> Converter<'r, W> {
 
     fn open(&mut self, choice: u64, kind: BlockKind) {
         self.close();
+        if self.calls > 0 {
+            self.records.note(Info::CallPlace);
+        }
         match &kind {
             BlockKind::Text { channel: Some(channel) }
                 if !self.writing.channels.contains(&channel.as_str()) =>
@@ -266,20 +283,23 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn call(&mut self, choice: u64, call: &ToolCall<'_>) {
-        let is_live = self.live.take_if(|live| *live == (choice, call.index)).is_some();
+        let is_live = self.live == Some((choice, call.index));
+        let is_as_written = call.executor.is_none() && self.fragments == call.input.as_str();
+        if is_live && !is_as_written {
+            // The client has another call than this one: the stream must fail.
+            return;
+        }
         let id = self.id(call.id);
         let call = &ToolCall { id: &id, ..*call };
         let notes = [
-            (call.kind.is_some() && call.executor.is_some(), Info::CallKind),
-            (call.signature.is_some(), Info::CallSignature),
+            (call.signature.is_some() && self.loses(Info::CallSignature), Info::CallSignature),
             (call.item_id.is_some(), Info::ItemId),
             (matches!(call.input, CallInput::Text(_)), Info::FreeInput),
         ];
         notes.into_iter().filter(|(is, _)| *is).for_each(|(_, info)| self.records.note(info));
         self.calls += 1;
         if is_live {
-            self.write(|encoder, out| encoder.call_stop(choice, Some(call), out));
-            return self.release();
+            return self.stop_fragments(Some(call));
         }
         self.begin();
         self.close();
@@ -299,10 +319,44 @@ impl<'r, W: Write> Converter<'r, W> {
         self.keep(|| Part::Result(Owned::new(*result)));
     }
 
-    /// Writes what had to wait for the end of a call.
-    fn release(&mut self) {
+    /// Writes a fragment of a call, unless another one is being written, or this one is better
+    /// written whole.
+    fn fragment(&mut self, choice: u64, delta: &ToolCallDelta<'_>) {
+        let announced =
+            self.announced.take_if(|(of, start)| *of == choice && start.get().index == delta.index);
+        let is_carried = !delta.is_free || self.writing.loss(Info::FreeInput).is_none();
+        let may_begin = self.options.deltas
+            && self.writing.has_fragments
+            && !self.options.whole
+            && self.live.is_none()
+            && delta.is_ours
+            && is_carried;
+        let is_named = |start: &Owned<ToolCallStart<'static>>| !is_made_up(start.get().id);
+        if let Some((_, start)) = announced.filter(|(_, start)| may_begin && is_named(start)) {
+            self.fragments.clear();
+            self.minifier = Minifier::default();
+            self.begin();
+            self.close();
+            self.live = Some((choice, delta.index));
+            let id = self.id(start.get().id);
+            let start = ToolCallStart { id: &id, ..start.get() };
+            self.write(|encoder, out| encoder.call_start(choice, &start, delta.is_free, out));
+        }
+        if self.live == Some((choice, delta.index)) {
+            match delta.is_free {
+                true => self.fragments.push_str(delta.arguments),
+                false => self.minifier.feed(delta.arguments, &mut self.fragments),
+            }
+            self.write(|encoder, out| encoder.call_piece(choice, delta, out));
+        }
+    }
+
+    /// Ends the call that is written in fragments, and writes what had to wait for that.
+    fn stop_fragments(&mut self, call: Option<&ToolCall<'_>>) {
+        let Some((choice, _)) = self.live.take() else { return };
+        self.write(|encoder, out| encoder.call_stop(choice, call, out));
         for (choice, kind) in std::mem::take(&mut self.waiting) {
-            self.take(Event::new(choice, kind.get()));
+            self.write_event(choice, kind.get());
         }
     }
 
@@ -317,6 +371,8 @@ impl<'r, W: Write> Converter<'r, W> {
             FinishReason::Refusal => Some(Info::FinishRefusal),
             FinishReason::Pause => Some(Info::FinishPause),
             FinishReason::Other => Some(Info::FinishOther),
+            // The format has its own word for it.
+            FinishReason::Error if self.start.get().format == self.writing.name => None,
             FinishReason::Error => {
                 let raw = finish.raw.unwrap_or("error");
                 let message = format!("the finish reason is {raw}");
@@ -325,13 +381,18 @@ impl<'r, W: Write> Converter<'r, W> {
             }
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Length => None,
         };
+        if self.live.is_some() && !finish.finish_reason.is_cut() {
+            let message = "a call that was written in fragments must not be run";
+            return self.fail(&Failure::new(Code::Malformed, message, None));
+        }
+        self.stop_fragments(None);
         info.into_iter().for_each(|info| self.records.note(info));
         if finish.stop_sequence.is_some() {
             self.records.note(Info::StopSequence);
         }
         self.begin();
         self.close();
-        if self.first != Some(choice) {
+        if self.choices.first() != Some(&choice) {
             return self
                 .end(|encoder, message, out| encoder.finish_choice(choice, message, finish, out));
         }
@@ -346,9 +407,18 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn fail(&mut self, failure: &Failure<'_>) {
+        if self.usage.is_some() {
+            self.begin();
+        }
+        // A call that is written in fragments stays open, and what waits for its end is lost.
+        self.live = None;
         self.close();
         self.records.note(Info::ErrorCode);
         (0..self.calls).for_each(|_| self.records.note(Info::ClosedCall));
+        if self.options.whole {
+            // It is one record.
+            self.usage = None;
+        }
         self.end(|encoder, message, out| encoder.fail(message, failure, out));
         self.state = State::Ended;
         self.records.end();
@@ -358,7 +428,7 @@ impl<'r, W: Write> Converter<'r, W> {
     fn end(&mut self, step: impl FnOnce(&mut dyn Encoder, &Message<'_>, &mut Records)) {
         let message = Message {
             start: self.start.get(),
-            choice: self.first.unwrap_or(0),
+            choice: self.choices.first().copied().unwrap_or(0),
             usage: self.usage.as_ref().map(Owned::get),
             parts: &self.parts,
         };
@@ -389,14 +459,35 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn take(&mut self, Event { choice, kind }: Event<'_>) {
-        if kind.is_of_choice() && self.options.choice.is_some_and(|wanted| wanted != choice) {
-            return self.records.note(Info::Choice);
+        let is_new = kind.is_of_choice() && self.choices.insert(choice);
+        if let Some(wanted) = self.options.choice {
+            let is_other = kind.is_of_choice() && choice != wanted;
+            if is_new && is_other {
+                self.records.note(Info::Choice);
+            }
+            return match kind {
+                Kind::Finish(finish) => self.finish_one(choice, &finish),
+                _ if is_other => {}
+                // The only choice is the first one.
+                kind => self.write_event(0, kind),
+            };
         }
-        // The only choice is the first one.
-        let choice = if self.options.choice.is_some() { 0 } else { choice };
-        if kind.is_of_choice() {
-            self.first = Some(self.first.map_or(choice, |first| first.min(choice)));
+        self.write_event(choice, kind);
+    }
+
+    /// A choice has ended, and one is written: the message ends with the first, which comes last.
+    fn finish_one(&mut self, choice: u64, finish: &Finish<'_>) {
+        if self.options.choice == Some(choice) {
+            self.ending = Some(Owned::new(*finish));
         }
+        if self.choices.first() == Some(&choice) {
+            let ending = self.ending.take();
+            self.choices = BTreeSet::from([0]);
+            self.finish(0, &ending.as_ref().map_or(*finish, Owned::get));
+        }
+    }
+
+    fn write_event(&mut self, choice: u64, kind: Kind<'_>) {
         match kind {
             Kind::Text(_) | Kind::Reasoning(_) | Kind::Refusal(_) | Kind::ToolResult(_)
                 if self.live.is_some() =>
@@ -419,26 +510,12 @@ impl<'r, W: Write> Converter<'r, W> {
                 let is_same = |kind: &BlockKind| *kind == BlockKind::Refusal;
                 self.text(choice, text, is_same, || BlockKind::Refusal);
             }
-            Kind::ToolCallStart(call) if self.is_fragmented() => {
-                self.begin();
-                self.close();
-                self.live = Some((choice, call.index));
-                let id = self.id(call.id);
-                let call = ToolCallStart { id: &id, ..call };
-                self.write(|encoder, out| encoder.call_start(choice, &call, out));
-            }
-            Kind::ToolCallDelta(delta) if self.live == Some((choice, delta.index)) => {
-                self.write(|encoder, out| encoder.call_piece(choice, &delta, out));
-            }
+            Kind::ToolCallStart(call) => self.announced = Some((choice, Owned::new(call))),
+            Kind::ToolCallDelta(delta) => self.fragment(choice, &delta),
             Kind::ToolCall(call) => self.call(choice, &call),
             Kind::ToolResult(result) => self.result(&result),
-            Kind::InvalidToolCall(call) => {
-                self.records.note(Info::InvalidCall);
-                if self.live.take_if(|live| *live == (choice, call.index)).is_some() {
-                    self.write(|encoder, out| encoder.call_stop(choice, None, out));
-                    self.release();
-                }
-            }
+            // One that is written in fragments stays open: the end of the message decides.
+            Kind::InvalidToolCall(_) => self.records.note(Info::InvalidCall),
             Kind::Block(_) => self.records.note(Info::Block),
             Kind::Usage(usage) if !self.options.no_usage => self.usage = Some(Owned::new(usage)),
             Kind::Finish(finish) => self.finish(choice, &finish),
@@ -447,6 +524,11 @@ impl<'r, W: Write> Converter<'r, W> {
             _ => {}
         }
     }
+}
+
+/// True if an id may be one that its call was given for want of another, which may still come.
+fn is_made_up(id: &str) -> bool {
+    id.strip_prefix("call_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl<W: Write> Sink for Converter<'_, W> {

@@ -316,6 +316,8 @@ pub struct ToolCallDelta<'a> {
     pub arguments: &'a str,
     /// True if the call takes free text.
     pub is_free: bool,
+    /// True if the caller is to run the call, as far as that is known.
+    pub is_ours: bool,
 }
 
 /// A value, or a piece of one, in a call's arguments while they stream. A preview: only a

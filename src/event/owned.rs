@@ -125,7 +125,7 @@ texts! {
     struct CallPart { key, id, name, arguments, executor, signature, source, kind, item_id }
     struct CallEnd { key, fault }
     struct ToolCallStart { index, id, name }
-    struct ToolCallDelta { index, arguments, is_free }
+    struct ToolCallDelta { index, arguments, is_free, is_ours }
     struct ToolCallValue { index, path, value }
     struct ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
     struct InvalidToolCall { index, id, name, arguments_raw, reason, source }

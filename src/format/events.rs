@@ -198,6 +198,8 @@ impl Line<'_> {
                 index: self.index?,
                 arguments: fragment.as_str(),
                 is_free: false,
+                // A log does not say.
+                is_ours: false,
             }),
             "tool_call_value" => Kind::ToolCallValue(ToolCallValue {
                 index: self.index?,

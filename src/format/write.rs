@@ -15,6 +15,8 @@ use crate::json::Line;
 /// The row of a format that can be written.
 #[derive(Debug)]
 pub struct Writing {
+    /// The name of the format.
+    pub name: &'static str,
     /// A new encoder of one message.
     pub encoder: fn() -> Box<dyn Encoder>,
     /// How its records may be wrapped; the first one is usual.
@@ -35,10 +37,11 @@ pub struct Writing {
 
 impl Writing {
     /// A row of a format that has a body and whole calls; the others fill in the rest.
-    pub(crate) const fn new(encoder: fn() -> Box<dyn Encoder>) -> Self {
+    pub(crate) const fn new(name: &'static str, encoder: fn() -> Box<dyn Encoder>) -> Self {
         let (gathers, has_body, has_choices, has_fragments) = (false, true, false, false);
         let (envelopes, channels, losses): (&[Envelope], _, _) = (&[], &[], &[]);
         Writing {
+            name,
             encoder,
             envelopes,
             gathers,
@@ -142,6 +145,8 @@ pub struct Envelope {
     pub after: &'static str,
     /// The text after the last record.
     pub end: &'static str,
+    /// True if there is one record, which is all.
+    pub is_body: bool,
 }
 
 impl Envelope {
@@ -152,12 +157,12 @@ impl Envelope {
     /// A line each.
     pub(crate) const NDJSON: Envelope = Envelope::line("ndjson", "\n");
     /// One body, which is the only record.
-    pub(crate) const BODY: Envelope = Envelope::line("json", "\n");
+    pub(crate) const BODY: Envelope = Envelope { is_body: true, ..Envelope::line("json", "\n") };
 
     /// Returns an envelope that ends each record so, and no more.
     pub(crate) const fn line(framing: &'static str, after: &'static str) -> Self {
-        let (is_named, begin, before, between, end) = (false, "", "", "", "");
-        Envelope { framing, is_named, begin, before, between, after, end }
+        let (is_named, is_body, begin, before, between, end) = (false, false, "", "", "", "");
+        Envelope { framing, is_named, begin, before, between, after, end, is_body }
     }
 }
 
@@ -194,6 +199,11 @@ impl Records {
         self.begin("");
         self.line.raw(text);
         self.line.raw(self.envelope.after);
+    }
+
+    /// True if there is one record, which is all.
+    pub(crate) fn is_body(&self) -> bool {
+        self.envelope.is_body
     }
 
     /// Writes text that is no record.
@@ -321,7 +331,14 @@ pub trait Encoder {
         out.note(Info::RunCall);
     }
     /// A call begins that is written in fragments.
-    fn call_start(&mut self, _choice: u64, _call: &ToolCallStart<'_>, _out: &mut Records) {}
+    fn call_start(
+        &mut self,
+        _choice: u64,
+        _call: &ToolCallStart<'_>,
+        _is_free: bool,
+        _out: &mut Records,
+    ) {
+    }
     /// The next fragment of a call.
     fn call_piece(&mut self, _choice: u64, _delta: &ToolCallDelta<'_>, _out: &mut Records) {}
     /// The call that was written in fragments is over: it is whole, or it must not be run.

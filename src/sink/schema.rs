@@ -56,7 +56,7 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         source: None,
     };
     let warning = Warning { code: WarningCode::Malformed, message: "", offset: None, index: None };
-    let delta = ToolCallDelta { index: 0, arguments: "", is_free: false };
+    let delta = ToolCallDelta { index: 0, arguments: "", is_free: false, is_ours: true };
     let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),

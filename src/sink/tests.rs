@@ -166,7 +166,12 @@ fn lines_of_calls() {
         r#"{"type":"tool_call_start","index":1,"id":"i","name":"f"}"#,
     );
     check_event(
-        Kind::ToolCallDelta(ToolCallDelta { index: 1, arguments: "{\"", is_free: false }),
+        Kind::ToolCallDelta(ToolCallDelta {
+            index: 1,
+            arguments: "{\"",
+            is_free: false,
+            is_ours: true,
+        }),
         r#"{"type":"tool_call_delta","index":1,"arguments":"{\""}"#,
     );
     let call = ToolCall {
@@ -246,8 +251,9 @@ fn lines_name_their_file_and_time() {
 
 #[test]
 fn neighbours_are_joined() {
-    let delta =
-        |index, arguments| Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free: false });
+    let delta = |index, arguments| {
+        Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free: false, is_ours: true })
+    };
     check_joined(
         &[
             text("a"),

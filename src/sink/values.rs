@@ -25,7 +25,7 @@ impl<S: Sink> Values<S> {
     }
 
     fn delta(&mut self, choice: u64, delta: ToolCallDelta<'_>) -> io::Result<()> {
-        let ToolCallDelta { index, arguments, is_free } = delta;
+        let ToolCallDelta { index, arguments, is_free, .. } = delta;
         let inner = &mut self.inner;
         let mut report = |path: &str, value: Output<'_>| {
             let value = ToolCallValue { index, path, value };

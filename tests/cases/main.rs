@@ -17,6 +17,8 @@ mod accounted;
 mod answer;
 /// The fixture cases, and ways to run one.
 mod case;
+/// Law 9, for `convert`.
+mod convert;
 /// Which laws a case need not keep.
 mod exceptions;
 /// Whether a value fits a JSON Schema.
@@ -68,6 +70,8 @@ const LAWS: &[Law] = &[
     ("the output is not much more", laws::the_output_is_not_much_more_than_the_input),
     ("calls are not invented", nothing_lost::calls_are_not_invented),
     ("events are read back", laws::events_are_read_back),
+    ("conversions are read back", convert::conversions_are_read_back),
+    ("conversions depend on the bytes", convert::conversions_depend_on_the_bytes),
     ("events fit the schema", schema::events_fit),
     ("summaries fit the schema", schema::summaries_fit),
     ("the fast layer changes nothing", repeat::changes_nothing),

@@ -51,6 +51,11 @@ impl<'a> Message<'a> {
         text(&read(self.lines[0]), "framing")
     }
 
+    /// Its lines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().copied()
+    }
+
     pub(crate) fn last(&self) -> &'a str {
         self.lines[self.lines.len() - 1]
     }

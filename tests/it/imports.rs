@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "turns",
         ],
     ),
-    ("convert", &["event", "format", "pipeline", "sink"]),
+    ("convert", &["event", "format", "json", "pipeline", "sink"]),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),

@@ -23,6 +23,8 @@ mod check;
 mod checks;
 /// The command line: every option, every exit status.
 mod cli;
+/// Streams of other providers, written.
+mod convert;
 /// What fuzzing has found and kept goes through its target again.
 mod corpus;
 /// Every row of the dialects, tried with what its own fixture shows.

@@ -82,7 +82,7 @@ fn every_row_has_fixtures() {
     check_fixtures("dialect", DIALECTS.iter().map(|row| row.name));
     assert_eq!(
         folders("fixtures"),
-        ["dialect", "format", "frame", "turn"].map(str::to_owned).into()
+        ["convert", "dialect", "format", "frame", "turn"].map(str::to_owned).into()
     );
 }
 

@@ -6,7 +6,6 @@ use crate::event::{
     CallInput, Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, ToolResult,
 };
-use crate::format::ai_sdk_ui::FORMAT;
 use crate::format::support::writing::{error_message, finish_word};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
@@ -33,7 +32,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Usage, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
-    ..Writing::new(|| Box::new(Parts::default()))
+    ..Writing::new("ai-sdk-ui", || Box::new(Parts::default()))
 };
 
 const REASONS: &[(FinishReason, &str)] = &[
@@ -177,11 +176,20 @@ impl Encoder for Parts {
         self.tool(call, out);
     }
 
-    fn call_start(&mut self, _choice: u64, call: &ToolCallStart<'_>, out: &mut Records) {
+    fn call_start(
+        &mut self,
+        _choice: u64,
+        call: &ToolCallStart<'_>,
+        is_free: bool,
+        out: &mut Records,
+    ) {
         self.open = (call.id.to_owned(), call.name.to_owned());
         record("tool-input-start", out, |line| {
             line.text("toolCallId", call.id);
             line.text("toolName", call.name);
+            if is_free {
+                line.word("inputEncoding", "text");
+            }
         });
     }
 
@@ -225,7 +233,7 @@ impl Encoder for Parts {
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         record("finish-step", out, |_| {});
-        let word = finish_word(&FORMAT, REASONS, message, finish);
+        let word = finish_word(&WRITING, REASONS, message, finish);
         record("finish", out, |line| line.text("finishReason", word));
         out.whole("[DONE]");
     }

@@ -7,7 +7,6 @@ use crate::event::{
     Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, ToolResult, Usage,
 };
-use crate::format::anthropic::FORMAT;
 use crate::format::support::writing::{error_message, error_type, finish_word, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
@@ -34,7 +33,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::NoUsage, Carry::As("zeros")),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
-    ..Writing::new(|| Box::new(Events::default()))
+    ..Writing::new("anthropic", || Box::new(Events::default()))
 };
 
 const REASONS: &[(FinishReason, &str)] = &[
@@ -162,7 +161,13 @@ impl Encoder for Events {
         self.tool_use(SERVER_TOOL_USE, call, out);
     }
 
-    fn call_start(&mut self, _choice: u64, call: &ToolCallStart<'_>, out: &mut Records) {
+    fn call_start(
+        &mut self,
+        _choice: u64,
+        call: &ToolCallStart<'_>,
+        _is_free: bool,
+        out: &mut Records,
+    ) {
         self.block_start(out, |line| {
             line.word("type", "tool_use");
             line.text("id", call.id);
@@ -203,7 +208,13 @@ impl Encoder for Events {
         record("message_stop", out, |_| {});
     }
 
-    fn fail(&mut self, _message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+    fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+        if message.usage.is_some() {
+            record("message_delta", out, |line| {
+                line.raw(",\"delta\":{\"stop_reason\":null,\"stop_sequence\":null}");
+                usage_member(message.usage, line);
+            });
+        }
         record("error", out, |line| {
             line.open_member("error");
             line.text("type", &error_type(failure));
@@ -300,7 +311,7 @@ fn reason_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
     let is_sequence = finish.finish_reason == FinishReason::Stop && finish.stop_sequence.is_some();
     let word = match is_sequence {
         true => "stop_sequence",
-        false => finish_word(&FORMAT, REASONS, message, finish),
+        false => finish_word(&WRITING, REASONS, message, finish),
     };
     line.text("stop_reason", word);
     match finish.stop_sequence {

@@ -10,7 +10,6 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::gemini::FORMAT;
 use crate::format::support::writing::{error_message, finish_word, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
@@ -26,6 +25,7 @@ pub(super) static WRITING: Writing = Writing {
     losses: &[
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),
+        (Info::CallSignature, Carry::As("base64 of it")),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
         (Info::Signature, Carry::As("base64 of it")),
@@ -42,7 +42,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::CacheWriteTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
-    ..Writing::new(|| Box::new(Chunks::default()))
+    ..Writing::new("gemini", || Box::new(Chunks::default()))
 };
 
 const REASONS: &[(FinishReason, &str)] = &[
@@ -81,7 +81,7 @@ impl Chunks {
             line.raw("}],\"role\":\"model\"}");
             candidate(line);
             line.number("index", choice);
-            line.raw("}]");
+            line.raw("}],");
             line.raw(&self.tail);
         });
     }
@@ -100,13 +100,14 @@ impl Encoder for Chunks {
 
     fn close(&mut self, block: &Block, out: &mut Records) {
         if let Some(signature) = &block.signature {
-            let signature = encoded(signature, out);
+            let signature = encoded(signature, Info::Signature, out);
             self.write_part(block.choice, out, |line| signature_members(&signature, line));
         }
     }
 
     fn call(&mut self, choice: u64, call: &ToolCall<'_>, out: &mut Records) {
-        let signature = call.signature.map(|signature| encoded(signature, out));
+        let signature =
+            call.signature.map(|signature| encoded(signature, Info::CallSignature, out));
         self.write_part(choice, out, |line| call_members(call, signature.as_deref(), line));
     }
 
@@ -121,7 +122,7 @@ impl Encoder for Chunks {
         finish: &Finish<'_>,
         out: &mut Records,
     ) {
-        let word = finish_word(&FORMAT, REASONS, message, finish);
+        let word = finish_word(&WRITING, REASONS, message, finish);
         let reason = |line: &mut Line| line.text("finishReason", word);
         self.chunk(choice, out, |line| line.word("text", ""), reason);
     }
@@ -129,13 +130,20 @@ impl Encoder for Chunks {
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         if let Some(usage) = message.usage {
             let mut line = Line::default();
+            line.raw(&self.tail);
             usage_member(&usage, &mut line);
-            self.tail.insert_str(0, line.as_str());
+            self.tail = line.as_str().to_owned();
         }
         self.finish_choice(message.choice, message, finish, out);
     }
 
-    fn fail(&mut self, _message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+    fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+        if let Some(usage) = &message.usage {
+            out.record("", |line| {
+                line.raw(&self.tail);
+                usage_member(usage, line);
+            });
+        }
         let code = failure.provider_code.and_then(|code| code.parse::<u16>().ok());
         let code = failure.status.or(code).unwrap_or(500);
         let status = failure.provider_code.filter(|code| code.parse::<u16>().is_err());
@@ -154,17 +162,18 @@ impl Encoder for Chunks {
             body_parts(part, line);
         }
         line.raw("],\"role\":\"model\"}");
-        line.text("finishReason", finish_word(&FORMAT, REASONS, message, finish));
-        line.raw(",\"index\":0}]");
+        line.text("finishReason", finish_word(&WRITING, REASONS, message, finish));
+        line.raw(",\"index\":0}],");
+        tail(&message.start, line);
         if let Some(usage) = message.usage {
             usage_member(&usage, line);
         }
-        tail(&message.start, line);
     }
 }
 
 fn tail(start: &Start<'_>, line: &mut Line) {
-    line.text("modelVersion", start.model.unwrap_or_default());
+    line.raw("\"modelVersion\":");
+    line.value(start.model.unwrap_or_default());
     line.maybe_text("responseId", start.id);
 }
 
@@ -227,10 +236,10 @@ fn usage_member(usage: &Usage<'_>, line: &mut Line) {
 }
 
 /// Returns a signature as it may stand in a part, and notes if it had to be changed.
-fn encoded<'s>(signature: &'s str, out: &mut Records) -> Cow<'s, str> {
+fn encoded<'s>(signature: &'s str, info: Info, out: &mut Records) -> Cow<'s, str> {
     let encoded = base64_of(signature);
     if let Cow::Owned(_) = encoded {
-        out.note(Info::Signature);
+        out.note(info);
     }
     encoded
 }

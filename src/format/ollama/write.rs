@@ -1,10 +1,11 @@
 //! Writes the records of `/api/chat`, and complete bodies.
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::ollama::CHAT;
-use crate::format::support::writing::{error_message, finish_word, input_object, texts, timestamp};
+use crate::format::support::writing::{
+    calls, error_message, finish_word, input_object, texts, timestamp,
+};
 use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
+    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
 use crate::json::Line;
 
@@ -34,7 +35,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::ReasoningTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
-    ..Writing::new(|| Box::new(Replies::default()))
+    ..Writing::new("ollama-chat", || Box::new(Replies::default()))
 };
 
 const REASONS: &[(FinishReason, &str)] =
@@ -123,20 +124,12 @@ impl Encoder for Replies {
         if !thoughts.is_empty() {
             line.text("thinking", &thoughts);
         }
-        let mut calls = Line::default();
-        for part in message.parts {
-            if let Part::Call(call) = part
-                && call.get().executor.is_none()
-            {
-                call_object(
-                    calls.as_str().matches("{\"function\":").count() as u64,
-                    &call.get(),
-                    &mut calls,
-                );
-            }
+        let mut list = Line::default();
+        for (place, call) in (0..).zip(calls(message.parts)) {
+            call_object(place, &call, &mut list);
         }
-        if !calls.is_empty() {
-            line.list("tool_calls", &calls);
+        if !list.is_empty() {
+            line.list("tool_calls", &list);
         }
         line.close();
         last_members(message, finish, line);
@@ -163,7 +156,7 @@ fn call_object(place: u64, call: &ToolCall<'_>, line: &mut Line) {
 fn last_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
     let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
     line.flag("done", true);
-    line.text("done_reason", finish_word(&CHAT, REASONS, message, finish));
+    line.text("done_reason", finish_word(&WRITING, REASONS, message, finish));
     line.number("total_duration", 0);
     line.number("load_duration", 0);
     line.maybe_number("prompt_eval_count", input_tokens);

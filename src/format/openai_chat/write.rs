@@ -10,8 +10,7 @@ use crate::event::{
     CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
-use crate::format::openai_chat::FORMAT;
-use crate::format::support::writing::{error_type, error_word, finish_word, texts};
+use crate::format::support::writing::{calls, error_type, error_word, finish_word, texts};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -25,7 +24,6 @@ pub(super) static WRITING: Writing = Writing {
         (Info::CallPlace, Carry::As("calls behind the text")),
         (Info::ClosedCall, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
-        (Info::CallKind, Carry::Lost),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
         (Info::Part, Carry::Lost),
@@ -38,7 +36,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FinishOther, Carry::As("stop")),
         (Info::StopSequence, Carry::Lost),
     ],
-    ..Writing::new(|| Box::new(Chunks::default()))
+    ..Writing::new("openai-chat", || Box::new(Chunks::default()))
 };
 
 const REASONS: &[(FinishReason, &str)] = &[
@@ -55,17 +53,8 @@ const REASONS: &[(FinishReason, &str)] = &[
 struct Chunks {
     /// The members that all chunks begin with.
     head: String,
-    /// The choices that have had a delta.
-    choices: BTreeMap<u64, Choice>,
-}
-
-/// The state of one choice.
-#[derive(Default)]
-struct Choice {
-    /// The number of its calls.
-    calls: u64,
-    /// The place of the call that is written in fragments, by its index.
-    open: Option<(u64, u64)>,
+    /// The choices that have had a delta, and the number of their calls.
+    choices: BTreeMap<u64, u64>,
 }
 
 impl Chunks {
@@ -73,7 +62,7 @@ impl Chunks {
     fn delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
         let is_first = !self.choices.contains_key(&choice);
         if is_first {
-            self.choices.insert(choice, Choice::default());
+            self.choices.insert(choice, 0);
         }
         out.record("", |line| {
             line.raw(&self.head);
@@ -101,12 +90,24 @@ impl Chunks {
     }
 
     /// Returns the place of the next call of a choice.
-    fn next_place(&mut self, choice: u64) -> u64 {
-        self.choices.get(&choice).map_or(0, |choice| choice.calls)
+    fn next_place(&self, choice: u64) -> u64 {
+        self.choices.get(&choice).copied().unwrap_or(0)
+    }
+
+    /// Writes the chunk that says what the message cost, if that is known.
+    fn usage(&self, message: &Message<'_>, out: &mut Records) {
+        if let Some(usage) = &message.usage {
+            out.record("", |line| {
+                line.raw(&self.head);
+                line.open_list("choices");
+                line.close_list();
+                usage_member(usage, line);
+            });
+        }
     }
 
     fn add_call(&mut self, choice: u64) {
-        self.choices.entry(choice).or_default().calls += 1;
+        *self.choices.entry(choice).or_default() += 1;
     }
 
     fn last(&mut self, choice: u64, reason: &str, out: &mut Records) {
@@ -171,29 +172,44 @@ impl Encoder for Chunks {
         self.add_call(choice);
     }
 
-    fn call_start(&mut self, choice: u64, call: &ToolCallStart<'_>, out: &mut Records) {
+    fn call_start(
+        &mut self,
+        choice: u64,
+        call: &ToolCallStart<'_>,
+        is_free: bool,
+        out: &mut Records,
+    ) {
         let place = self.next_place(choice);
         self.call_delta(choice, out, |line| {
             line.number("index", place);
             line.text("id", call.id);
-            line.word("type", "function");
-            line.open_member("function");
+            let (kind, key) = words(is_free);
+            line.word("type", kind);
+            line.open_member(kind);
             line.text("name", call.name);
-            line.word("arguments", "");
+            line.word(key, "");
             line.close();
         });
         self.add_call(choice);
-        self.choices.entry(choice).or_default().open = Some((call.index, place));
     }
 
     fn call_piece(&mut self, choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
-        let open = self.choices.get(&choice).and_then(|choice| choice.open);
-        let Some((_, place)) = open.filter(|(index, _)| *index == delta.index) else { return };
+        let place = self.next_place(choice).saturating_sub(1);
         self.call_delta(choice, out, |line| {
             line.number("index", place);
-            line.open_member("function");
-            line.text("arguments", delta.arguments);
+            let (kind, key) = words(delta.is_free);
+            line.open_member(kind);
+            line.text(key, delta.arguments);
             line.close();
+        });
+    }
+
+    fn call_stop(&mut self, choice: u64, call: Option<&ToolCall<'_>>, out: &mut Records) {
+        let Some(signature) = call.and_then(|call| call.signature) else { return };
+        let place = self.next_place(choice).saturating_sub(1);
+        self.call_delta(choice, out, |line| {
+            line.number("index", place);
+            signature_member(signature, line);
         });
     }
 
@@ -208,23 +224,17 @@ impl Encoder for Chunks {
         finish: &Finish<'_>,
         out: &mut Records,
     ) {
-        self.last(choice, finish_word(&FORMAT, REASONS, message, finish), out);
+        self.last(choice, finish_word(&WRITING, REASONS, message, finish), out);
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
-        self.last(message.choice, finish_word(&FORMAT, REASONS, message, finish), out);
-        if let Some(usage) = &message.usage {
-            out.record("", |line| {
-                line.raw(&self.head);
-                line.open_list("choices");
-                line.close_list();
-                usage_member(usage, line);
-            });
-        }
+        self.last(message.choice, finish_word(&WRITING, REASONS, message, finish), out);
+        self.usage(message, out);
         out.whole("[DONE]");
     }
 
-    fn fail(&mut self, _message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+    fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+        self.usage(message, out);
         out.record("", |line| {
             line.open_member("error");
             line.text("message", failure.message);
@@ -245,7 +255,7 @@ impl Encoder for Chunks {
         message_members(message.parts, line);
         line.close();
         line.raw(",\"logprobs\":null");
-        line.text("finish_reason", finish_word(&FORMAT, REASONS, message, finish));
+        line.text("finish_reason", finish_word(&WRITING, REASONS, message, finish));
         line.close();
         line.close_list();
         if let Some(usage) = &message.usage {
@@ -284,22 +294,29 @@ fn redacted_detail(thought: &Reasoning<'_>, line: &mut Line) {
 
 fn call_members(call: &ToolCall<'_>, line: &mut Line) {
     line.text("id", call.id);
-    let (kind, key) = match call.input {
-        CallInput::Arguments(_) => ("function", "arguments"),
-        CallInput::Text(_) => ("custom", "input"),
-    };
+    let (kind, key) = words(matches!(call.input, CallInput::Text(_)));
     line.word("type", kind);
     line.open_member(kind);
     line.text("name", call.name);
     line.text(key, call.input.as_str());
     line.close();
     if let Some(signature) = call.signature {
-        line.open_member("extra_content");
-        line.open_member("google");
-        line.text("thought_signature", signature);
-        line.close();
-        line.close();
+        signature_member(signature, line);
     }
+}
+
+/// Adds the signature of a call, in the form of Gemini's own surface for this format.
+fn signature_member(signature: &str, line: &mut Line) {
+    line.open_member("extra_content");
+    line.open_member("google");
+    line.text("thought_signature", signature);
+    line.close();
+    line.close();
+}
+
+/// The type of a call, and the member that holds its input.
+fn words(is_free: bool) -> (&'static str, &'static str) {
+    if is_free { ("custom", "input") } else { ("function", "arguments") }
 }
 
 /// Adds what a whole message holds.
@@ -310,22 +327,22 @@ fn message_members(parts: &[Part], line: &mut Line) {
     if !thoughts.is_empty() {
         line.text("reasoning_content", &thoughts);
     }
-    let (mut details, mut calls) = (Line::default(), Line::default());
+    let (mut details, mut list) = (Line::default(), Line::default());
     for part in parts {
         match part {
             Part::Block(Block { signature: Some(signature), .. }) => {
                 signature_detail(signature, &mut details);
             }
             Part::Redacted(thought) => redacted_detail(&thought.get(), &mut details),
-            Part::Call(call) if call.get().executor.is_none() => {
-                calls.open();
-                call_members(&call.get(), &mut calls);
-                calls.close();
-            }
             _ => {}
         }
     }
-    for (key, list) in [("reasoning_details", details), ("tool_calls", calls)] {
+    for call in calls(parts) {
+        list.open();
+        call_members(&call, &mut list);
+        list.close();
+    }
+    for (key, list) in [("reasoning_details", details), ("tool_calls", list)] {
         if !list.is_empty() {
             line.list(key, &list);
         }

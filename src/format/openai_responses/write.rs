@@ -24,7 +24,6 @@ pub(super) static WRITING: Writing = Writing {
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
         (Info::Signature, Carry::As("redacted, where the thought has no text")),
-        (Info::Redacted, Carry::As("signature of a thought without text")),
         (Info::Channel, Carry::Lost),
         (Info::Block, Carry::Lost),
         (Info::Choice, Carry::Lost),
@@ -34,7 +33,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::StopSequence, Carry::Lost),
         (Info::NoUsage, Carry::As("null, and zeros for its parts")),
     ],
-    ..Writing::new(|| Box::new(Events::default()))
+    ..Writing::new("openai-responses", || Box::new(Events::default()))
 };
 
 /// The text that is no answer: the only channel with a name here.
@@ -53,16 +52,14 @@ struct Events {
     /// The number of parts of the thought that is open, and whether the last one is.
     parts: u64,
     is_part_open: bool,
-    /// The call that is written in fragments: its id and its name; written once it is known what
-    /// its fragments are.
+    /// The call that is written in fragments.
     fragmented: Option<Fragmented>,
 }
 
 struct Fragmented {
     id: String,
     name: String,
-    /// Its type, once it has begun.
-    kind: Option<&'static CallKind>,
+    kind: &'static CallKind,
     text: String,
 }
 
@@ -285,32 +282,32 @@ impl Encoder for Events {
         self.call_end(kind, item, "completed", out);
     }
 
-    fn call_start(&mut self, _choice: u64, call: &ToolCallStart<'_>, _out: &mut Records) {
+    fn call_start(
+        &mut self,
+        _choice: u64,
+        call: &ToolCallStart<'_>,
+        is_free: bool,
+        out: &mut Records,
+    ) {
+        let kind = if is_free { &CUSTOM } else { &FUNCTION };
         let (id, name) = (call.id.to_owned(), call.name.to_owned());
-        self.fragmented = Some(Fragmented { id, name, kind: None, text: String::new() });
-    }
-
-    fn call_piece(&mut self, _choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
-        let Some(mut call) = self.fragmented.take() else { return };
-        let kind = if delta.is_free { &CUSTOM } else { &FUNCTION };
-        if call.kind.is_none() {
-            self.call_begin(kind, CallItem { text: "", ..call.item() }, out);
-            call.kind = Some(kind);
-        }
-        self.event(&format!("{}.delta", kind.event), out, |line| {
-            line.text("delta", delta.arguments);
-        });
-        call.text.push_str(delta.arguments);
+        let call = Fragmented { id, name, kind, text: String::new() };
+        self.call_begin(kind, call.item(), out);
         self.fragmented = Some(call);
     }
 
-    fn call_stop(&mut self, choice: u64, call: Option<&ToolCall<'_>>, out: &mut Records) {
-        let Some(fragmented) = self.fragmented.take() else { return };
-        match (fragmented.kind, call) {
-            (None, Some(call)) => self.call(choice, call, out),
-            (None, None) => {}
-            (Some(kind), Some(call)) => self.call_end(kind, CallItem::of(call), "completed", out),
-            (Some(kind), None) => self.call_end(kind, fragmented.item(), "incomplete", out),
+    fn call_piece(&mut self, _choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
+        let Some(call) = &mut self.fragmented else { return };
+        call.text.push_str(delta.arguments);
+        let event = format!("{}.delta", call.kind.event);
+        self.event(&event, out, |line| line.text("delta", delta.arguments));
+    }
+
+    fn call_stop(&mut self, _choice: u64, call: Option<&ToolCall<'_>>, out: &mut Records) {
+        let Some(cut) = self.fragmented.take() else { return };
+        match call {
+            Some(call) => self.call_end(cut.kind, CallItem::of(call), "completed", out),
+            None => self.call_end(cut.kind, cut.item(), "incomplete", out),
         }
     }
 
@@ -336,7 +333,10 @@ impl Encoder for Events {
             error: Some(failure),
             ..Response::default()
         };
-        self.response("response.failed", &response, out);
+        match out.is_body() {
+            true => out.record("", |line| response.members(&self.output, line)),
+            false => self.response("response.failed", &response, out),
+        }
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {

@@ -2,22 +2,21 @@
 
 use std::borrow::Cow;
 
-use crate::event::{CallInput, Code, Failure, Finish, FinishReason};
-use crate::format::format::Format;
+use crate::event::{CallInput, Code, Failure, Finish, FinishReason, ToolCall};
 use crate::format::support::finish;
-use crate::format::write::{Block, BlockKind, Message, Part};
+use crate::format::write::{Block, BlockKind, Message, Part, Writing};
 use crate::json;
 
 /// Returns a format's word for why the model stopped: the provider's own if the message came in
 /// this format, or the one of the table; the first one of that, if it has none for the reason.
 pub(crate) fn finish_word<'f>(
-    format: &Format,
+    writing: &Writing,
     words: &[(FinishReason, &'static str)],
     message: &Message<'_>,
     finish: &Finish<'f>,
 ) -> &'f str {
     let is_own = |raw: &&str| {
-        message.start.format == format.name && finish::normalise(raw) == finish.finish_reason
+        message.start.format == writing.name && finish::normalise(raw) == finish.finish_reason
     };
     let is_it = |(reason, _): &&(FinishReason, _)| *reason == finish.finish_reason;
     let known = || words.iter().find(is_it).or(words.first()).map_or("", |(_, word)| word);
@@ -66,6 +65,15 @@ pub(crate) fn texts(parts: &[Part], is_wanted: impl Fn(&BlockKind) -> bool) -> S
         _ => None,
     });
     texts.collect()
+}
+
+/// Returns the calls that the caller has to run.
+pub(crate) fn calls(parts: &[Part]) -> impl Iterator<Item = ToolCall<'_>> {
+    let calls = parts.iter().filter_map(|part| match part {
+        Part::Call(call) => Some(call.get()),
+        _ => None,
+    });
+    calls.filter(|call| call.executor.is_none())
 }
 
 /// Returns the text of each part of a thought.

@@ -1,0 +1,290 @@
+//! Law 9, for `convert`: what another format carries comes back when it is read.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use serde_json::{Map, Value, json};
+use toolstream::convert::{Converter, OneMessage, Options, Seen};
+use toolstream::event::FinishReason;
+use toolstream::format::{Carry, FORMATS, Info, Losses, Writing};
+use toolstream::{AssemblerConfig, Config, Pipeline, convert, format};
+
+use crate::case::{Case, Print, run};
+use crate::json::read;
+use crate::shape::Message;
+
+/// Returns the first message of an input in another format, and whether that is a message.
+fn converted<'a>(
+    config: &Config,
+    to: &'static Writing,
+    options: &Options,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<u8> {
+    let (mut out, mut seen, mut losses) = (Vec::new(), Seen::default(), Losses::default());
+    let converter = Converter::new(&mut out, to, options, &mut losses);
+    let mut sink = OneMessage::new(converter, None, &mut seen);
+    let mut pipeline = Pipeline::new(&convert::config(config, options));
+    let feed = || -> io::Result<()> {
+        for piece in pieces {
+            pipeline.feed(piece, &mut sink)?;
+        }
+        pipeline.finish(&mut sink)
+    };
+    feed().unwrap();
+    drop(sink);
+    out
+}
+
+/// What a message holds, as far as a format carries it: neighbouring texts joined.
+#[derive(Debug, Default, PartialEq)]
+struct Content {
+    parts: Vec<Value>,
+    usage: Map<String, Value>,
+    /// The finish reason; an error is none.
+    finish: Option<Value>,
+}
+
+impl Content {
+    fn text(&mut self, kind: &str, text: &str) {
+        match self.parts.last_mut() {
+            Some(last) if last[0] == kind => {
+                last[1] = format!("{}{text}", last[1].as_str().unwrap()).into();
+            }
+            _ if text.is_empty() => {}
+            _ => self.parts.push(json!([kind, text])),
+        }
+    }
+}
+
+/// Reads the lines of a message; nothing but what the format carries, in its form.
+fn content(lines: &[Value], to: &Writing) -> Content {
+    let lost = |info| to.loss(info) == Some(Carry::Lost);
+    let changed = |info| to.loss(info).is_some();
+    let is_failed = lines.iter().any(|line| line["type"] == "error");
+    let mut content = Content::default();
+    let mut calls = BTreeSet::new();
+    for line in lines {
+        let word = |key: &str| line[key].as_str().unwrap_or_default();
+        match word("type") {
+            "text" => {
+                let channel = word("channel");
+                let is_kept = to.channels.contains(&channel);
+                let kind = if is_kept { format!("text {channel}") } else { "text".to_owned() };
+                content.text(&kind, word("text"));
+            }
+            "refusal" => {
+                content.text(if changed(Info::Refusal) { "text" } else { "refusal" }, word("text"));
+            }
+            "reasoning" => {
+                content.text("reasoning", word("text"));
+                // Of a thought without text, one may come back as the other.
+                let kinds = [("redacted", Info::Redacted), ("signature", Info::Signature)];
+                for (key, _) in kinds.into_iter().filter(|(_, info)| !lost(*info)) {
+                    if line.get(key).is_some() && to.name != "gemini" {
+                        let kind = if changed(Info::Signature) { "sealed" } else { key };
+                        content.parts.push(json!([kind, word(key)]));
+                    }
+                }
+            }
+            "tool_call" if line.get("executor").is_some() && lost(Info::RunCall) => {}
+            "tool_call" if is_failed && lost(Info::ClosedCall) => {}
+            "tool_call" => {
+                let mut call = line.clone();
+                let keys = call.as_object_mut().unwrap();
+                calls.insert(word("id").to_owned());
+                for (key, info) in [("signature", Info::CallSignature), ("item_id", Info::ItemId)] {
+                    if changed(info) {
+                        keys.remove(key);
+                    }
+                }
+                for key in ["index", "source", "kind", "item_id"] {
+                    keys.remove(key);
+                }
+                if let Some(executor) = keys.get_mut("executor") {
+                    *executor = "provider".into();
+                }
+                if changed(Info::FreeInput)
+                    && let Some(input) = keys.remove("input")
+                {
+                    keys.insert("arguments".to_owned(), json!({ "input": input }));
+                }
+                content.parts.push(call);
+            }
+            "tool_result" if to.name == "ai-sdk-ui" && calls.contains(word("id")) => {
+                content.parts.push(json!(["result", word("id")]));
+            }
+            "usage" if !lost(Info::Usage) => {
+                let keys = [
+                    ("input_tokens", None),
+                    ("output_tokens", None),
+                    ("cached_input_tokens", Some(Info::CachedTokens)),
+                    ("cache_write_tokens", Some(Info::CacheWriteTokens)),
+                    ("reasoning_tokens", Some(Info::ReasoningTokens)),
+                ];
+                let kept = keys.iter().filter(|(_, info)| info.is_none_or(|info| !changed(info)));
+                let count = |key: &str| line.get(key).filter(|count| **count != 0).cloned();
+                content.usage =
+                    kept.filter_map(|(key, _)| Some(((*key).to_owned(), count(key)?))).collect();
+            }
+            "finish_reason" => content.finish = Some(line["finish_reason"].clone()),
+            _ => {}
+        }
+    }
+    content
+}
+
+/// Puts the parts of each kind together: what comes back where the order is lost, as in a body
+/// with a member for each kind, or where one part had to wait for another.
+fn sorted(content: &mut Content) {
+    let (mut calls, mut others) = (Vec::new(), Content::default());
+    let kind = |part: &Value| part[0].as_str().unwrap_or_default().to_owned();
+    content.parts.sort_by_key(|part| kind(part));
+    for part in content.parts.drain(..) {
+        match (part[0].as_str(), part[1].as_str()) {
+            (Some(kind), Some(text)) => others.text(kind, text),
+            _ => calls.push(part),
+        }
+    }
+    calls.sort_by_key(ToString::to_string);
+    content.parts = others.parts;
+    content.parts.extend(calls);
+}
+
+/// True if a finish reason may become the other.
+fn may_become(to: &Writing, from: &Value, back: &Value, has_calls: bool) -> bool {
+    let info = match FinishReason::ALL.iter().find(|reason| reason.name() == from.as_str().unwrap())
+    {
+        Some(FinishReason::ContentFilter) => Some(Info::FinishFilter),
+        Some(FinishReason::Refusal) => Some(Info::FinishRefusal),
+        Some(FinishReason::Pause) => Some(Info::FinishPause),
+        Some(FinishReason::Other) => Some(Info::FinishOther),
+        _ => None,
+    };
+    let is_changed = info.is_some_and(|info| to.loss(info).is_some());
+    // Calls that were answered in the same stream are calls to run where the answers are lost.
+    let is_upgraded = from == "stop" && back == "tool_calls" && has_calls;
+    let is_bare = from == "tool_calls" && back == "stop" && !has_calls;
+    from == back || is_changed || is_upgraded || is_bare
+}
+
+/// What a format cannot say of how a message cost: a part that is larger than the whole.
+fn is_odd(usage: &Map<String, Value>) -> bool {
+    let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
+    count("cached_input_tokens") + count("cache_write_tokens") > count("input_tokens")
+        || count("reasoning_tokens") > count("output_tokens")
+}
+
+fn targets() -> impl Iterator<Item = &'static Writing> {
+    FORMATS.iter().filter_map(|row| row.write)
+}
+
+/// Law 9: a message that is converted and read back is the same, but for what the format loses.
+pub(crate) fn conversions_are_read_back(case: &Case) -> bool {
+    let (mut config, _) = case.config();
+    config.turn = false;
+    config.assembly.raw = false;
+    let input = case.input.as_slice();
+    let first = Config {
+        assembly: AssemblerConfig {
+            choice: config.assembly.choice.or(Some(0)),
+            deltas: false,
+            ..config.assembly.clone()
+        },
+        ..config.clone()
+    };
+    let parsed = run(&first, Print::Joined, [input]).out;
+    let Some(source) = Message::all(&parsed).into_iter().next() else { return false };
+    let usual = Options { choice: first.assembly.choice, ..Options::default() };
+    for to in targets() {
+        // With deltas, a call that can't be read has begun before it is known to be text.
+        let modes: &[bool] = match config.assembly.malformed_as_text {
+            true => &[false],
+            false => &[false, true],
+        };
+        for &deltas in modes {
+            check_one(&config, to, &Options { deltas, ..usual.clone() }, &source, input);
+        }
+        if to.has_body && source.is_good() {
+            check_one(&config, to, &Options { whole: true, ..usual.clone() }, &source, input);
+        }
+    }
+    true
+}
+
+#[track_caller]
+fn check_one(
+    config: &Config,
+    to: &'static Writing,
+    options: &Options,
+    source: &Message<'_>,
+    input: &[u8],
+) {
+    let stream = converted(config, to, options, [input]);
+    let reader = Config { format: format::find(to.name), ..Config::default() };
+    let back = run(&reader, Print::Joined, [stream.as_slice()]).out;
+    let shown = || format!("{} {options:?}\n{}", to.name, String::from_utf8_lossy(&stream));
+    let messages = Message::all(&back);
+    let [back] = messages.as_slice() else { panic!("{} messages: {}", messages.len(), shown()) };
+    let lines = |message: &Message<'_>| -> Vec<Value> { message.lines().map(read).collect() };
+    let (source, back) = (lines(source), lines(back));
+    let (mut expected, mut got) = (content(&source, to), content(&back, to));
+    let is_failed = |lines: &[Value]| lines.iter().any(|line| line["type"] == "error");
+    let (from, became) = (expected.finish.take(), got.finish.take());
+    let has_calls = expected.parts.iter().any(|part| part["type"] == "tool_call");
+    match (&from, &became) {
+        (Some(from), Some(back)) => {
+            assert!(may_become(to, from, back, has_calls), "{from} became {back}: {}", shown());
+        }
+        // Fragments went out of a call that turned out to be none for the client.
+        (Some(_), None) if options.deltas && is_failed(&back) => return,
+        (Some(from), None) if from == "error" && is_failed(&back) => {}
+        (None, None) => assert!(is_failed(&source) && is_failed(&back), "{}", shown()),
+        _ => panic!("{from:?} became {became:?}: {}", shown()),
+    }
+    let is_cut = is_failed(&source) || from.as_ref().is_some_and(|from| from == "error");
+    if options.deltas || options.whole || to.loss(Info::CallPlace).is_some() {
+        sorted(&mut expected);
+        sorted(&mut got);
+    }
+    // Ids that come twice are told apart by some readers.
+    let ids = |content: &Content| content.parts.iter().map(|part| part["id"].clone()).collect();
+    let ids: Vec<Value> = ids(&expected);
+    if ids.iter().enumerate().any(|(at, id)| !id.is_null() && ids[..at].contains(id)) {
+        return;
+    }
+    let is_unknown = expected.usage.is_empty() && to.loss(Info::NoUsage).is_some();
+    if is_unknown || is_odd(&expected.usage) || is_cut && to.loss(Info::CachedTokens).is_some() {
+        (expected.usage, got.usage) = Default::default();
+    }
+    if is_cut {
+        // Fragments may have been written, of a call that never came to its end.
+        let calls =
+            |content: &mut Content| content.parts.retain(|part| part["type"] != "tool_call");
+        if from.is_some() || options.deltas || to.loss(Info::ClosedCall).is_some() {
+            calls(&mut expected);
+            calls(&mut got);
+        }
+    }
+    assert_eq!(got, expected, "{}", shown());
+}
+
+/// Law 1: what is written depends on the bytes alone; of plain text, the pieces do not.
+pub(crate) fn conversions_depend_on_the_bytes(case: &Case) -> bool {
+    let (config, _) = case.config();
+    let input = case.input.as_slice();
+    let parsed = run(&config, Print::Joined, [input]).out;
+    let is_text = Message::all(&parsed).first().is_none_or(|message| message.format() == "text");
+    if is_text || !case.args.is_empty() {
+        return false;
+    }
+    for (number, to) in targets().enumerate() {
+        let options = Options { deltas: number % 2 == 0, ..Options::default() };
+        let whole = converted(&config, to, &options, [input]);
+        for size in [1, 7, 61] {
+            let pieces = converted(&config, to, &options, input.chunks(size));
+            let [whole, pieces] = [&whole, &pieces].map(|bytes| String::from_utf8_lossy(bytes));
+            assert_eq!(pieces, whole, "{} in pieces of {size}", to.name);
+        }
+    }
+    true
+}
