@@ -12,15 +12,21 @@ use serde_json::{Value, json};
 use crate::scene::{Run, Scene, calls, says};
 
 /// A server, which is gone at the end.
-struct Server {
+pub struct Server {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Server {
-    fn start(scene: &Scene, args: &[&str]) -> Self {
+    /// Serves what these arguments of `replay` say. `address` is its host and port.
+    pub fn start(scene: &Scene, args: &[&str]) -> Self {
         let args = [&["replay", "--listen", "127.0.0.1:0"], args].concat();
-        let mut child = scene.program(&args).spawn().unwrap();
+        Server::of(&mut scene.program(&args))
+    }
+
+    /// Starts a command that is a server.
+    pub fn of(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("toolstream: listening on http://");
@@ -44,7 +50,7 @@ impl Server {
 
     /// Asks for a path with a body. Returns the head and the body of the answer, whose chunks are
     /// taken off.
-    fn ask(&self, path: &str, body: &Value) -> (String, String) {
+    pub fn ask(&self, path: &str, body: &Value) -> (String, String) {
         let body = body.to_string();
         let head = format!("POST {path} HTTP/1.1\r\nAuthorization: Bearer none\r\n");
         let answer = self.send(&format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()));

@@ -1,146 +1,81 @@
-//! README's recipes, as they stand there, with curl against a server.
+//! README's recipes, as they stand there, with curl against `replay --listen`.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread;
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 
 use crate::case::root;
+use crate::listening::Server;
 use crate::scene::{Scene, calls, says};
 
-/// A provider: its endpoint, a question, and the answers to it: a call, and a text.
+/// A provider: its endpoint, and a question.
 struct Provider {
     path: &'static str,
     /// What of it stands in README's address, and in no other's.
     endpoint: &'static str,
     question: Value,
-    answers: [String; 2],
     /// Where the result stands in the second request.
     result: &'static str,
 }
 
-fn events(records: &[Value]) -> String {
-    let event = |record: &Value| match record["type"].as_str() {
-        Some(kind) => format!("event: {kind}\ndata: {record}\n\n"),
-        None => format!("data: {record}\n\n"),
-    };
-    records.iter().map(event).collect()
-}
-
 fn providers() -> [Provider; 4] {
-    let query = "{\"query\":\"Oslo\"}";
     let user = json!({"role": "user", "content": "Where?"});
-    let message = json!({"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [],
-        "usage": {"input_tokens": 1, "output_tokens": 1}});
-    let anthropic = |block: Value, delta: Value, reason: &str| {
-        events(&[
-            json!({"type": "message_start", "message": message}),
-            json!({"type": "content_block_start", "index": 0, "content_block": block}),
-            json!({"type": "content_block_delta", "index": 0, "delta": delta}),
-            json!({"type": "content_block_stop", "index": 0}),
-            json!({"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": null},
-                   "usage": {"output_tokens": 5}}),
-            json!({"type": "message_stop"}),
-        ])
-    };
-    let response = |item: Value| {
-        let response = |status: &str, output: &[&Value]| {
-            json!({"id": "resp_1", "object": "response", "status": status, "model": "m",
-                   "output": output})
-        };
-        events(&[
-            json!({"type": "response.created", "response": response("in_progress", &[])}),
-            json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
-            json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
-            json!({"type": "response.completed", "response": response("completed", &[&item])}),
-        ])
-    };
-    let gemini = |part: Value| {
-        let content = json!({"role": "model", "parts": [part]});
-        events(&[json!({"candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
-            "modelVersion": "m", "responseId": "r1"})])
-    };
     [
         Provider {
             path: "/v1/chat/completions",
             endpoint: "/chat/completions",
             question: json!({"model": "m", "stream": true, "messages": [user]}),
-            answers: [calls(&[("call_1", "search_notes", query)]), says("There.", "stop")],
             result: "/messages/2/content",
         },
         Provider {
             path: "/v1/messages",
             endpoint: "/v1/messages",
             question: json!({"model": "m", "max_tokens": 99, "stream": true, "messages": [user]}),
-            answers: [
-                anthropic(
-                    json!({"type": "tool_use", "id": "toolu_1", "name": "search_notes", "input": {}}),
-                    json!({"type": "input_json_delta", "partial_json": query}),
-                    "tool_use",
-                ),
-                anthropic(
-                    json!({"type": "text", "text": ""}),
-                    json!({"type": "text_delta", "text": "There."}),
-                    "end_turn",
-                ),
-            ],
             result: "/messages/2/content/0/content",
         },
         Provider {
             path: "/v1/responses",
             endpoint: "/v1/responses",
             question: json!({"model": "m", "stream": true, "input": [user]}),
-            answers: [
-                response(json!({"type": "function_call", "id": "fc_1", "call_id": "call_1",
-                    "name": "search_notes", "arguments": query, "status": "completed"})),
-                response(json!({"type": "message", "id": "msg_1", "role": "assistant",
-                    "status": "completed",
-                    "content": [{"type": "output_text", "text": "There.", "annotations": []}]})),
-            ],
             result: "/input/2/output",
         },
         Provider {
             path: "/v1beta/models/m:streamGenerateContent?alt=sse",
             endpoint: ":streamGenerateContent",
             question: json!({"contents": [{"role": "user", "parts": [{"text": "Where?"}]}]}),
-            answers: [
-                gemini(
-                    json!({"functionCall": {"name": "search_notes", "args": {"query": "Oslo"}}}),
-                ),
-                gemini(json!({"text": "There."})),
-            ],
             result: "/contents/2/parts/0/functionResponse/response",
         },
     ]
 }
 
-/// Answers a connection, and returns the body of its request.
-fn serve(stream: TcpStream, answer: &str) -> Value {
-    let mut reader = BufReader::new(&stream);
-    let (mut length, mut has_key) = (0, false);
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
-        if line.trim().is_empty() {
-            break;
-        }
-        let (name, value) = line.split_once(':').unwrap_or_default();
-        match name.to_ascii_lowercase().as_str() {
-            "content-length" => length = value.trim().parse().unwrap(),
-            _ => has_key |= value.contains("secret"),
-        }
+/// A folder with a call and a text, which answer the requests to any provider.
+fn scene() -> Scene {
+    Scene::new(&[
+        calls(&[("call_1", "search_notes", "{\"query\":\"Oslo\"}")]),
+        says("There.", "stop"),
+    ])
+}
+
+/// Serves captures of a scene. Returns where.
+fn serve(scene: &Scene, captures: &[&str]) -> (Server, String) {
+    let server = Server::start(scene, &[&["--log", "log"], captures].concat());
+    let url = format!("http://{}", server.address);
+    (server, url)
+}
+
+/// The requests that were sent, each with its key.
+#[track_caller]
+fn sent(scene: &Scene) -> Vec<Value> {
+    let log = scene.read("log");
+    let mut lines: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for line in &lines {
+        let headers = line["headers"].to_string();
+        assert!(headers.contains("***") || headers.contains("secret"), "no key: {headers}");
     }
-    assert!(has_key, "the key was not sent");
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
-    write!(&stream, "{head}content-length: {}\r\n\r\n{answer}", answer.len()).unwrap();
-    serde_json::from_slice(&body).unwrap()
+    lines.iter_mut().map(|line| line["body"].take()).collect()
 }
 
 /// The scripts of a section of README.
@@ -152,33 +87,23 @@ fn scripts(section: &str) -> Vec<String> {
     scripts.map(|(script, _)| script.to_owned()).collect()
 }
 
-/// Answers the next connections, one after another. Returns where, and what is sent there.
-fn server(answers: Vec<String>) -> (String, Arc<Mutex<Vec<Value>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let sent = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&sent);
-    // It waits for a request that does not come, until the tests end.
-    thread::spawn(move || {
-        for answer in answers {
-            let (stream, _) = listener.accept().unwrap();
-            let request = serve(stream, &answer);
-            seen.lock().unwrap().push(request);
-        }
-    });
-    (url, sent)
-}
-
-/// Runs a script in the folder of a scene. Returns its standard output and standard error.
-fn shell(scene: &Scene, script: &str, url: &str) -> (String, String) {
+/// A script in the folder of a scene.
+fn command(scene: &Scene, script: &str) -> Command {
     let folder = cargo_bin("toolstream").parent().unwrap().to_owned();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
-    shell.args(["-c", script]).current_dir(scene.folder()).env("PATH", path).env("URL", url);
+    shell.args(["-c", script]).current_dir(scene.folder()).env("PATH", path).stdin(Stdio::null());
+    shell
+}
+
+/// Runs a script. Returns its standard output and standard error.
+fn shell(scene: &Scene, script: &str, url: &str) -> (String, String) {
+    let mut shell = command(scene, script);
+    shell.env("URL", url);
     for key in ["KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
         shell.env(key, "secret");
     }
-    let output = shell.stdin(Stdio::null()).output().unwrap();
+    let output = shell.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     assert!(output.status.success(), "{script}: {}", text(output.stderr.clone()));
     (text(output.stdout), text(output.stderr))
@@ -204,7 +129,8 @@ fn the_questions_of_the_readme_are_answered() {
         return;
     }
     for provider in &providers {
-        let (url, sent) = server(vec![provider.answers[1].clone()]);
+        let scene = scene();
+        let (_server, url) = serve(&scene, &["2.sse"]);
         let (path, _) = provider.path.rsplit_once('/').unwrap();
         let (script, host) = scripts
             .iter()
@@ -215,9 +141,9 @@ fn the_questions_of_the_readme_are_answered() {
             })
             .unwrap_or_else(|| panic!("no script asks {}", provider.path));
         let script = script.replace(&format!("https://{host}"), &url);
-        let (out, err) = shell(&Scene::new(&[]), &script, "");
+        let (out, err) = shell(&scene, &script, "");
         assert_eq!((out.as_str(), err.as_str()), ("There.", ""), "{script}");
-        let sent = sent.lock().unwrap();
+        let sent = sent(&scene);
         assert!(sent[0].to_string().contains("Why is the sky blue?"), "{}", sent[0]);
     }
 }
@@ -229,7 +155,8 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     }
     let scene = Scene::new(&[]);
     let check = |script: &str, answer: &str, expected: &str| {
-        let (url, _) = server(vec![answer.to_owned()]);
+        scene.write("answer", answer);
+        let (_server, url) = serve(&scene, &["answer"]);
         let (out, _) = shell(&scene, script, &url);
         assert_eq!(out, expected, "{script}");
     };
@@ -263,12 +190,9 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     assert_eq!(scene.read("summaries.ndjson").lines().count(), 2);
     scene.write("headers", "x-key: secret\n");
     scene.write("ask.json", "{}");
-    let (url, _) = server(vec![text.clone()]);
-    let (out, _) = shell(&scene, &script("Captures"), &url);
-    assert!(out.starts_with("There.{\n") && out.contains("\"total_ms\""), "{out}");
-    assert!(scene.read("answer.sse").starts_with("HTTP/1.1 200"));
+    scene.write("answer", &text);
     scene.write("answer.txt", "<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>");
-    let (url, _) = server(vec![text]);
+    let (_server, url) = serve(&scene, &["answer"]);
     let (out, _) = shell(&scene, &script("Another provider's stream"), &url);
     assert!(out.contains("event: message_stop") && out.ends_with("data: [DONE]\n\n"), "{out}");
 }
@@ -276,8 +200,8 @@ fn the_recipes_of_the_readme_print_what_they_say() {
 /// Runs a loop with a provider, and checks what was sent and what is left.
 #[track_caller]
 fn check_loop(provider: &Provider, tool: &str, script: &str) {
-    let (host, sent) = server(provider.answers.to_vec());
-    let scene = Scene::new(&[]);
+    let scene = scene();
+    let (_server, host) = serve(&scene, &["1.sse", "2.sse"]);
     fs::remove_dir(scene.path("tools")).unwrap();
     scene.write("request.json", &provider.question.to_string());
     scene.write("headers", "x-key: secret\n");
@@ -286,7 +210,7 @@ fn check_loop(provider: &Provider, tool: &str, script: &str) {
     let url = format!("{host}{}", provider.path);
     let (_, err) = shell(&scene, &format!("{tool}\n{script}"), &url);
     assert!(err.is_empty(), "{}: {err}", provider.path);
-    let sent = sent.lock().unwrap();
+    let sent = sent(&scene);
     assert_eq!(sent.len(), 2, "{}: {err}", provider.path);
     let result = sent[1].pointer(provider.result).unwrap_or(&Value::Null).to_string();
     assert!(result.contains("The office is in Oslo."), "{}: {}", provider.path, sent[1]);
@@ -304,4 +228,27 @@ fn the_agents_of_the_readme_run() {
         // Tools are declared by `next` only once it knows the provider.
         check_loop(provider, tool, steps);
     }
+}
+
+#[test]
+fn the_captures_of_the_readme_play() {
+    let scripts = scripts("Captures");
+    let [record, play, listen] = &scripts[..] else { panic!("{scripts:?}") };
+    if !can_run() {
+        return;
+    }
+    let scene = scene();
+    scene.write("headers", "x-key: secret\n");
+    scene.write("ask.json", &providers()[0].question.to_string());
+    let (_server, url) = serve(&scene, &["2.sse"]);
+    let (out, err) = shell(&scene, record, &format!("{url}/v1/chat/completions"));
+    assert!(scene.read("answer.sse").starts_with("HTTP/1.1 200"));
+    let (text, timing) = out.split_at(out.find('{').unwrap());
+    assert_eq!((text, err.as_str()), ("There.", ""), "{out}");
+    assert!(serde_json::from_str::<Value>(timing).unwrap()["total_ms"].is_u64(), "{timing}");
+    assert_eq!(shell(&scene, play, ""), ("There.".into(), String::new()));
+    let server = Server::of(&mut command(&scene, &format!("exec {listen}")));
+    let statuses = [0; 2].map(|_| server.ask("/v1/messages", &json!({})).0[9..12].to_owned());
+    assert_eq!(statuses, ["529", "200"]);
+    assert_eq!(scene.read("requests.ndjson").lines().count(), 2);
 }
