@@ -242,11 +242,12 @@ fn is_signs(text: &[u8]) -> bool {
 
 /// True if a text may begin with signs and a namespace, as far as it is known.
 pub(crate) fn may_have_namespace(text: &[u8]) -> bool {
-    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric();
-    let signs = text.iter().take(MAX_SIGNS).take_while(|byte| !is_letter(byte)).count();
-    let rest = text.get(signs..).unwrap_or_default();
-    let letters = rest.iter().take(MAX_WORD).take_while(is_letter).count();
-    rest.get(letters).is_none_or(|byte| *byte == b':')
+    let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let Some(signs) = (1..=MAX_SIGNS).find(|&at| is_letter(at)) else {
+        return text.len() <= MAX_SIGNS;
+    };
+    let end = (signs..signs + MAX_WORD).find(|&at| !is_letter(at));
+    end.and_then(|end| text.get(end)).is_none_or(|byte| *byte == b':')
 }
 
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.

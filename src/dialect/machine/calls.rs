@@ -259,7 +259,7 @@ impl Machine {
         self.calls.push_raw(text.get(..taken).unwrap_or_default());
         let rest = text.get(taken..).unwrap_or_default();
         let is_json = rest.starts_with(['{', '[', '"']);
-        if is_json || (!rest.is_empty() && self.search.rules.find(rest, 0) != Some(0)) {
+        if is_json || (!rest.is_empty() && self.search.rules.find(rest, 0, true) != Some(0)) {
             self.enter_arguments(is_json);
         } else if !rest.is_empty() {
             self.begin_search(rest);

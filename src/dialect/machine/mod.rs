@@ -320,7 +320,7 @@ impl Machine {
         if !self.search.is_idle() || (self.is_start() && at < text.len()) {
             return Some(at);
         }
-        self.search.rules.find(text, at)
+        self.search.rules.find(text, at, self.calls.tools.is_some())
     }
 
     fn is_in_body(&self) -> bool {

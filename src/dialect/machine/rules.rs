@@ -469,23 +469,26 @@ impl RuleSet {
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
-    /// far as the text at its beginning tells.
-    pub(crate) fn find(&self, text: &str, mut from: usize) -> Option<usize> {
+    /// far as the text at its beginning tells. Some need `--tools`.
+    pub(crate) fn find(&self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
         loop {
             let at = self.finder.find(text, from)?;
             let rest = text.as_bytes().get(at..)?;
-            if self.starting(rest).any(|number| self.rules[number].pattern.may_begin(rest)) {
+            let fits = |&number: &usize| {
+                let rule = &self.rules[number];
+                (has_tools || !rule.known) && rule.pattern.may_begin(rest)
+            };
+            if self.starts.of(rest).iter().any(fits) || self.spaced(rest).iter().any(fits) {
                 return Some(at);
             }
             from = at + 1;
         }
     }
 
-    /// The numbers of the rules that may begin with this text.
-    fn starting(&self, text: &[u8]) -> impl Iterator<Item = usize> {
+    /// The numbers of the rules that may begin with this text and a namespace in it.
+    fn spaced(&self, text: &[u8]) -> &[usize] {
         let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
-        let spaced = self.spaced.iter().filter(move |_| is_spaced);
-        self.starts.of(text).iter().chain(spaced).copied()
+        if is_spaced { &self.spaced } else { &[] }
     }
 
     /// The numbers of the rules that are tried at the beginning of this text.
@@ -508,7 +511,9 @@ impl RuleSet {
             fits && !(rule.guarded && (is_prose || is_idle()))
         };
         let blank = self.blank.iter().filter(|_| here.is_start);
-        self.starting(text.as_bytes()).chain(blank.copied()).filter(is_legal)
+        let bytes = text.as_bytes();
+        let numbers = self.starts.of(bytes).iter().chain(self.spaced(bytes)).chain(blank);
+        numbers.copied().filter(is_legal)
     }
 }
 
