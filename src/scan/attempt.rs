@@ -51,11 +51,6 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// True if it has read nothing.
-    pub(crate) fn is_new(&self) -> bool {
-        self.at == 0
-    }
-
     /// Reads the new bytes. `text` begins where the attempt does,
     /// and only grows from call to call; `ended` is true if it won't grow any more.
     pub(crate) fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {

@@ -8,12 +8,12 @@ use crate::scan::{Attempt, Captures, Match, Pattern, Place};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookahead {
     first: Attempt,
-    /// The first pattern's length, once it has been found.
-    length: Option<usize>,
+    /// The first pattern's length and captures, once it has been found.
+    found: Option<(usize, Captures)>,
     /// The beginning of what follows, as far as it is known.
     at: usize,
-    /// The attempts at what follows; those that failed are gone.
-    next: Vec<(Pattern, Attempt)>,
+    /// The attempts at what follows, once it has begun; those that failed are gone.
+    next: Option<Vec<(Pattern, Attempt)>>,
     is_dead: bool,
     /// The word `name` in what follows.
     name: Option<String>,
@@ -35,34 +35,37 @@ impl Lookahead {
     }
 
     fn look(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
-        let length = match self.length {
-            Some(length) => length,
-            None => match self.first.advance(first, text, ended) {
-                Match::Yes(length) => match self.first.captures(first, text) {
-                    Some(words) => {
-                        (self.length, self.at) = (Some(length), length);
-                        self.next = next
-                            .iter()
-                            .map(|next| (next.bind(&words), Attempt::default()))
-                            .collect();
-                        length
-                    }
-                    None => return Match::No,
-                },
+        if self.found.is_none() {
+            match self.first.advance(first, text, ended) {
+                Match::Yes(length) => {
+                    self.at = length;
+                    self.found = self.first.captures(first, text).map(|words| (length, words));
+                }
                 other => return other,
-            },
-        };
+            }
+        }
+        let Some((length, words)) = &self.found else { return Match::No };
+        let length = *length;
         if next.is_empty() {
             return Match::Yes(length);
         }
-        if self.next.iter().all(|(_, attempt)| attempt.is_new()) {
-            let rest = text.get(self.at..).unwrap_or_default();
-            self.at += rest.len() - rest.trim_ascii_start().len();
-        }
         let rest = text.get(self.at..).unwrap_or_default();
+        let (rest, attempts) = match &mut self.next {
+            Some(attempts) => (rest, attempts),
+            None => {
+                let after = rest.trim_ascii_start();
+                self.at += rest.len() - after.len();
+                if after.is_empty() {
+                    return if ended { Match::Yes(length) } else { Match::More };
+                }
+                let fitting = next.iter().filter(|next| next.may_begin(after.as_bytes()));
+                let bound = fitting.map(|next| (next.bind(words), Attempt::default()));
+                (after, self.next.insert(bound.collect()))
+            }
+        };
         let (mut found, mut name) = (false, None);
         // At the end of the text, a pattern that matches so far may follow.
-        self.next.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
+        attempts.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
             Match::Yes(_) => {
                 let words = attempt.captures(pattern, rest);
                 found |= words.is_some();
@@ -73,7 +76,7 @@ impl Lookahead {
             Match::No => false,
         });
         self.name = self.name.take().or(name);
-        match (found, self.next.is_empty(), ended) {
+        match (found, attempts.is_empty(), ended) {
             (true, ..) | (_, false, true) => Match::Yes(length),
             (_, false, false) => Match::More,
             (_, true, _) => Match::No,
@@ -88,12 +91,13 @@ impl Lookahead {
     /// True if the text ends inside the first pattern, after text that only a
     /// marker has.
     pub(crate) fn is_inside(&self) -> bool {
-        self.length.is_none() && self.first.is_inside()
+        self.found.is_none() && self.first.is_inside()
     }
 
-    /// Returns the captures of the match.
-    pub(crate) fn captures(&self, first: &Pattern, text: &str) -> Option<Captures> {
-        self.first.captures(first, text)
+    /// Takes the captures of the match, or of what has matched so far.
+    pub(crate) fn take_captures(&mut self, first: &Pattern, text: &str) -> Captures {
+        let found = self.found.take().map(|(_, words)| words);
+        found.or_else(|| self.first.captures(first, text)).unwrap_or_default()
     }
 }
 

@@ -166,6 +166,7 @@ impl Pattern {
                         _ => return true,
                     }
                 }
+                [Token::Word(..), ..] => return rest.first().is_none_or(|&byte| is_word(byte)),
                 _ => return true,
             };
             if rest.is_empty() {
@@ -221,8 +222,8 @@ impl Pattern {
     }
 
     /// Returns the texts that a match can begin with, up to the first part that varies: after
-    /// each of them anything may come. Empty if the first byte can be any. Without a namespace
-    /// after signs: see [`Pattern::has_namespace`].
+    /// each of them anything may come. Empty if the first byte can be any. Tags stand there without
+    /// a namespace: see [`Pattern::has_namespace`].
     pub(crate) fn starts(&self) -> Vec<Vec<u8>> {
         let mut starts = Vec::new();
         match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
@@ -232,22 +233,18 @@ impl Pattern {
     }
 }
 
-/// The most bytes before a namespace that are signs alone.
-const MAX_SIGNS: usize = 4;
-
-/// True if a text before a namespace is short, and has no letter that might be a part of it.
-fn is_signs(text: &[u8]) -> bool {
-    (1..=MAX_SIGNS).contains(&text.len()) && !text.iter().any(u8::is_ascii_alphanumeric)
+/// True for what stands before the namespace of a tag.
+fn is_tag(start: &[u8]) -> bool {
+    matches!(start, b"<" | b"</" | b"\n<" | b"\n</")
 }
 
-/// True if a text may begin with signs and a namespace, as far as it is known.
+/// True if a text may begin with a tag that has a namespace, as far as it is known.
 pub(crate) fn may_have_namespace(text: &[u8]) -> bool {
-    let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    let Some(signs) = (1..=MAX_SIGNS).find(|&at| is_letter(at)) else {
-        return text.len() <= MAX_SIGNS;
-    };
-    let end = (signs..signs + MAX_WORD).find(|&at| !is_letter(at));
-    end.and_then(|end| text.get(end)).is_none_or(|byte| *byte == b':')
+    let line = text.strip_prefix(b"\n").unwrap_or(text);
+    let Some(tag) = line.strip_prefix(b"<") else { return line.is_empty() };
+    let name = tag.strip_prefix(b"/").unwrap_or(tag);
+    let letters = name.iter().take(MAX_WORD).take_while(|byte| byte.is_ascii_alphanumeric());
+    name.get(letters.count()).is_none_or(|byte| *byte == b':')
 }
 
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.
@@ -267,7 +264,7 @@ fn collect_starts(
                 continue;
             }
             Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
-            Token::Namespace if is_signs(&start) => continue,
+            Token::Namespace if is_tag(&start) => continue,
             // Two bytes tell markers apart; each part that varies would double the texts.
             _ if start.len() > 1 => break,
             Token::Optional(end) => {
@@ -279,11 +276,6 @@ fn collect_starts(
             Token::Newline if start.is_empty() => {
                 collect_starts(tokens, at, after(&start, b'\n'), starts);
                 continue;
-            }
-            Token::Word(..) if !start.is_empty() => {
-                let words = (0..=u8::MAX).filter(|&byte| is_word(byte));
-                starts.extend(words.map(|byte| after(&start, byte)));
-                return true;
             }
             Token::Newline => b"\n",
             Token::Blank => b" \t",

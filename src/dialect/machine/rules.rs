@@ -415,9 +415,10 @@ impl Starts {
         let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
         rules.sort_unstable();
         rules.dedup();
-        let (any, longer): (Vec<_>, Vec<_>) =
-            beginnings.iter().partition(|(text, _)| text.len() <= depth);
-        if longer.is_empty() || depth == MAX_STARTS || (depth > 0 && rules.len() == 1) {
+        let (any, longer): (Vec<&(Vec<u8>, usize)>, Vec<_>) =
+            beginnings.iter().copied().partition(|(text, _)| text.len() <= depth);
+        let are_alike = any.is_empty() && longer.windows(2).all(|pair| pair[0].0 == pair[1].0);
+        if longer.is_empty() || depth == MAX_STARTS || (depth > 0 && are_alike) {
             return Starts { rules, next: None };
         }
         let mut next = Next { numbers: [0; 256], starts: vec![Starts::new(&any, depth)] };

@@ -70,9 +70,9 @@ impl Search {
             let rule = &self.rules.rules[*number];
             let mut found = attempt.advance(&rule.pattern, &rule.next, text, false);
             if found == Match::More && ended {
-                let words = || attempt.captures(&rule.pattern, text).unwrap_or_default();
                 if attempt.is_inside() && matches!(rule.go, Go::Call(_)) {
-                    let (go, guarded, words) = (rule.go, rule.guarded, words());
+                    let words = attempt.take_captures(&rule.pattern, text);
+                    let (go, guarded) = (rule.go, rule.guarded);
                     return Found::Header(Marker { go, guarded, length: text.len(), words });
                 }
                 found = match rule.strict {
@@ -85,7 +85,7 @@ impl Search {
                 Match::No => {}
                 Match::More => return Found::More,
                 Match::Yes(length) => {
-                    let words = attempt.captures(&rule.pattern, text).unwrap_or_default();
+                    let words = attempt.take_captures(&rule.pattern, text);
                     let name = words.get("name").or(attempt.name().filter(|_| rule.known));
                     if !is_unknown(rule, name, tools) {
                         let (go, guarded) = (rule.go, rule.guarded);
