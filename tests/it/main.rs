@@ -31,8 +31,12 @@ mod corpus;
 mod dialects;
 /// Where others have written a reader of the same thing, it agrees.
 mod differential;
+/// What is given away, installed.
+mod dist;
 /// README's examples run; the man page is what the command line is.
 mod docs;
+/// Engines that pipe rows.
+mod engines;
 /// The examples of the library print what they say.
 mod examples;
 /// Which laws a case need not keep.

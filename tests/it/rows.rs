@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 
-const ANSWER: &str = r#"{"type":"final_answer","text":"Hi","tool_calls":[],"finish_reason":"stop","inferred":true,"format":"text","complete":true}"#;
+const ANSWER: &str = "{\"type\":\"final_answer\",\"text\":\"Hi\",\"tool_calls\":[],\"finish_reason\":\"stop\",\
+    \"inferred\":true,\"format\":\"text\",\"complete\":true}";
 
 fn run(args: &[&str], input: &[u8]) -> (i32, String, String) {
     let mut command = Command::new(PROGRAM);
