@@ -218,6 +218,10 @@ pub mod internals {
 
     #[cfg(feature = "cli")]
     pub use crate::{
+        capture::{
+            Dice, Excuse, Split, other_lines, prefix_of, shrink, stretch, stretches,
+            without_offsets,
+        },
         cli::{Cli, Command},
         commands::{Reader, describe},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},

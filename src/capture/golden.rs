@@ -107,13 +107,18 @@ impl Golden {
     }
 }
 
-/// Returns the lines that `parse --join` prints of a capture.
-pub(crate) fn events(config: &Config, capture: &[u8]) -> String {
+/// Returns the lines that `parse --join` prints of a capture that comes in these pieces.
+pub(crate) fn joined(config: &Config, pieces: &[&[u8]]) -> String {
     let mut out = Vec::new();
     let mut sink = Join::new(Ndjson::new(&mut out, Label::default()));
     let mut pipeline = Pipeline::new(config);
     // Writing to memory does not fail.
-    let _ = pipeline.feed(capture, &mut sink);
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        let _ = pipeline.feed(piece, &mut sink);
+        if pipeline.is_stopped() {
+            break;
+        }
+    }
     let _ = pipeline.finish(&mut sink);
     drop(sink);
     String::from_utf8_lossy(&out).into_owned()

@@ -4,16 +4,23 @@
 //! A [`Capture`] is what is known of a file that is played, its [`Rhythm`] when its bytes came, and
 //! a [`Plan`] what is written of it when. A [`Server`] says which of several answers a request.
 
+mod dice;
 mod difference;
 mod file;
 mod golden;
+mod laws;
 mod replay;
 mod rhythm;
 mod server;
+mod shrink;
 
+pub use dice::Dice;
 pub(crate) use difference::{changes, unified};
 pub(crate) use file::Capture;
-pub(crate) use golden::{Filter, Golden, GoldenError, events};
+pub(crate) use golden::{Filter, Golden, GoldenError, joined};
+pub use laws::{Excuse, other_lines, prefix_of, without_offsets};
+pub(crate) use laws::{LAWS, Law, Read};
 pub(crate) use replay::{Chunk, Failure, Place, Plan, Play, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};
 pub(crate) use server::{Answer, Body, By, Server, failure, log_line};
+pub use shrink::{Split, shrink, stretch, stretches};

@@ -199,6 +199,14 @@ pub struct Check {
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = value::event_type)]
     pub only: Vec<String>,
 
+    /// Also hold each capture to the laws of reading
+    ///
+    /// It is read in pieces, in part, with other line ends and comments, and its events are read
+    /// again. If a law breaks, the smallest input that shows it is written into FILE.LAW.broken.
+    /// With this, captures need no golden files.
+    #[arg(long)]
+    pub laws: bool,
+
     /// Print an object for each capture, and one for the sum
     #[arg(long)]
     pub json: bool,
@@ -223,4 +231,7 @@ Examples:
     toolstream check -j 4 captures
 
   Captures that are recorded anew each time:
-    toolstream check --update --ignore id,signature,usage,raw,text captures";
+    toolstream check --update --ignore id,signature,usage,raw,text captures
+
+  Does this program read your captures as it promises to read any?
+    toolstream check --laws -j 4 captures";

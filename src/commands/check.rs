@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, Parser};
 
-use crate::capture::{Filter, Golden, GoldenError, changes, events, unified};
+use crate::capture::{Filter, Golden, GoldenError, LAWS, Law, Read, changes, joined, unified};
 use crate::cli::{Check, Cli, Command};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::{Inputs, has_color, lost};
@@ -24,7 +24,10 @@ use crate::status::{Outcome, Status};
 const GOLDEN: &str = ".golden";
 
 /// How the names of other files end that are no captures.
-const NO_CAPTURES: &[&str] = &[GOLDEN, ".times", ".request.json"];
+const NO_CAPTURES: &[&str] = &[GOLDEN, BROKEN, ".times", ".request.json"];
+
+/// How the names of files end that show how a law breaks.
+const BROKEN: &str = ".broken";
 
 pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     // What is wrong with them is said once, and of no golden file.
@@ -33,7 +36,8 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     let names = captures(&args.reading.files, &mut status);
     let names = names.iter().map(String::as_str).collect();
     let inputs = Inputs { names, signals: Signals::listen()? };
-    let run = Run { args, given: Given::new(env::args_os()), sum: Mutex::default() };
+    let given = Given::new(env::args_os());
+    let run = Run { args, given, read: &joined, sum: Mutex::default() };
     status.add(parallel(&inputs, args.jobs.into(), &|name| run.one(name))?);
     let sum = run.sum.into_inner().unwrap_or_default();
     if let Some(why) = sum.why() {
@@ -224,6 +228,8 @@ impl Verdict {
 #[derive(Default)]
 struct Sum {
     counts: [u64; KINDS.len()],
+    /// With `--laws`, how many keep them, and how many break one.
+    laws: Option<(u64, u64)>,
 }
 
 impl Sum {
@@ -238,28 +244,48 @@ impl Sum {
             counts.filter(|(_, kind)| kind.name == name).map(|(count, _)| count).sum::<u64>()
         };
         let is_updated = |name: &str| count(name) > 0;
-        if ["differs", "no_golden", "edited"].into_iter().any(is_updated) {
+        if self.laws.is_some_and(|(_, broken)| broken > 0) {
+            return Some(
+                "a law is broken, which is a fault of this program: please report the smallest \
+                 input that shows it",
+            );
+        }
+        let updatable: &[&str] = match self.laws {
+            Some(_) => &["differs", "edited"],
+            None => &["differs", "no_golden", "edited"],
+        };
+        if updatable.iter().copied().any(is_updated) {
             return Some(
                 "the golden files say otherwise; `toolstream check --update` writes what the \
                  captures give now",
             );
         }
-        let failures = KINDS.iter().filter(|kind| kind.is_failure);
-        failures.map(|kind| kind.name).any(is_updated).then_some("not every golden file is of use")
+        ["no_capture", "newer"]
+            .into_iter()
+            .any(is_updated)
+            .then_some("not every golden file is of use")
     }
 
     fn json(&self) -> String {
         let counts = self.counts.iter().zip(KINDS);
         let counts: String =
             counts.map(|(count, kind)| format!(",\"{}\":{count}", kind.name)).collect();
-        format!("{{\"type\":\"sum\",\"checked\":{}{counts}}}", self.total())
+        let laws = self.laws.map_or(String::new(), |(kept, broken)| {
+            format!(",\"keep_laws\":{kept},\"break_laws\":{broken}")
+        });
+        format!("{{\"type\":\"sum\",\"checked\":{}{counts}{laws}}}", self.total())
     }
 }
 
 impl std::fmt::Display for Sum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let counts = self.counts.iter().zip(KINDS).filter(|(count, _)| **count > 0);
-        let parts = counts.map(|(&count, Counted { words: (one, several), .. })| {
+        let (kept, broken) = self.laws.unwrap_or_default();
+        let laws =
+            [(kept, ("keeps the laws", "keep the laws")), (broken, ("breaks a law", "break laws"))];
+        let counts = counts.map(|(count, kind)| (*count, kind.words));
+        let counts = counts.chain(laws.into_iter().filter(|(count, _)| *count > 0));
+        let parts = counts.map(|(count, (one, several))| {
             format!("{} {}", grouped(count), if count == 1 { one } else { several })
         });
         let parts = parts.collect::<Vec<_>>().join(", ");
@@ -272,19 +298,28 @@ impl std::fmt::Display for Sum {
 struct Run<'a> {
     args: &'a Check,
     given: Given,
+    /// What is held to the laws: a test gives a reader that breaks one.
+    read: &'a Read<'a>,
     sum: Mutex<Sum>,
 }
 
 impl Run<'_> {
     /// Checks one capture.
     fn one(&self, name: &str) -> Finished {
+        let mut finished = Finished::default();
         let verdict = self.verdict(name);
+        let laws = self.args.laws.then(|| self.laws(name, &mut finished.stderr)).flatten();
         let kind = verdict.kind();
         if let Ok(mut sum) = self.sum.lock() {
             sum.counts.iter_mut().skip(kind).take(1).for_each(|count| *count += 1);
+            if let Some(broken) = &laws {
+                let (kept, breaking) = sum.laws.get_or_insert_default();
+                *(if broken.is_empty() { kept } else { breaking }) += 1;
+            }
         }
-        let mut finished = Finished::default();
-        if KINDS.get(kind).is_some_and(|kind| kind.is_failure) {
+        let is_excused = self.args.laws && verdict == Verdict::NoGolden;
+        let is_failure = KINDS.get(kind).is_some_and(|kind| kind.is_failure) && !is_excused;
+        if is_failure || laws.as_ref().is_some_and(|broken| !broken.is_empty()) {
             finished.status.note(Outcome::No);
         }
         if let Verdict::Unreadable(error) = &verdict {
@@ -292,8 +327,12 @@ impl Run<'_> {
             finished.status.note(Outcome::Usage);
         }
         let said = match self.args.json {
-            true => object(name, &verdict),
-            false => self.page(name, &verdict),
+            true => object(name, &verdict, laws.as_deref()),
+            false if is_excused => laws.iter().flatten().map(Violation::page).collect(),
+            false => {
+                let broken = laws.iter().flatten().map(Violation::page);
+                self.page(name, &verdict) + &broken.collect::<String>()
+            }
         };
         finished.out.extend_from_slice(said.as_bytes());
         finished
@@ -333,6 +372,24 @@ impl Run<'_> {
         }
     }
 
+    /// Holds a capture to every law. Returns those that it breaks, if it can be read.
+    fn laws(&self, name: &str, stderr: &mut dyn Write) -> Option<Vec<Violation>> {
+        let capture = fs::read(name).ok()?;
+        let golden = fs::read_to_string(format!("{name}{GOLDEN}")).ok();
+        let kept = golden.and_then(|text| Golden::read(&text).ok()).unwrap_or_default().args;
+        let args = self.given.or(&kept);
+        let config = parsed(&args).ok()?.reading.config().ok()?;
+        let broken = |law: &&Law| law.broken(&config, &capture, self.read).is_some();
+        let broken = LAWS.iter().filter(broken);
+        let violation = |law: &'static Law| {
+            let small = law.smallest(&config, &capture, self.read);
+            let how = law.broken(&config, &small, self.read).unwrap_or_default();
+            let message = format!("not so: {}: {how}", law.about);
+            Violation::new(law.name, message, &small, (name, &args), stderr)
+        };
+        Some(broken.map(violation).collect())
+    }
+
     /// Compares a capture with its golden file. Returns also the golden file that it gives now.
     fn compare(
         &self,
@@ -347,7 +404,7 @@ impl Run<'_> {
         let ignore = if ignore.is_empty() { ignored.to_vec() } else { ignore.clone() };
         let check = parsed(&args)?;
         let config = check.reading.config().map_err(|error| unreadable(&format!("{error:#}")))?;
-        let fresh = Golden { args, ignore, events: events(&config, capture) };
+        let fresh = Golden { args, ignore, events: joined(&config, &[capture]) };
         let filter = Filter { only: check.only, ignore: fresh.ignore.clone() };
         let verdict = match golden {
             None => Verdict::NoGolden,
@@ -381,6 +438,66 @@ impl Run<'_> {
     }
 }
 
+/// A law that a capture breaks.
+struct Violation {
+    law: &'static str,
+    /// What should hold, and what came instead, of the smallest input that shows it.
+    message: String,
+    /// The file of that input, its size in bytes, and the command that repeats it.
+    file: String,
+    size: usize,
+    command: String,
+    /// The capture.
+    name: String,
+}
+
+impl Violation {
+    /// Writes the smallest input that shows it beside the capture.
+    fn new(
+        law: &'static str,
+        message: String,
+        small: &[u8],
+        (name, args): (&str, &[String]),
+        stderr: &mut dyn Write,
+    ) -> Violation {
+        let file = format!("{name}.{law}{BROKEN}");
+        if let Err(error) = write_whole(Path::new(&file), small) {
+            report_on(stderr, &file, &error.to_string(), None);
+        }
+        let words = args.iter().chain([&file]).map(|word| quoted(word));
+        let command = format!("toolstream check --laws {}", words.collect::<Vec<_>>().join(" "));
+        Violation { law, message, file, size: small.len(), command, name: name.into() }
+    }
+
+    fn page(&self) -> String {
+        let Violation { law, message, size, command, name, .. } = self;
+        let mut page = String::new();
+        json::make_safe(&format!("{name}: it breaks the law `{law}`: {message}"), &mut page);
+        page.push_str("\n    ");
+        json::make_safe(&format!("in {} bytes: {command}", grouped(*size as u64)), &mut page);
+        page.push('\n');
+        page
+    }
+
+    fn json(&self) -> String {
+        let Violation { law, message, file, size, command, .. } = self;
+        let [message, file, command] = [message, file, command].map(|text| json::quote(text));
+        format!(
+            "{{\"law\":\"{law}\",\"message\":{message},\"file\":{file},\"bytes\":{size},\"command\":{command}}}"
+        )
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,+:".contains(c);
+    if word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// Reads the options that a golden file keeps.
 fn parsed(args: &[String]) -> Result<Check, GoldenError> {
     let words = ["toolstream", "check"].into_iter().chain(args.iter().map(String::as_str));
@@ -397,7 +514,7 @@ fn unreadable(why: &str) -> GoldenError {
 }
 
 /// Returns the object of a capture.
-fn object(name: &str, verdict: &Verdict) -> String {
+fn object(name: &str, verdict: &Verdict, laws: Option<&[Violation]>) -> String {
     let result = KINDS.get(verdict.kind()).map_or("", |kind| kind.name);
     let mut line =
         format!("{{\"type\":\"capture\",\"file\":{},\"result\":\"{result}\"", json::quote(name));
@@ -413,6 +530,10 @@ fn object(name: &str, verdict: &Verdict) -> String {
         });
         line.push_str(&format!(",\"changes\":[{}]", changes.collect::<Vec<_>>().join(",")));
     }
+    if let Some(broken) = laws {
+        let broken = broken.iter().map(Violation::json).collect::<Vec<_>>().join(",");
+        line.push_str(&format!(",\"broken_laws\":[{broken}]"));
+    }
     line.push_str("}\n");
     line
 }
@@ -420,6 +541,7 @@ fn object(name: &str, verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::Config;
 
     fn given(args: &[&str]) -> Given {
         Given::new(["toolstream", "check"].iter().chain(args).map(OsString::from))
@@ -450,12 +572,45 @@ mod tests {
 
     #[test]
     fn the_sum_counts_in_words() {
-        let mut sum = Sum { counts: [1041, 0, 3, 1, 0, 0, 0, 0] };
+        let mut sum = Sum { counts: [1041, 0, 3, 1, 0, 0, 0, 0], laws: None };
         assert_eq!(
             sum.to_string(),
             "1,045 checked: 1,041 the same, 3 differ, 1 has no golden file"
         );
         sum.counts = [0; KINDS.len()];
-        assert_eq!(sum.to_string(), "0 checked");
+        sum.laws = Some((2, 1));
+        assert_eq!(sum.to_string(), "0 checked: 2 keep the laws, 1 breaks a law");
+    }
+
+    #[test]
+    fn a_broken_law_is_shown_by_a_small_file_beside_the_capture() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let name = folder.path().join("a b.txt").display().to_string();
+        fs::write(&name, "It was a warm day. ".repeat(40)).unwrap();
+        // A read that begins inside a word loses a byte.
+        let mutant = |config: &Config, pieces: &[&[u8]]| {
+            let kept = pieces.iter().map(|piece| match piece.starts_with(b"arm") {
+                true => &piece[1..],
+                false => *piece,
+            });
+            joined(config, &kept.collect::<Vec<_>>())
+        };
+        let args = parsed(&["--laws".into(), "--format=text".into()]).unwrap();
+        let given = given(&["--laws", "--format=text", "a"]);
+        let run = Run { args: &args, given, read: &mutant, sum: Mutex::default() };
+        let finished = run.one(&name);
+        let file = format!("{name}.pieces.broken");
+        let out = String::from_utf8(finished.out).unwrap();
+        assert!(
+            out.contains(&format!("bytes: toolstream check --laws --format=text '{file}'")),
+            "{out}"
+        );
+        assert!(out.contains("it breaks the law `pieces`"), "{out}");
+        assert!(fs::read(&file).unwrap().len() < 20);
+        assert_eq!((finished.status.code(false), finished.stderr.as_slice()), (1, &b""[..]));
+        assert_eq!(
+            run.sum.into_inner().unwrap().to_string(),
+            "1 checked: 1 has no golden file, 1 breaks a law"
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Writes a file by renaming one that is complete. The mode of a file that is there is kept; a new
 /// one is the user's alone. A device or a pipe is written to.
-pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let old = fs::metadata(&target).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
@@ -16,7 +16,7 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".toolstream-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(text.as_ref())?;
     if let Some(old) = old {
         file.as_file().set_permissions(old.permissions())?;
     }

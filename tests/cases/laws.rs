@@ -8,13 +8,12 @@
 //! 5. A message begins with `start`, and has one end, with its usage before it.
 //! 9. Events, read as an input, give the same events.
 
-use std::collections::BTreeMap;
 use std::env;
 
 use toolstream::dialect::AtEnd;
 use toolstream::format;
 use toolstream::frame::FrameConfig;
-use toolstream::internals::explain;
+use toolstream::internals::{Excuse, explain, other_lines, prefix_of, without_offsets};
 use toolstream::{AssemblerConfig, Config};
 
 use crate::case::{Case, Print, run};
@@ -64,11 +63,11 @@ fn check_splits(config: &Config, case: &Case) {
 fn check_prefixes(case: &Case) {
     let (config, input, exceptions) = (&case.full_config(), &case.input, Exceptions::of(case));
     let whole = joined(config, [input.as_slice()]).0;
-    let whole = Message::all(&whole);
-    let format = whole.first().map(Message::format).unwrap_or_default();
+    let messages = Message::all(&whole);
+    let format = messages.first().map(Message::format).unwrap_or_default();
     let known = format::find(&format).filter(|row| row.name != "error");
     // The record that would have shown the format may be the one that is torn.
-    if case.is_made && format == "unknown" && whole.iter().any(Message::is_torn) {
+    if case.is_made && format == "unknown" && messages.iter().any(Message::is_torn) {
         return;
     }
     for at in cuts(case) {
@@ -88,50 +87,17 @@ fn check_prefixes(case: &Case) {
     }
 }
 
-/// What a prefix gives has no call, no message and no end that the whole
-/// doesn't have.
+/// What a prefix gives has no call, no message and no end that the whole doesn't have.
 #[track_caller]
-fn check_prefix(
-    name: &str,
-    whole: &[Message<'_>],
-    (out, status): &(String, u8),
-    exceptions: &Exceptions,
-) {
+fn check_prefix(name: &str, whole: &str, (out, status): &(String, u8), exceptions: &Exceptions) {
     exceptions.check()(name, out, *status);
-    let messages = Message::all(out);
-    // A stream that ends with a record, after its finish reason, is whole: a part of
-    // another record after that cuts it, and takes back what its end closed.
-    let is_torn = whole.last().is_some_and(Message::is_torn);
-    let is_cut = messages.last().is_none_or(Message::is_cut);
-    if is_torn && messages.len() >= whole.len() && !is_cut {
-        return;
-    }
-    let wanted = calls(whole.iter());
-    let is_excused = |message: &&Message<'_>| !message.is_cut() && exceptions.looks_whole();
-    for (call, count) in calls(messages.iter().filter(|message| !is_excused(message))) {
-        let is_known = wanted.get(call) >= Some(&count);
-        assert!(is_known, "{name}: a call that the whole doesn't have: {call}");
-    }
-    // Bytes that are no message of their own are one that went wrong.
-    let is_empty = messages.iter().skip(whole.len()).all(Message::is_mere_error);
-    assert!(is_empty, "{name}: more messages than the whole has");
-    for (message, whole) in messages.iter().zip(whole).filter(|(message, _)| message.is_good()) {
-        check_end(name, message, whole, exceptions);
-    }
-}
-
-/// A prefix that ends well holds the end that the whole has, but for what came
-/// behind it and spoilt it.
-#[track_caller]
-fn check_end(name: &str, message: &Message<'_>, whole: &Message<'_>, exceptions: &Exceptions) {
-    let (end, whole) = (read(message.last()), read(whole.last()));
-    let is_same = match whole["code"].as_str() {
-        // The end of the input is the end of plain text, wherever it comes.
-        Some("truncated") => message.format() == "text" || exceptions.ends_early(),
-        Some(_) => true,
-        None => ["raw_finish_reason", "inferred"].iter().all(|key| end[*key] == whole[*key]),
+    let is_excused = |excuse| match excuse {
+        Excuse::EndsEarly => exceptions.ends_early(),
+        Excuse::LooksWhole => exceptions.looks_whole(),
     };
-    assert!(is_same || exceptions.looks_whole(), "{name}: {end} became {whole}");
+    if let Err(how) = prefix_of(whole, out, &is_excused) {
+        panic!("{name}: {how}");
+    }
 }
 
 fn is_text(out: &str) -> bool {
@@ -152,14 +118,6 @@ fn may_be_text(prefix: &[u8]) -> bool {
     let line = body.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
     let marks: [&[u8]; 3] = [b"event:", b"data:", b"HTTP/"];
     !line.ends_with(b"\n") || !marks.iter().any(|mark| line.starts_with(mark))
-}
-
-/// The `tool_call` lines, and how often each is there.
-fn calls<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> BTreeMap<&'a str, usize> {
-    let mut calls = BTreeMap::new();
-    let lines = messages.flat_map(|message| message.of("tool_call"));
-    lines.for_each(|line| *calls.entry(line).or_default() += 1);
-    calls
 }
 
 pub(crate) fn reads_make_no_difference(case: &Case) -> bool {
@@ -195,31 +153,21 @@ pub(crate) fn arguments_are_the_joined_deltas(case: &Case) -> bool {
 pub(crate) fn line_ends_and_comments_mean_nothing(case: &Case) -> bool {
     let config = case.full_config();
     let (out, status) = joined(&config, [case.input.as_slice()]);
-    let is_sse = |message: &Message<'_>| message.framing() == "sse";
     let is_plain = config.frame.max_event == FrameConfig::default().max_event
         // A log says of its messages which framing they came in.
-        && !Exceptions::of(case).is_log()
-        && !case.input.contains(&b'\r')
-        && !case.input.starts_with(b"HTTP/");
-    if !is_plain || !Message::all(&out).iter().all(is_sse) {
-        return false;
+        && !Exceptions::of(case).is_log();
+    let others = if is_plain { other_lines(&case.input, &out) } else { Vec::new() };
+    for other in &others {
+        let got = joined(&config, [other.as_slice()]);
+        let expected = (without_offsets(&out), status);
+        assert_eq!(
+            (without_offsets(&got.0), got.1),
+            expected,
+            "{}",
+            String::from_utf8_lossy(other)
+        );
     }
-    let expected = without_offsets(&out);
-    for (line, record) in
-        [("\r\n", "\r\n"), ("\n", "\n: a comment\n\n"), ("\r\n", "\r\n:\r\n:\r\n")]
-    {
-        let mut input = Vec::new();
-        for (at, byte) in case.input.iter().enumerate() {
-            match (byte, at.checked_sub(1).and_then(|before| case.input.get(before))) {
-                (b'\n', Some(b'\n')) => input.extend_from_slice(record.as_bytes()),
-                (b'\n', _) => input.extend_from_slice(line.as_bytes()),
-                _ => input.push(*byte),
-            }
-        }
-        let got = joined(&config, [input.as_slice()]);
-        assert_eq!((without_offsets(&got.0), got.1), (expected.clone(), status), "with {record:?}");
-    }
-    true
+    !others.is_empty()
 }
 
 /// `detect` knows the format if `parse` does.
@@ -239,14 +187,6 @@ pub(crate) fn detection_is_the_reading(case: &Case) -> bool {
         _ => assert!(!is_foreign || !is_nothing, "{verdict:?} of {out}"),
     }
     true
-}
-
-/// Returns lines without their places in the input.
-fn without_offsets(out: &str) -> String {
-    let mut parts = out.split(",\"offset\":");
-    let mut bare = parts.next().unwrap_or_default().to_owned();
-    bare.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
-    bare
 }
 
 /// So many bytes of output, and so many for each byte of input, are enough.

@@ -46,11 +46,6 @@ impl<'a> Message<'a> {
         text(&read(self.lines[0]), "format")
     }
 
-    /// The framing that it came in.
-    pub(crate) fn framing(&self) -> String {
-        text(&read(self.lines[0]), "framing")
-    }
-
     /// Its lines.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().copied()
@@ -66,23 +61,9 @@ impl<'a> Message<'a> {
         last["type"] == "finish_reason" && last["finish_reason"] != "error"
     }
 
-    /// True if it was cut, and nothing worse came of it.
-    pub(crate) fn is_cut(&self) -> bool {
-        read(self.last())["code"] == "truncated"
-    }
-
     /// True if the input ended inside a frame of it.
     pub(crate) fn is_torn(&self) -> bool {
         self.lines.iter().any(|line| line.contains("the input ended inside"))
-    }
-
-    /// Whether there is nothing in it but what went wrong.
-    pub(crate) fn is_mere_error(&self) -> bool {
-        !self.is_good()
-            && self
-                .lines
-                .iter()
-                .all(|line| matches!(kind(line), "start" | "warning" | "provider_event" | "error"))
     }
 
     /// The lines of one type.

@@ -229,3 +229,13 @@ fn the_job_of_the_readme_checks_captures() {
     fs::write(captures.join("a.sse"), CAPTURE.replace("warm", "cold")).unwrap();
     assert_eq!(code(&args), 1);
 }
+
+#[test]
+fn captures_keep_the_laws_without_golden_files() {
+    let folder = folder(&[("a.sse", CAPTURE)]);
+    let kept = "1 checked: 1 has no golden file, 1 keeps the laws\n";
+    check(&folder, &["--laws", "a.sse"], 0, kept);
+    run_in(folder.path(), &["check", "--update", "a.sse"], "");
+    check(&folder, &["--laws", "."], 0, "1 checked: 1 the same, 1 keeps the laws\n");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}

@@ -36,7 +36,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
     (
         "capture",
-        &["convert", "detect", "event", "format", "frame", "io", "json", "pipeline", "sink"],
+        &[
+            "assemble", "convert", "detect", "event", "format", "frame", "io", "json", "pipeline",
+            "sink",
+        ],
     ),
     (
         "cli",

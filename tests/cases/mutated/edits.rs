@@ -1,10 +1,10 @@
 //! The changes that are made to an input: to the list of its parts, to the JSON in one
 //! of them, to text by its markers, to the whole.
 
-use crate::mutated::dice::Dice;
 use crate::mutated::parts::{Payload, parts, tokens};
 use crate::mutated::pool::Pool;
 use crate::mutated::value::Value;
+use toolstream::internals::Dice;
 
 /// The parts of an input, and the row whose fixture it was.
 pub(super) struct Draft {

@@ -8,7 +8,6 @@
 //!   `tests/fuzz/artifacts/mutated`.
 //! - `FUZZ_CASE=FILE.in cargo test --test cases` holds one input to all laws again.
 
-mod dice;
 mod edits;
 mod parts;
 mod pool;
@@ -25,9 +24,9 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use toolstream::dialect::DIALECTS;
 use toolstream::format::FORMATS;
+use toolstream::internals::Dice;
 
 use crate::case::{Case, root};
-use crate::mutated::dice::Dice;
 use crate::mutated::edits::{Draft, edit};
 use crate::mutated::parts::parts;
 use crate::mutated::pool::Pool;

@@ -1,6 +1,8 @@
 //! An input as the parts that it consists of: heads of HTTP, and records in their
 //! framing, or stretches of text between markers. Joined, they are the input.
 
+use toolstream::internals::stretch;
+
 /// Splits an input.
 pub(super) fn parts(input: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
@@ -28,7 +30,7 @@ fn records(body: &[u8]) -> Vec<Vec<u8>> {
     {
         split(body, |rest| Some(rest.iter().position(|&byte| byte == b'\n')? + 1))
     } else {
-        split(body, token)
+        split(body, stretch)
     }
 }
 
@@ -49,25 +51,10 @@ fn after_blank_line(bytes: &[u8]) -> Option<usize> {
     ends.iter().filter_map(end).min()
 }
 
-/// Returns the length of a stretch of text: of a tag, of what stands between tags and
-/// other signs, or of one of these.
-fn token(text: &[u8]) -> Option<usize> {
-    let is_sign = |byte: &u8| b"<>[]{}|\"`\n:,=()".contains(byte);
-    let first = *text.first()?;
-    let tag = || {
-        let end = text.iter().take(64).position(|&byte| byte == b'>')?;
-        let is_tag = first == b'<' && !text[1..end].iter().any(|byte| b"<\n".contains(byte));
-        is_tag.then_some(end + 1)
-    };
-    let run = || text.iter().position(|&byte| byte != first).unwrap_or(text.len());
-    let plain = || text.iter().position(is_sign).unwrap_or(text.len());
-    tag().or_else(|| Some(if is_sign(&first) { run() } else { plain() }))
-}
-
-/// Splits a text into such stretches.
+/// Splits a text into stretches.
 pub(super) fn tokens(mut text: &[u8]) -> Vec<&[u8]> {
     let mut tokens = Vec::new();
-    while let Some(length) = token(text) {
+    while let Some(length) = stretch(text) {
         let (token, rest) = text.split_at(length);
         tokens.push(token);
         text = rest;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::Case;
-use crate::mutated::dice::Dice;
 use crate::mutated::parts::{Payload, parts, tokens};
 use crate::mutated::value::Value;
+use toolstream::internals::Dice;
 
 /// The longest fixture that inputs are made of, in bytes.
 const LONGEST: usize = 3000;

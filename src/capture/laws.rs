@@ -1,0 +1,533 @@
+//! Laws of the contract that any capture can be held to.
+//!
+//! A law is tried at places of the input that its own bytes decide: whoever has the bytes sees the
+//! same. Reading is given to the laws, so that a test can give them a reader that breaks one.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::assemble::AssemblerConfig;
+use crate::capture::dice::Dice;
+use crate::capture::shrink;
+use crate::detect::AutoFramer;
+use crate::format;
+use crate::frame::{FrameConfig, FrameResult};
+use crate::json::members;
+use crate::pipeline::Config;
+
+/// Reads an input that comes in these pieces, and returns the lines of its events, neighbouring
+/// deltas joined.
+pub(crate) type Read<'r> = dyn Fn(&Config, &[&[u8]]) -> String + Sync + 'r;
+
+/// How an input breaks a law.
+type Broken = Result<(), String>;
+
+/// Something that holds for every input.
+pub(crate) struct Law {
+    /// Its name, a word.
+    pub(crate) name: &'static str,
+    /// What holds, as a sentence.
+    pub(crate) about: &'static str,
+    check: fn(&Subject<'_>) -> Broken,
+}
+
+/// The laws, in the order they are tried.
+pub(crate) const LAWS: &[Law] = &[
+    Law { name: "ends", about: "a message has one end, and its usage before it", check: ends },
+    Law {
+        name: "pieces",
+        about: "an input gives the same however it is cut into reads",
+        check: pieces,
+    },
+    Law {
+        name: "cuts",
+        about: "a part of an input gives no call that the whole does not, and no good end",
+        check: cuts,
+    },
+    Law {
+        name: "lines",
+        about: "CR LF and comments mean nothing between server-sent events",
+        check: lines,
+    },
+    Law { name: "events", about: "events that are read give the same events", check: read_back },
+];
+
+/// How far every place of an input is tried, in bytes.
+const EVERY: usize = 4096;
+
+/// The distance of the places that one reading tries.
+const STRIDE: usize = 128;
+
+/// The most frames at which an input is cut.
+const MAX_FRAMES: usize = 200;
+
+/// The number of random places at which an input is cut.
+const RANDOM: usize = 32;
+
+/// How long a find is made smaller.
+const TIME: Duration = Duration::from_secs(20);
+
+/// An input, and how it is read.
+struct Subject<'a> {
+    config: Config,
+    input: &'a [u8],
+    read: &'a Read<'a>,
+}
+
+impl Law {
+    /// Returns how an input breaks the law, if it does.
+    pub(crate) fn broken(&self, config: &Config, input: &[u8], read: &Read<'_>) -> Option<String> {
+        (self.check)(&Subject { config: config.clone(), input, read }).err()
+    }
+
+    /// Returns the smallest input that is found to break the law, as this one does.
+    pub(crate) fn smallest(&self, config: &Config, input: &[u8], read: &Read<'_>) -> Vec<u8> {
+        let records = |input: &[u8]| {
+            let places = frames(config, input);
+            pieces_at(input, places).into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()
+        };
+        let splits: [shrink::Split<'_>; 3] = [&records, &shrink::stretches, &shrink::bytes];
+        let mut holds = |input: &[u8]| self.broken(config, input, read).is_some();
+        shrink(input, &splits, Instant::now() + TIME, &mut holds)
+    }
+}
+
+impl Subject<'_> {
+    /// Returns the configuration in which everything that can be printed is.
+    fn full(&self) -> Config {
+        let mut config = self.config.clone();
+        config.assembly.deltas = true;
+        config.assembly.raw = true;
+        config.turn = true;
+        config
+    }
+}
+
+/// Returns where the frames of an input begin, those of a sample if there are many.
+fn frames(config: &Config, input: &[u8]) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut framer = AutoFramer::new(config.framing, config.frame);
+    let mut out = |frame: FrameResult<'_>| {
+        places.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
+        Ok(())
+    };
+    // Writing to memory does not fail.
+    let _ = framer.feed(input, &mut out);
+    let _ = framer.finish(&mut out);
+    let step = places.len().div_ceil(MAX_FRAMES).max(1);
+    places.into_iter().filter(|&at| at > 0 && at < input.len()).step_by(step).collect()
+}
+
+/// Splits an input at these places.
+fn pieces_at(input: &[u8], mut places: Vec<usize>) -> Vec<&[u8]> {
+    places.sort_unstable();
+    places.dedup();
+    let ends = places.iter().copied().chain([input.len()]);
+    let begins = [0].into_iter().chain(places.iter().copied());
+    begins.zip(ends).filter_map(|(begin, end)| input.get(begin..end)).collect()
+}
+
+/// Law 1. One reading tries many places, each at least [`STRIDE`] bytes from the next: all places
+/// of the first [`EVERY`] bytes, and random ones after them. Where frames begin, and around that,
+/// each is tried alone.
+fn pieces(subject: &Subject<'_>) -> Broken {
+    let Subject { config, input, read } = subject;
+    let full = subject.full();
+    let (plain, all) = (read(config, &[input]), read(&full, &[input]));
+    let check = |places: Vec<usize>, is_full: bool| {
+        let (config, whole) = if is_full { (&full, &all) } else { (config, &plain) };
+        let cut = pieces_at(input, places);
+        match differs(whole, &read(config, &cut)) {
+            None => Ok(()),
+            Some(how) => {
+                let sizes = cut.iter().take(8).map(|piece| piece.len().to_string());
+                let sizes = sizes.collect::<Vec<_>>().join(", ");
+                let more = if cut.len() > 8 { ", …" } else { "" };
+                Err(format!("in pieces of {sizes}{more} bytes, {how}"))
+            }
+        }
+    };
+    let dice = &mut Dice::of(input);
+    for is_full in [false, true] {
+        check((1..input.len()).collect(), is_full)?;
+    }
+    let every = input.len().min(EVERY);
+    let stride = if input.len() < 2 * STRIDE { every } else { STRIDE };
+    for first in 1..=stride {
+        let mut places: Vec<usize> = (first..every).step_by(stride.max(1)).collect();
+        let rest = input.len() - every;
+        places.extend((0..rest.div_ceil(EVERY)).map(|_| every + dice.below(rest)));
+        check(places, first % 2 == 0)?;
+    }
+    let frames = frames(config, input);
+    for _ in 0..frames.len().min(8) {
+        let place = frames.get(dice.below(frames.len())).copied().unwrap_or_default();
+        let place = (place + dice.below(3)).saturating_sub(1);
+        check(vec![place], dice.below(2) == 0)?;
+    }
+    Ok(())
+}
+
+/// Laws 2 and 3.
+fn cuts(subject: &Subject<'_>) -> Broken {
+    let Subject { config, input, read } = subject;
+    let whole = read(config, &[input]);
+    let known = Message::all(&whole).first().map(Message::format).unwrap_or_default();
+    let known = format::find(&known).filter(|row| row.name != "error" && row.name != "text");
+    let dice = &mut Dice::of(input);
+    let mut places = frames(config, input);
+    places.extend((0..RANDOM).map(|_| dice.below(input.len())));
+    for at in places {
+        let prefix = input.get(..at).unwrap_or_default();
+        let mut out = read(config, &[prefix]);
+        // So little came that it may be plain text, unless someone knows better.
+        let is_text = |message: &Message<'_>| message.format() == "text";
+        if known.is_some() && Message::all(&out).iter().all(is_text) {
+            out = read(&Config { format: known, ..config.clone() }, &[prefix]);
+        }
+        // More may come after a finish reason, and spoil the end that it was.
+        let is_excused = |excuse| excuse == Excuse::EndsEarly;
+        prefix_of(&whole, &out, &is_excused).map_err(|how| format!("cut at {at}: {how}"))?;
+    }
+    Ok(())
+}
+
+/// A reason for a prefix to look whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excuse {
+    /// The end of the input may be the end of a message wherever it comes.
+    EndsEarly,
+    /// A prefix may be a whole message that holds less.
+    LooksWhole,
+}
+
+/// What a prefix gives has no call, no message and no good end that the whole does not have, but
+/// for what is excused.
+pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Broken {
+    let (whole, messages) = (Message::all(whole), Message::all(out));
+    // A stream that ends with a record, after its finish reason, is whole: a part of another
+    // record after that cuts it, and takes back what its end closed.
+    let is_torn = whole.last().is_some_and(Message::is_torn);
+    let is_cut = messages.last().is_none_or(Message::is_cut);
+    if is_torn && messages.len() >= whole.len() && !is_cut {
+        return Ok(());
+    }
+    let wanted = calls(whole.iter());
+    let counts = |message: &&Message<'_>| message.is_cut() || !excused(Excuse::LooksWhole);
+    for (call, count) in calls(messages.iter().filter(counts)) {
+        if wanted.get(call).is_none_or(|wanted| *wanted < count) {
+            return Err(format!("a call that the whole does not have: {call}"));
+        }
+    }
+    // Bytes that are no message of their own are one that went wrong.
+    if !messages.iter().skip(whole.len()).all(Message::is_mere_error) {
+        return Err("more messages than the whole has".into());
+    }
+    let good = messages.iter().zip(&whole).filter(|(message, _)| message.is_good());
+    for (message, whole) in good {
+        // A prefix that ends well holds the end that the whole has, but for what came after it and
+        // spoilt it.
+        let (end, other) = (message.last(), whole.last());
+        let is_same = match member(other, "code") {
+            // The end of the input is the end of plain text, wherever it comes.
+            Some("\"truncated\"") => message.format() == "text" || excused(Excuse::EndsEarly),
+            Some(_) => true,
+            None => ["raw_finish_reason", "inferred"]
+                .iter()
+                .all(|key| member(end, key) == member(other, key)),
+        };
+        if !is_same && !excused(Excuse::LooksWhole) {
+            return Err(format!("{end} became {other}"));
+        }
+    }
+    Ok(())
+}
+
+/// Law 5. A log of our own events has the ends that are in it.
+fn ends(subject: &Subject<'_>) -> Broken {
+    if subject.input.starts_with(b"{\"type\":\"start\",\"v\":") {
+        return Ok(());
+    }
+    let out = (subject.read)(&subject.full(), &[subject.input]);
+    if Message::all(&out).is_empty() {
+        return Err("there is no message".into());
+    }
+    for message in Message::all(&out) {
+        let is_end = |line: &str| matches!(kind(line), "finish_reason" | "error");
+        let count = |wanted: &str| message.lines.iter().filter(|line| kind(line) == wanted).count();
+        let usage = message.lines.iter().position(|line| kind(line) == "usage");
+        let last = message.lines.len() - 1;
+        let wrong = if kind(message.lines.first().unwrap_or(&"")) != "start" {
+            "it does not begin with start"
+        } else if !is_end(message.last()) {
+            "it has no end"
+        } else if count("error") > 1 || (count("error") == 1 && count("finish_reason") > 0) {
+            "it has two ends"
+        } else if usage.is_some_and(|at| at + 1 != last) || count("usage") > 1 {
+            "its usage is not right before its end"
+        } else {
+            continue;
+        };
+        return Err(format!("a message: {wrong}: {}", message.last()));
+    }
+    Ok(())
+}
+
+/// The ways to write the same server-sent events: the end of a line, and of a record.
+const LINES: [(&str, &str); 3] =
+    [("\r\n", "\r\n"), ("\n", "\n: a comment\n\n"), ("\r\n", "\r\n:\r\n:\r\n")];
+
+/// Returns the input in other words, if `out` says that it is server-sent events whose lines end
+/// with LF.
+pub fn other_lines(input: &[u8], out: &str) -> Vec<Vec<u8>> {
+    let is_sse = |message: &Message<'_>| {
+        member(message.lines.first().unwrap_or(&""), "framing") == Some("\"sse\"")
+    };
+    // A log of events says of its messages which framing they came in.
+    if input.contains(&b'\r')
+        || input.trim_ascii_start().starts_with(b"{")
+        || input.starts_with(b"HTTP/")
+        || !Message::all(out).iter().all(is_sse)
+    {
+        return Vec::new();
+    }
+    let rewrite = |(line, record): (&str, &str)| {
+        let mut other = Vec::with_capacity(2 * input.len());
+        let mut last = 0;
+        for &byte in input {
+            match (byte, last) {
+                (b'\n', b'\n') => other.extend_from_slice(record.as_bytes()),
+                (b'\n', _) => other.extend_from_slice(line.as_bytes()),
+                _ => other.push(byte),
+            }
+            last = byte;
+        }
+        other
+    };
+    LINES.into_iter().map(rewrite).collect()
+}
+
+/// Returns lines without their places in the input.
+pub fn without_offsets(out: &str) -> String {
+    let mut parts = out.split(",\"offset\":");
+    let mut bare = parts.next().unwrap_or_default().to_owned();
+    bare.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
+    bare
+}
+
+fn lines(subject: &Subject<'_>) -> Broken {
+    let Subject { input, read, .. } = subject;
+    let config = subject.full();
+    if config.frame.max_event != FrameConfig::default().max_event {
+        return Ok(());
+    }
+    let out = read(&config, &[input]);
+    for other in other_lines(input, &out) {
+        let got = read(&config, &[&other]);
+        if let Some(how) = differs(&without_offsets(&out), &without_offsets(&got)) {
+            return Err(format!("with other line ends or comments, {how}"));
+        }
+    }
+    Ok(())
+}
+
+/// Law 9.
+fn read_back(subject: &Subject<'_>) -> Broken {
+    let Subject { config, input, read } = subject;
+    for config in [config, &subject.full()] {
+        let written = read(config, &[input]);
+        let assembly =
+            AssemblerConfig { strict: config.assembly.strict, ..AssemblerConfig::default() };
+        let reader = Config { turn: config.turn, assembly, ..Config::default() };
+        if let Some(how) = differs(&written, &read(&reader, &[written.as_bytes()])) {
+            return Err(format!("read as events, {how}"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the first line in which two readings differ.
+fn differs(expected: &str, got: &str) -> Option<String> {
+    if expected == got {
+        return None;
+    }
+    let (mut expected, mut got) = (expected.lines(), got.lines());
+    for number in 1.. {
+        match (expected.next(), got.next()) {
+            (None, None) => break,
+            (expected, got) if expected == got => {}
+            (expected, got) => {
+                let shown = |line: Option<&str>| line.unwrap_or("missing").to_owned();
+                return Some(format!(
+                    "event {number} is {} and should be {}",
+                    shown(got),
+                    shown(expected)
+                ));
+            }
+        }
+    }
+    Some("the last event has another end".into())
+}
+
+/// The lines of one message.
+struct Message<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Message<'a> {
+    /// Returns the messages of a reading: each begins with `start`. What came after the last
+    /// message, and is none, belongs to none.
+    fn all(out: &'a str) -> Vec<Message<'a>> {
+        let mut messages: Vec<Message<'a>> = Vec::new();
+        for line in out.lines() {
+            match messages.last_mut() {
+                Some(message) if kind(line) != "start" => message.lines.push(line),
+                _ => messages.push(Message { lines: vec![line] }),
+            }
+        }
+        if let Some(Message { lines }) = messages.last_mut() {
+            let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
+            let after = lines
+                .iter()
+                .rev()
+                .take_while(|line| matches!(kind(line), "warning" | "provider_event"));
+            let end = lines.len() - after.count();
+            if lines.get(..end).and_then(<[_]>::last).is_some_and(is_end) {
+                lines.truncate(end);
+            }
+        }
+        messages
+    }
+
+    fn last(&self) -> &'a str {
+        self.lines.last().copied().unwrap_or_default()
+    }
+
+    /// Returns the format that it was found to be in.
+    fn format(&self) -> String {
+        let first = self.lines.first().copied().unwrap_or_default();
+        member(first, "format").unwrap_or_default().trim_matches('"').to_owned()
+    }
+
+    /// True if it came to its own end, and the provider saw no error in that.
+    fn is_good(&self) -> bool {
+        kind(self.last()) == "finish_reason"
+            && member(self.last(), "finish_reason") != Some("\"error\"")
+    }
+
+    /// True if it was cut, and nothing worse came of it.
+    fn is_cut(&self) -> bool {
+        member(self.last(), "code") == Some("\"truncated\"")
+    }
+
+    /// True if the input ended inside a frame of it.
+    fn is_torn(&self) -> bool {
+        self.lines.iter().any(|line| line.contains("the input ended inside"))
+    }
+
+    /// True if there is nothing in it but what went wrong.
+    fn is_mere_error(&self) -> bool {
+        let is_mere =
+            |line: &&str| matches!(kind(line), "start" | "warning" | "provider_event" | "error");
+        !self.is_good() && self.lines.iter().all(is_mere)
+    }
+}
+
+/// Returns the `tool_call` lines, and how often each is there.
+fn calls<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> BTreeMap<&'a str, usize> {
+    let mut calls = BTreeMap::new();
+    let lines = messages.flat_map(|message| message.lines.iter());
+    let lines = lines.filter(|line| kind(line) == "tool_call");
+    lines.for_each(|line| *calls.entry(*line).or_default() += 1);
+    calls
+}
+
+/// Returns the type of a line, without reading the rest of it.
+fn kind(line: &str) -> &str {
+    let rest = line.strip_prefix("{\"type\":\"").unwrap_or_default();
+    rest.split('"').next().unwrap_or_default()
+}
+
+/// Returns the JSON text of a member of a line.
+fn member<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    members(line).into_iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::golden::joined;
+
+    /// A stream of chat completions, of some kilobytes.
+    fn stream() -> Vec<u8> {
+        let chunk = |delta: &str, end: &str| {
+            format!(
+                "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":0,\
+                 \"delta\":{{{delta}}}{end}}}]}}\n\n"
+            )
+        };
+        let words = ["The", " warm", " day", " is", " over", ".", "\\n", " Good", " night"];
+        let words = words.iter().cycle().take(60);
+        let text = words.map(|word| chunk(&format!("\"content\":\"{word}\""), ""));
+        let call = "\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]";
+        let end = chunk(call, ",\"finish_reason\":\"tool_calls\"");
+        format!("{}{end}data: [DONE]\n\n", text.collect::<String>()).into_bytes()
+    }
+
+    #[test]
+    fn a_stream_keeps_the_laws() {
+        for law in LAWS {
+            assert_eq!(law.broken(&Config::default(), &stream(), &joined), None, "{}", law.name);
+        }
+    }
+
+    /// A reader with a fault breaks a law; the smallest input that shows it is small, and the
+    /// fault is the reader's.
+    #[track_caller]
+    fn check_mutant(name: &str, read: &Read<'_>) {
+        let config = Config::default();
+        let law = LAWS.iter().find(|law| law.name == name).unwrap();
+        assert!(law.broken(&config, &stream(), read).is_some());
+        let small = law.smallest(&config, &stream(), read);
+        assert!(small.len() < 200, "{} bytes: {}", small.len(), String::from_utf8_lossy(&small));
+        assert!(law.broken(&config, &small, read).is_some());
+        assert_eq!(law.broken(&config, &small, &joined), None);
+    }
+
+    #[test]
+    fn a_law_that_is_broken_on_purpose_is_found_and_shown_in_little() {
+        // A read that begins inside a word loses a byte.
+        check_mutant("pieces", &|config, pieces| {
+            let kept = pieces.iter().map(|piece| match piece.starts_with(b"arm") {
+                true => &piece[1..],
+                false => *piece,
+            });
+            joined(config, &kept.collect::<Vec<_>>())
+        });
+        // What was cut has a good end.
+        check_mutant("cuts", &|config, pieces| {
+            let out = joined(config, pieces);
+            let good = "{\"type\":\"finish_reason\",\"finish_reason\":\"stop\"}\n";
+            let is_cut = |line: &str| member(line, "code") == Some("\"truncated\"");
+            let lines = out.lines();
+            lines.map(|line| if is_cut(line) { good.into() } else { format!("{line}\n") }).collect()
+        });
+        // A comment changes what is read.
+        check_mutant("lines", &|config, pieces| {
+            let has_comment = pieces.concat().windows(2).any(|bytes| bytes == b"\n:");
+            let out = joined(config, pieces);
+            if has_comment { out.replace("warm", "cold") } else { out }
+        });
+        // Events that are read lose an id.
+        check_mutant("events", &|config, pieces| {
+            let is_events = pieces.concat().starts_with(b"{\"type\":\"start\"");
+            let out = joined(config, pieces);
+            if is_events { out.replace("\"id\":\"a\"", "\"id\":\"b\"") } else { out }
+        });
+        // A message has no end.
+        check_mutant("ends", &|config, pieces| {
+            let out = joined(config, pieces);
+            out.replace("{\"type\":\"finish_reason\"", "{\"type\":\"block\"")
+        });
+    }
+}
