@@ -13,6 +13,14 @@ use crate::cli::{LIMITS, Reading, value};
 #[derive(Args, Debug)]
 #[command(after_long_help = RECORD_EXAMPLES)]
 pub struct Record {
+    /// Replace secrets in FILE
+    ///
+    /// Keys, tokens, cookies, ids of organisations, projects and accounts, and e-mail addresses
+    /// become words of the same length. Each is reported. FILE is written once the stream has
+    /// ended: until then it is kept in memory. Standard output gets the stream as it is.
+    #[arg(long)]
+    pub redact: bool,
+
     /// Where the stream is kept; its rhythm goes into FILE.times
     ///
     /// FILE.times has a line `MILLISECONDS LENGTH` for each read: the time since record began to
@@ -188,6 +196,13 @@ pub struct Check {
     /// the next check uses them where the command line has none.
     #[arg(long)]
     pub update: bool,
+
+    /// Replace secrets in the captures themselves
+    ///
+    /// Keys, tokens, cookies, ids of organisations, projects and accounts, and e-mail addresses
+    /// become words of the same length, the same everywhere. Each is reported.
+    #[arg(long, requires = "update")]
+    pub redact: bool,
 
     /// Which keys not to compare, with commas between them: id, or usage.raw in one type of event
     ///

@@ -11,9 +11,12 @@ use std::sync::Mutex;
 use clap::parser::ValueSource;
 use clap::{CommandFactory, Parser};
 
-use crate::capture::{Filter, Golden, GoldenError, LAWS, Law, Read, changes, joined, unified};
+use crate::capture::{
+    Filter, Golden, GoldenError, LAWS, Law, Read, Redactor, changes, joined, unified,
+};
 use crate::cli::{Check, Cli, Command};
 use crate::commands::parallel::{Finished, parallel};
+use crate::commands::redact::redact;
 use crate::commands::{Inputs, has_color, lost};
 use crate::io::{Output, Signals, report, report_on, write_whole};
 use crate::json;
@@ -34,6 +37,9 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     args.reading.config()?;
     let mut status = Status::default();
     let names = captures(&args.reading.files, &mut status);
+    if args.redact {
+        redact_all(&names, &mut status);
+    }
     let names = names.iter().map(String::as_str).collect();
     let inputs = Inputs { names, signals: Signals::listen()? };
     let given = Given::new(env::args_os());
@@ -93,6 +99,22 @@ fn search(folder: &Path, found: &mut Vec<String>, status: &mut Status) {
             Some(capture) if !Path::new(capture).exists() => found.push(capture.to_owned()),
             _ if NO_CAPTURES.iter().any(|end| name.ends_with(end)) => {}
             _ => found.push(whole),
+        }
+    }
+}
+
+/// Replaces the secrets in captures; the same secret has the same word in all of them. One that
+/// cannot be read is left to the check.
+fn redact_all(names: &[String], status: &mut Status) {
+    let (mut redactor, stderr) = (Redactor::default(), &mut io::stderr());
+    for name in names {
+        let Ok(mut capture) = fs::read(name) else { continue };
+        if !redact(&mut redactor, name, &mut capture, stderr) {
+            continue;
+        }
+        if let Err(error) = write_whole(Path::new(name), &capture) {
+            report_on(stderr, name, &error.to_string(), None);
+            status.note(Outcome::Io);
         }
     }
 }

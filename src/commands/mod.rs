@@ -14,6 +14,7 @@ mod next;
 mod parallel;
 mod reader;
 mod record;
+mod redact;
 mod replay;
 mod rows;
 mod service;

@@ -8,8 +8,9 @@ use anyhow::{Context, bail};
 use rustix::fs::{FileType, fstat};
 use rustix::stdio::stdin;
 
-use crate::capture::times_of;
+use crate::capture::{Redactor, times_of};
 use crate::cli::Record;
+use crate::commands::redact::redact;
 use crate::commands::{Inputs, conclude, lost, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
@@ -25,7 +26,8 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
     let Some(mut input) = inputs.open("-", &mut io::stderr(), &mut status) else {
         return Ok(status.code(false));
     };
-    let kept = Some(Kept { capture: create(name)?, times: create(&times_of(name))? });
+    let held = args.redact.then(Vec::new);
+    let kept = Some(Kept { capture: create(name)?, times: create(&times_of(name))?, held });
     let mut task = Recorder {
         name,
         began: Instant::now(),
@@ -59,19 +61,32 @@ fn create(name: &str) -> anyhow::Result<File> {
 struct Kept {
     capture: File,
     times: File,
+    /// The capture until its end, if secrets in it are replaced.
+    held: Option<Vec<u8>>,
 }
 
 impl Kept {
     /// Adds a read to both files. `length` is that of the capture before it.
     fn add(&mut self, bytes: &[u8], time: Duration, length: u64) -> io::Result<()> {
-        let Kept { capture, times } = self;
+        let Kept { capture, times, held } = self;
         let line = format!("{} {}\n", time.as_millis(), bytes.len());
-        let written = capture.write_all(bytes).and_then(|()| times.write_all(line.as_bytes()));
+        let written = match held {
+            Some(held) => held.write_all(bytes),
+            None => capture.write_all(bytes),
+        };
+        let written = written.and_then(|()| times.write_all(line.as_bytes()));
         if written.is_err() {
             // The times still fit the capture; a device has no length to be cut to.
             let _ = capture.set_len(length);
         }
         written
+    }
+
+    /// Writes what was held, without its secrets.
+    fn close(&mut self, name: &str) -> io::Result<()> {
+        let Some(mut held) = self.held.take() else { return Ok(()) };
+        redact(&mut Redactor::default(), name, &mut held, &mut io::stderr());
+        self.capture.write_all(&held)
     }
 }
 
@@ -88,18 +103,32 @@ struct Recorder<'a> {
     status: &'a mut Status,
 }
 
+impl Recorder<'_> {
+    /// Reports that the stream can no longer be kept, if so.
+    fn note(&mut self, written: Option<io::Result<()>>, offset: u64) {
+        if let Some(Err(error)) = written {
+            let message = format!("{error}; the stream is passed on, and no longer kept");
+            report_on(&mut io::stderr(), self.name, &message, Some(offset));
+            self.status.note(Outcome::Io);
+            self.kept = None;
+        }
+    }
+
+    /// Writes what is not written yet.
+    fn close(&mut self) {
+        let name = self.name;
+        let closed = self.kept.as_mut().map(|kept| kept.close(name));
+        self.note(closed, self.length);
+    }
+}
+
 impl Task for Recorder<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let before = self.length;
         self.length += bytes.len() as u64;
         let time = self.began.elapsed();
         let added = self.kept.as_mut().map(|kept| kept.add(bytes, time, before));
-        if let Some(Err(error)) = added {
-            let message = format!("{error}; the stream is passed on, and no longer kept");
-            report_on(&mut io::stderr(), self.name, &message, Some(before));
-            self.status.note(Outcome::Io);
-            self.kept = None;
-        }
+        self.note(added, before);
         self.out.write_all(bytes)
     }
 
@@ -108,6 +137,7 @@ impl Task for Recorder<'_> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.close();
         if self.length == 0 {
             let message = "the input is empty";
             report_error(&mut io::stderr(), shown("-"), Code::Truncated, message, Some(0));
@@ -117,6 +147,7 @@ impl Task for Recorder<'_> {
     }
 
     fn interrupt(&mut self) -> io::Result<()> {
+        self.close();
         Ok(())
     }
 

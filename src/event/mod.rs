@@ -7,6 +7,7 @@
 //! calls and passes everything else on.
 
 mod codes;
+pub(crate) mod keys;
 pub(crate) mod owned;
 mod pieces;
 pub(crate) mod redact;

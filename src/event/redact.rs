@@ -1,20 +1,6 @@
 //! Keys in the messages of providers: what looks like one is not repeated.
 
-/// The prefixes of keys.
-const PREFIXES: &[&str] = &[
-    "sk-",
-    "AIza",
-    "AKIA",
-    "hf_",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "gsk_",
-    "xai-",
-];
+use crate::event::keys::SHAPES;
 
 /// The shortest rest of a key after its prefix.
 const MIN_REST: usize = 8;
@@ -45,12 +31,14 @@ pub(crate) fn mask(text: &str) -> String {
 
 /// The part of a key that may be shown; none if the word is no key.
 fn shown(word: &str, is_after_bearer: bool) -> Option<&str> {
-    let is_long = |rest: &str| rest.len() >= MIN_REST;
-    let known = PREFIXES.iter().find(|prefix| word.strip_prefix(**prefix).is_some_and(is_long));
+    let known = SHAPES.iter().find(|shape| match shape.is_word {
+        true => shape.secret(word).is_some(),
+        false => word.strip_prefix(shape.prefix).is_some_and(|rest| rest.len() >= MIN_REST),
+    });
     let is_token = is_after_bearer && word.len() >= MIN_TOKEN;
     let is_web_token = word.starts_with("eyJ") && word.matches('.').count() == 2;
     match known {
-        Some(prefix) => Some(prefix),
+        Some(shape) => Some(shape.prefix),
         None if is_token || is_web_token => Some(""),
         None => None,
     }

@@ -239,3 +239,35 @@ fn captures_keep_the_laws_without_golden_files() {
     check(&folder, &["--laws", "."], 0, "1 checked: 1 the same, 1 keeps the laws\n");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
+
+#[test]
+fn secrets_are_replaced_in_captures_and_reported() {
+    let (key, account) = ("sk-proj-aB3dE5fG7hJ9kL1mN3pQ5r", "bob@corp.example.com");
+    let head = format!("HTTP/1.1 200 OK\nset-cookie: id={key}9; path=/\n\n");
+    let capture = format!("{head}{}", CAPTURE.replace("A warm", &format!("{key} {account}")));
+    let folder = folder(&[("a.http", &capture), ("b.sse", CAPTURE)]);
+    let run = run_in(folder.path(), &["check", "--update", "--redact", "a.http", "b.sse"], "");
+    assert_eq!((run.code, run.out.lines().last()), (0, Some("2 checked: 2 written")));
+    assert!(run.err.contains("a.http: replaced a key of OpenAI, once (offset "), "{}", run.err);
+    assert!(run.err.contains("a.http: replaced an e-mail address, once (offset "), "{}", run.err);
+    assert!(!run.err.contains("b.sse"), "{}", run.err);
+    for file in [read(&folder, "a.http"), read(&folder, "a.http.golden"), run.err] {
+        assert!(!file.contains("aB3dE5fG7hJ9") && !file.contains("bob@"), "{file}");
+    }
+    assert_eq!(read(&folder, "a.http").len(), capture.len());
+    assert_eq!(read(&folder, "b.sse"), CAPTURE);
+    check(&folder, &["--update", "--redact", "a.http"], 0, SAME);
+    let run = run_in(folder.path(), &["record", "--redact", "c"], &capture);
+    assert_eq!((run.code, run.out.as_str()), (0, capture.as_str()));
+    assert!(run.err.contains("c: replaced an e-mail address, once"), "{}", run.err);
+    assert_eq!(read(&folder, "c"), read(&folder, "a.http"));
+    let times = read(&folder, "c.times");
+    assert!(times.ends_with(&format!(" {}\n", capture.len())), "{times}");
+    // In pieces, it is found, and stays.
+    let (first, last) = key.split_at(16);
+    let piece = |text: &str| CAPTURE.replace("A warm day", text).replace("\"stop\"", "null");
+    let first = piece(first).replace("data: [DONE]\n\n", "");
+    write(&folder, "d", &format!("{first}{}", CAPTURE.replace("A warm day", last)));
+    let run = run_in(folder.path(), &["check", "--update", "--redact", "d"], "");
+    assert!(run.err.contains("d: a secret is spread over several records"), "{}", run.err);
+}
