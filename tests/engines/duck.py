@@ -15,8 +15,8 @@ table.execute(
     "read_json(?, format = 'newline_delimited', columns = {id: 'bigint', body: 'varchar'})",
     [rows],
 )
-table.execute("copy rows to 'rows.ndjson' (format json)")
-with open("rows.ndjson", "rb") as given, open(out, "wb") as answers:
+table.execute("copy rows to 'table.ndjson' (format json)")
+with open("table.ndjson", "rb") as given, open(out, "wb") as answers:
     command = ["toolstream", "classify", "--rows", "body", "-j", "2"]
     subprocess.run(command, stdin=given, stdout=answers, check=True)
 for line in table.execute(
