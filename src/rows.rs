@@ -96,11 +96,9 @@ impl RowReader<'_> {
     }
 
     fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
-        let text = String::from_utf8_lossy(row);
-        let found = self.check(row).and_then(|row| self.find(row));
-        match found {
+        match self.check(row).and_then(|row| self.find(row)) {
             Ok(Some(Found { value, span, is_member })) => {
-                out.extend_from_slice(text.get(..span.start).unwrap_or_default().as_bytes());
+                out.extend_from_slice(row.get(..span.start).unwrap_or_default());
                 if is_member {
                     write_key(out);
                 }
@@ -108,26 +106,26 @@ impl RowReader<'_> {
                     Ok(bytes) => self.answer(&bytes, name, out, done),
                     Err(bad) => self.error(&bad, value.get(), name, out, done),
                 }
-                out.extend_from_slice(text.get(span.end..).unwrap_or_default().as_bytes());
+                out.extend_from_slice(row.get(span.end..).unwrap_or_default());
             }
             Ok(None) => {
                 let bad = Bad::malformed(format!("the row has no {}", self.field.shown()));
-                let end = text.rfind('}').unwrap_or(text.len());
-                let (head, tail) = text.split_at(end);
-                out.extend_from_slice(head.as_bytes());
-                if !head.trim_end().ends_with('{') {
+                let end = memchr::memrchr(b'}', row).unwrap_or(row.len());
+                let (head, tail) = row.split_at(end);
+                out.extend_from_slice(head);
+                if !head.trim_ascii_end().ends_with(b"{") {
                     out.push(b',');
                 }
                 write_key(out);
                 self.error(&bad, "", name, out, done);
-                out.extend_from_slice(tail.as_bytes());
+                out.extend_from_slice(tail);
             }
             // The answer cannot stand in the row: the row stands in the answer.
             Err(bad) => {
                 out.push(b'{');
                 write_key(out);
-                let raw = if bad.code == Code::Limit { "" } else { &*text };
-                self.error(&bad, raw, name, out, done);
+                let raw = if bad.code == Code::Limit { &[] } else { row };
+                self.error(&bad, &String::from_utf8_lossy(raw), name, out, done);
                 out.push(b'}');
             }
         }
@@ -147,30 +145,22 @@ impl RowReader<'_> {
 
     /// Returns where the field stands in a row; `None` if the row is an object without it.
     fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
-        let mut at = serde_json::from_str::<&RawValue>(row)
-            .map_err(|error| Bad::malformed(format!("the row is not JSON: {error}")))?;
-        if !at.get().starts_with('{') {
-            return Err(Bad::malformed("the row is no JSON object"));
-        }
-        let mut found = None;
-        for key in &self.field.0 {
-            let value = if at.get().starts_with('[') {
-                let Some(value) = element(at.get(), key) else { return Ok(None) };
-                found = Some((json::place(row, value.get()), false));
-                value
-            } else {
-                let Some((value, span, has_answer)) = member(row, at.get(), key) else {
-                    return Ok(None);
-                };
-                if has_answer {
-                    return Err(Bad::malformed("the row has an `answer` already"));
-                }
-                found = Some((span, true));
-                value
+        let first = json::object(row).map_err(|error| match error.is_data() {
+            true => Bad::malformed("the row is no JSON object"),
+            false => Bad::malformed(format!("the row is not JSON: {error}")),
+        })?;
+        let Some((key, keys)) = self.field.0.split_first() else { return Ok(None) };
+        let Some(mut found) = member(row, row, first, key)? else { return Ok(None) };
+        for key in keys {
+            let part = found.value.get();
+            let next = match part.starts_with('[') {
+                true => element(row, part, key),
+                false => member(row, part, json::members(part), key)?,
             };
-            at = value;
+            let Some(next) = next else { return Ok(None) };
+            found = next;
         }
-        Ok(found.map(|(span, is_member)| Found { value: at, span, is_member }))
+        Ok(Some(found))
     }
 
     /// Returns the bytes of an answer: text, a body as JSON, or bytes in base64.
@@ -258,27 +248,36 @@ fn write_key(out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\"{ANSWER}\":").as_bytes());
 }
 
-/// Returns the element of an array that a pointer's key names.
-fn element<'r>(array: &'r str, key: &str) -> Option<&'r RawValue> {
+/// Returns the element of an array in a row that a pointer's key names.
+fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<Found<'r>> {
     let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
-    elements.get(key.parse::<usize>().ok()?).copied()
+    let value = *elements.get(key.parse::<usize>().ok()?)?;
+    Some(Found { value, span: json::place(row, value.get()), is_member: false })
 }
 
-/// Returns the member of an object of the row, where it stands with its key, and if another
-/// member has the answer's name. Of a key that comes twice, the last one counts.
-fn member<'r>(row: &str, object: &'r str, key: &str) -> Option<(&'r RawValue, Range<usize>, bool)> {
-    let members = json::members(object);
-    let at = members.iter().rposition(|(name, _)| name == key)?;
-    let value = members.get(at)?.1;
-    let end = json::place(row, value.get());
+/// Returns the member of an object in a row; of a key that comes twice, the last one. Another
+/// member may not have the answer's name.
+fn member<'r>(
+    row: &str,
+    object: &str,
+    members: Vec<(Cow<'r, str>, &'r RawValue)>,
+    key: &str,
+) -> Result<Option<Found<'r>>, Bad> {
+    let Some(at) = members.iter().rposition(|(name, _)| name == key) else { return Ok(None) };
+    if key != ANSWER && members.iter().any(|(name, _)| name == ANSWER) {
+        return Err(Bad::malformed("the row has an `answer` already"));
+    }
+    let Some(&(_, value)) = members.get(at) else { return Ok(None) };
+    let place = json::place(row, value.get());
+    // The key is the first string after the member before it.
     let before = at.checked_sub(1).and_then(|at| members.get(at));
     let before = match before {
         Some((_, value)) => json::place(row, value.get()).end,
-        None => json::place(row, object).start + 1,
+        None => json::place(row, object).start,
     };
-    let start = before + row.get(before..end.start)?.find('"')?;
-    let has_answer = key != ANSWER && members.iter().any(|(name, _)| name == ANSWER);
-    Some((value, start..end.end, has_answer))
+    let quote = row.get(before..place.start).and_then(|between| between.find('"'));
+    let start = before + quote.unwrap_or_default();
+    Ok(Some(Found { value, span: start..place.end, is_member: true }))
 }
 
 /// Decodes base64 in either alphabet, padded or not, in lines or not.

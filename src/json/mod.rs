@@ -20,7 +20,7 @@ pub(crate) use ambiguity::{ambiguities, without_doubles};
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
-pub(crate) use repair::{member, members, place, repair};
+pub(crate) use repair::{member, members, object, place, repair};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;

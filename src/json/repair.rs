@@ -63,7 +63,12 @@ pub(crate) fn repair(
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
 pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str::<Members<'_>>(json).map(|members| members.0).unwrap_or_default()
+    object(json).unwrap_or_default()
+}
+
+/// Returns the members of an object in order, or why the text is none.
+pub(crate) fn object(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
+    serde_json::from_str::<Members<'_>>(json).map(|members| members.0)
 }
 
 /// Returns a member of an object or, by its number, an element of an array.
