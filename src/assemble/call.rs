@@ -60,8 +60,8 @@ pub(super) struct Call {
 pub(super) struct Waiting {
     pub(super) id: String,
     pub(super) name: String,
-    /// True if the caller has to run it.
-    pub(super) is_ours: bool,
+    /// The executor, if not the caller.
+    pub(super) executor: Option<Executor>,
 }
 
 impl Call {
@@ -296,8 +296,7 @@ impl Call {
             kind: self.kind.as_deref(),
             item_id: self.item_id.as_deref(),
         }))?;
-        let (id, is_ours) = (id.into_owned(), self.executor.is_none());
-        Ok(Some(Waiting { id, name: self.name, is_ours }))
+        Ok(Some(Waiting { id: id.into_owned(), name: self.name, executor: self.executor }))
     }
 
     /// Ends the call as one that must not be run; `raw` is its text, if that is

@@ -9,7 +9,7 @@ use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
-    CallEnd, CallPart, Code, Event, Failure, Finish, FinishReason, Key, Kind, Reason,
+    CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind, Reason,
     TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_too_many,
 };
 
@@ -214,7 +214,7 @@ impl Message {
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let state = self.choices.remove(&choice).unwrap_or_default();
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
-        let wants_tools = state.waiting.iter().any(|call| call.is_ours);
+        let wants_tools = state.waiting.iter().any(|call| call.executor.is_none());
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
@@ -242,6 +242,9 @@ impl ChoiceState {
             out.warn(ORPHAN_RESULT, None)?;
         }
         let id = call.as_ref().map_or(result.id, |call| &call.id);
-        out.emit(Kind::ToolResult(ToolResult { id, ..result }))
+        // A call that is answered in its own message was run on the way.
+        let ran = call.as_ref().map(|call| call.executor.unwrap_or(Executor::Agent));
+        let executor = result.executor.or(ran);
+        out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
 }

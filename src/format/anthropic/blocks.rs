@@ -164,10 +164,9 @@ impl Blocks {
             _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
                 let id = block.tool_use_id.or_empty();
                 let (output, is_error) = (Output::Json(block.output()), block.is_error());
-                out.emit(
-                    0,
-                    Kind::ToolResult(ToolResult { id, output, is_error, ..ToolResult::default() }),
-                )?;
+                let kind = Some(kind).filter(|kind| *kind != "tool_result");
+                let result = ToolResult { id, output, is_error, kind, ..ToolResult::default() };
+                out.emit(0, Kind::ToolResult(result))?;
             }
             _ => {
                 out.block(0, kind, json)?;
@@ -196,7 +195,8 @@ fn call(
         (Some(json), Extent::Whole) => Arguments::Value(json),
     };
     let (id, name) = (block.id(), block.name());
-    out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
+    let kind = block.kind.text().filter(|kind| *kind != "tool_use");
+    out.call(0, CallPart { key, id, name, arguments, executor, kind, ..CallPart::default() })?;
     Ok(Open::Call(key))
 }
 

@@ -163,6 +163,9 @@ impl Anthropic {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn(WarningCode::DuplicateMessageStart, message);
             }
+            if extent == Extent::Start {
+                self.message.head.input_tokens = message.input_tokens();
+            }
             self.begin(id, message.model.non_empty(), out)?;
             let has_reason = message.ending().reason().is_some();
             let mut content = message.content.iter().flatten();

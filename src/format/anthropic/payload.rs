@@ -88,7 +88,24 @@ pub(in crate::format) struct Message<'a> {
 
 payload!(Message);
 
+/// What a message that begins says of its cost.
+#[derive(Default, serde::Deserialize)]
+struct Reading {
+    input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+}
+
 impl Message<'_> {
+    /// Returns everything that the model reads, cached or not, if that is known.
+    pub(in crate::format) fn input_tokens(&self) -> Option<u64> {
+        let usage = serde_json::from_str(self.usage?.get()).ok();
+        let Reading { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage?;
+        let cached = [cache_read_input_tokens, cache_creation_input_tokens];
+        let all = cached.into_iter().flatten().fold(input_tokens?, u64::saturating_add);
+        Some(all).filter(|all| *all > 0)
+    }
+
     /// Returns what the message holds of its end.
     pub(in crate::format) fn ending(&self) -> Ending<'_> {
         Ending {

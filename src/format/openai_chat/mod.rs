@@ -21,7 +21,7 @@ use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
+use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
@@ -172,6 +172,7 @@ impl OpenAiChat {
                 "a record behind the end of its message was passed over",
             );
         }
+        self.message.head.created = time(chunk.created);
         self.message.begin(id, chunk.model.non_empty(), out)?;
         if let Some(id) = id {
             self.message.rename(id);

@@ -18,6 +18,7 @@ use crate::json::Str;
 pub(super) struct Chunk<'a> {
     pub(super) id: Option<Str<'a>>,
     pub(super) model: Option<Str<'a>>,
+    pub(super) created: Option<&'a RawValue>,
     pub(super) choices: Option<Vec<Choice<'a>>>,
     pub(super) usage: Option<&'a RawValue>,
     pub(super) error: Option<&'a RawValue>,

@@ -105,8 +105,8 @@ impl Call {
         let name = tool(item);
         (self.has_id, self.has_name) = (id.is_some(), name.is_some());
         let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
-        let key = self.key;
-        out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })
+        let (key, item_id) = (self.key, item.item_id());
+        out.call(0, CallPart { key, id, name, arguments, executor, item_id, ..CallPart::default() })
     }
 
     /// A piece of its arguments.
@@ -140,7 +140,9 @@ impl Call {
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
         let name = tool(item).filter(|_| !self.has_name);
         let signature = item.fingerprint.non_empty();
-        out.call(0, CallPart { key, id, name, executor, signature, ..CallPart::default() })?;
+        let (kind, item_id) = (item.own_kind(), item.item_id());
+        let part = CallPart { key, id, name, executor, signature, ..CallPart::default() };
+        out.call(0, CallPart { kind, item_id, ..part })?;
         match arguments(item, json) {
             Given::Text(text) => self.repeat(&text, false, out)?,
             Given::Free(text) => self.repeat(text, true, out)?,
@@ -170,7 +172,11 @@ pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
     let is_error = Some(true).filter(|_| item.error.is_some());
     let id = item.id().unwrap_or_default();
-    out.emit(0, Kind::ToolResult(ToolResult { id, output, is_error, ..ToolResult::default() }))
+    let kind = Some(item.kind()).filter(|kind| *kind != "function_call_output");
+    out.emit(
+        0,
+        Kind::ToolResult(ToolResult { id, output, is_error, kind, ..ToolResult::default() }),
+    )
 }
 
 /// The tool's name: of a built-in tool, its type. The name in a request for

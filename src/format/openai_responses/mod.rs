@@ -22,7 +22,7 @@ use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
+use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -156,6 +156,7 @@ impl Responses {
                 State::Open => self.cut(out)?,
                 State::Stopped | State::Failed => self.end(out)?,
             }
+            self.message.head.created = time(response.created_at);
             self.begin(id, response.model.non_empty(), out)
         })
     }
@@ -203,6 +204,7 @@ impl Responses {
     fn whole(&mut self, frame: &Frame, status: &str, out: &mut EventOut) -> Done {
         read!(frame, out, |response: Response| {
             let id = response.id.non_empty();
+            self.message.head.created = time(response.created_at);
             self.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
             let status = response.status.non_empty().unwrap_or(status);

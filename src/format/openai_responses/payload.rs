@@ -74,6 +74,7 @@ pub(in crate::format) struct Session<'a> {
 pub(super) struct Response<'a> {
     pub(super) id: Option<Str<'a>>,
     pub(super) model: Option<Str<'a>>,
+    pub(super) created_at: Option<&'a RawValue>,
     pub(super) status: Option<Str<'a>>,
     /// Each of them an [`Item`].
     pub(super) output: Option<Vec<&'a RawValue>>,
@@ -167,6 +168,16 @@ impl<'a> Item<'a> {
         let is_told = |id: &&str| !id.trim_ascii().is_empty();
         let call_id = self.call_id.text().filter(is_told);
         call_id.or_else(|| self.id.text().filter(is_told))
+    }
+
+    /// The id of the item itself, if it has another one for its answer.
+    pub(super) fn item_id(&self) -> Option<&str> {
+        self.id.non_empty().filter(|_| self.call_id.is_some())
+    }
+
+    /// Its type, if it is no plain call of a function.
+    pub(super) fn own_kind(&self) -> Option<&str> {
+        Some(self.kind()).filter(|kind| !matches!(*kind, "" | "function_call"))
     }
 
     /// Returns a hash of what distinguishes it from other items, if anything does: its type and

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::event::{FinishReason, WarningCode};
+use crate::event::{FinishReason, Kind, Start, WarningCode};
 use crate::format::format::{Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
@@ -16,7 +16,18 @@ pub(crate) struct Lifecycle {
     row: &'static Format,
     pub(crate) state: State,
     id: Option<String>,
+    /// What the record of the next start says beside its id and model.
+    pub(crate) head: Head,
     pub(crate) meter: Meter,
+}
+
+/// What a record that begins a message may say of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Head {
+    /// When it was begun, in seconds since 1970.
+    pub(crate) created: Option<u64>,
+    /// Everything that the model reads.
+    pub(crate) input_tokens: Option<u64>,
 }
 
 /// The progress of a message.
@@ -36,7 +47,8 @@ impl Lifecycle {
     /// Returns the state before the first message of a format, whose usage has
     /// these fields.
     pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
-        Lifecycle { row, state: State::Closed, id: None, meter: Meter::new(usage) }
+        let (state, head) = (State::Closed, Head::default());
+        Lifecycle { row, state, id: None, head, meter: Meter::new(usage) }
     }
 
     /// True if a message has begun and not ended.
@@ -56,12 +68,15 @@ impl Lifecycle {
         model: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
+        let Head { created, input_tokens } = std::mem::take(&mut self.head);
         if self.is_open() {
             return Ok(());
         }
         self.state = State::Open;
         self.id = id.map(str::to_owned);
-        out.start(self.row.name, id, model)
+        let format = self.row.name;
+        let start = Start { format, id, model, created, input_tokens, ..Start::default() };
+        out.emit(0, Kind::Start(start))
     }
 
     /// Notes the id that the open message goes by from now on.

@@ -131,6 +131,12 @@ macro_rules! read {
 
 pub(crate) use {payload, read};
 
+/// Returns a time in whole seconds since 1970, if it is one.
+pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
+    let seconds = json?.get().split('.').next()?;
+    seconds.parse().ok().filter(|seconds| *seconds > 0)
+}
+
 /// Returns an enum's value: its word, or its number as text.
 pub(in crate::format) fn word(json: &RawValue) -> String {
     let text: Option<Str<'_>> = serde_json::from_str(json.get()).ok();
