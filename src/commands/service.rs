@@ -88,11 +88,12 @@ impl Service {
         let Answer { status, headers, body, .. } = &answer;
         match body {
             Body::Whole(text) => {
-                let mut answer = http::Answer::begin(out, *status, headers, false)?;
+                let mut answer = http::Answer::begin(out, *status, headers, false, true)?;
                 answer.write(text.as_bytes())?;
             }
             Body::Played(plan) => {
-                let mut answer = http::Answer::begin(out, *status, headers, reads_chunks)?;
+                let mut answer =
+                    http::Answer::begin(out, *status, headers, reads_chunks, !self.drops)?;
                 play(plan, &mut |bytes| answer.write(bytes), wait)?;
                 if plan.hangs() {
                     wait(None)?;

@@ -187,19 +187,22 @@ pub(crate) struct Answer<'w> {
 }
 
 impl<'w> Answer<'w> {
-    /// Writes the head. The connection ends with the body.
+    /// Writes the head. It says that the connection ends with the body only if it ends well: to
+    /// some clients, a body that was cut is then whole.
     pub(crate) fn begin(
         out: &'w mut dyn Write,
         status: u16,
         headers: &[(String, String)],
         in_chunks: bool,
+        ends_well: bool,
     ) -> io::Result<Self> {
         let mut head = format!("HTTP/1.1 {status} \r\n");
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(if in_chunks { "transfer-encoding: chunked\r\n" } else { "" });
-        head.push_str("connection: close\r\n\r\n");
+        head.push_str(if ends_well { "connection: close\r\n" } else { "" });
+        head.push_str("\r\n");
         out.write_all(head.as_bytes())?;
         out.flush()?;
         Ok(Answer { out, in_chunks })

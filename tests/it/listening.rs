@@ -294,7 +294,10 @@ fn a_cut_is_an_end_and_a_drop_is_none() {
     let args = ["--drop", "--cut", "frame:1", "1.sse"];
     let (end, _) = scene_frames(&capture);
     // 18 is a partial file.
-    assert_eq!(curl(&Server::start(&scene, &args), &[]), (Some(18), capture[..end].into()));
+    let server = Server::start(&scene, &args);
+    assert_eq!(curl(&server, &[]), (Some(18), capture[..end].into()));
+    // Node takes a body that breaks for whole, if the connection was to be closed.
+    assert!(!server.ask(CHAT, &question()).0.contains("connection: close"));
     let args = ["--hang", "--keep-alive", "10", "1.sse"];
     let (code, body) = curl(&Server::start(&scene, &args), &["--max-time", "1"]);
     // 28 is a timeout.

@@ -23,6 +23,8 @@ mod check;
 mod checks;
 /// The command line: every option, every exit status.
 mod cli;
+/// The providers' own clients, installed from the network.
+mod clients;
 /// Streams of other providers, written.
 mod convert;
 /// What fuzzing has found and kept goes through its target again.
