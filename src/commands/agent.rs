@@ -54,7 +54,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let out = Output::standard();
     let mut out: Box<dyn Sink> = match args.show {
         true => {
-            let people = People::new(out, look(&[], ColorChoice::Auto), None, None);
+            let people = People::new(out, look(&[], ColorChoice::Auto), None, None).of_run();
             Box::new(Values::new(people, true))
         }
         false => Box::new(Ndjson::new(out, Label::default())),

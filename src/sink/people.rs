@@ -77,6 +77,8 @@ pub struct People<W> {
     file: Option<String>,
     /// The time, if it is known when the input came.
     clock: Option<Clock>,
+    /// True if the clock is this sink's own, and begins anew for each answer.
+    is_run: bool,
     timing: Timing,
     page: String,
     section: Section,
@@ -139,6 +141,7 @@ impl<W: Write> People<W> {
             look,
             file,
             clock,
+            is_run: false,
             timing: Timing::default(),
             page: String::new(),
             section: Section::Nothing,
@@ -147,6 +150,12 @@ impl<W: Write> People<W> {
             messages: 0,
             message: Message::default(),
         }
+    }
+
+    /// Shows an agent's run while it goes on: the time of each answer counts from what came before
+    /// it.
+    pub fn of_run(self) -> Self {
+        People { is_run: true, clock: Some(Clock::default()), ..self }
     }
 
     /// True if the text is shown byte for byte, and nothing else.
@@ -474,6 +483,9 @@ impl<W: Write> People<W> {
 impl<W: Write> Sink for People<W> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
         if let Some(clock) = &self.clock {
+            if self.is_run {
+                clock.read();
+            }
             self.timing.see(&event.kind, clock);
         }
         match &event.kind {
@@ -496,7 +508,14 @@ impl<W: Write> Sink for People<W> {
             }
             _ => {}
         }
-        if let Kind::InvalidToolCall(_) = event.kind { self.flush() } else { Ok(()) }
+        match event.kind {
+            Kind::InvalidToolCall(_) => return self.flush(),
+            Kind::ToolResult(_) | Kind::Finish(_) if self.is_run => {
+                self.clock = Some(Clock::default());
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
