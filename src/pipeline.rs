@@ -259,8 +259,12 @@ impl Layers {
         let marks_records = self.marks_records && !frame.framing.is_text();
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
+        let mut frame = frame;
         if let Some(turns) = turns {
             turns.begin_frame();
+            if frame.framing.is_text() {
+                frame.data = frame.data.get(..turns.room()).unwrap_or(frame.data);
+            }
         }
         repeats.feed(frame, decoder, halves, &mut |event| {
             if let Some(turns) = turns {

@@ -69,6 +69,15 @@ impl Turns {
         }
     }
 
+    /// Returns the most bytes of plain text that may come at once: one more than the turn has room
+    /// for, however the text was read.
+    pub(crate) fn room(&self) -> usize {
+        let state = self.state.borrow();
+        let builder = state.message.as_ref().and_then(|message| message.builder.as_ref());
+        let size = builder.map_or(0, |builder| builder.size());
+        if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size) + 1 }
+    }
+
     /// The frame has been decoded. Returns a message if the turn takes more than it may.
     pub(crate) fn end_frame(&self, frame: &Frame<'_>) -> Option<String> {
         let mut state = self.state.borrow_mut();

@@ -97,13 +97,18 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
         out.push_str(clean);
         let Some(c) = suspect.chars().next() else { break };
         match c {
-            '"' | '\\' if is_content => out.extend(['\\', c]),
+            '"' | '\\' if is_content => {
+                out.push('\\');
+                out.push(c);
+            }
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if is_harmful(c) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    out.push_str(&format!("\\u{unit:04x}"));
+                    out.push_str("\\u");
+                    let digits = [12, 8, 4, 0].map(|shift| u32::from(*unit >> shift & 15));
+                    out.extend(digits.iter().filter_map(|&digit| char::from_digit(digit, 16)));
                 }
             }
             _ => out.push(c),

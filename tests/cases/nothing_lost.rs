@@ -254,7 +254,12 @@ pub(crate) fn calls_are_not_invented(case: &Case) -> bool {
     let messages = Message::all(&out);
     let mut calls = messages.iter().flat_map(|message| message.of("tool_call")).peekable();
     let is_text = is_text(case, &messages);
-    if calls.peek().is_none() || !is_text || case.input.starts_with(b"HTTP/") {
+    let has_escapes = || String::from_utf8_lossy(&case.input).contains("\\u");
+    if calls.peek().is_none()
+        || !is_text
+        || case.input.starts_with(b"HTTP/")
+        || case.is_made && has_escapes()
+    {
         return false;
     }
     let known = bare(&patterns(&rows(config.dialect)));
