@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use memchr::memchr;
 
+use crate::capture::dice::Dice;
 use crate::capture::file::Capture;
 use crate::capture::rhythm::{Rhythm, times_of};
 
 /// The longest piece that `random` writes, in bytes.
-const MAX_RANDOM: u64 = 64;
+const MAX_RANDOM: usize = 64;
 
 /// How fast a capture is played.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -176,12 +177,12 @@ impl Plan {
 
     /// Returns what is written, in order. It never ends if keep-alives go on.
     pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
-        let mut random = match self.chunk {
+        let mut dice = Dice::new(match self.chunk {
             Some(Chunk::Random(seed)) => seed,
             _ => 0,
-        };
+        });
         let (mut offset, mut last) = (0, Duration::ZERO);
-        let mut next = self.piece(offset, &mut random);
+        let mut next = self.piece(offset, &mut dice);
         iter::from_fn(move || {
             let due = next.map(|end| self.timeline.due(end - 1, &self.starts).max(last));
             if let Some((wait, idle)) = &self.keep_alive {
@@ -194,7 +195,7 @@ impl Plan {
             let (end, at) = (next?, due?);
             let bytes = self.bytes.get(offset..end)?;
             (offset, last) = (end, at);
-            next = self.piece(offset, &mut random);
+            next = self.piece(offset, &mut dice);
             Some(Step { at, bytes })
         })
     }
@@ -208,14 +209,14 @@ impl Plan {
     }
 
     /// Returns where the piece ends that begins at this offset, if one does.
-    fn piece(&self, offset: usize, random: &mut u64) -> Option<usize> {
+    fn piece(&self, offset: usize, dice: &mut Dice) -> Option<usize> {
         let rest = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
         let next = self.starts.partition_point(|start| *start <= offset);
         let frame = self.starts.get(next).map_or(rest.len(), |start| start - offset);
         let length = match (self.chunk, &self.timeline) {
             (Some(Chunk::Bytes(length)), _) => length,
             (Some(Chunk::Line), _) => memchr(b'\n', rest).map_or(rest.len(), |end| end + 1),
-            (Some(Chunk::Random(_)), _) => 1 + (shuffled(random) % MAX_RANDOM) as usize,
+            (Some(Chunk::Random(_)), _) => 1 + dice.below(MAX_RANDOM),
             (Some(Chunk::Frame), _) | (None, Timeline::Frames { .. }) => frame,
             (None, Timeline::AtOnce(_)) => rest.len(),
             (None, Timeline::Recorded { rhythm, .. }) => {
@@ -273,17 +274,6 @@ fn altered(capture: &Capture, play: &Play) -> Result<(Vec<u8>, bool), String> {
     };
     let is_whole = end == bytes.len() || capture.starts.contains(&end);
     Ok((bytes.get(..end).unwrap_or_default().to_vec(), is_whole))
-}
-
-/// Returns the next of a sequence of numbers that the first one decides.
-///
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (SplitMix64).
-fn shuffled(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
