@@ -16,7 +16,7 @@ impl Dice {
     }
 
     /// Returns any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -26,7 +26,7 @@ impl Dice {
 
     /// Returns a number below `end`, or 0 if that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        let number = self.next().checked_rem(end as u64).unwrap_or_default();
+        let number = self.number().checked_rem(end as u64).unwrap_or_default();
         usize::try_from(number).unwrap_or_default()
     }
 

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use crate::assemble::AssemblerConfig;
 use crate::capture::dice::Dice;
 use crate::capture::shrink;
+use crate::convert::{Options, convert};
 use crate::detect::AutoFramer;
 use crate::format;
+use crate::format::FORMATS;
 use crate::frame::{FrameConfig, FrameResult};
 use crate::json::members;
 use crate::pipeline::Config;
@@ -50,6 +52,11 @@ pub(crate) const LAWS: &[Law] = &[
         check: lines,
     },
     Law { name: "events", about: "events that are read give the same events", check: read_back },
+    Law {
+        name: "convert",
+        about: "a message that is written in another format and read back is the same",
+        check: converted,
+    },
 ];
 
 /// How far every place of an input is tried, in bytes.
@@ -346,6 +353,40 @@ fn read_back(subject: &Subject<'_>) -> Broken {
     Ok(())
 }
 
+/// Law 9, for each format that can be written: no call is made up, a good end stays good and a bad
+/// one bad, and the text is the same unless something is reported as lost.
+fn converted(subject: &Subject<'_>) -> Broken {
+    let Subject { config, input, read } = subject;
+    let mut config = config.clone();
+    config.assembly.choice = Some(0);
+    let source = read(&config, &[input]);
+    let messages = Message::all(&source);
+    let Some(source) = messages.first() else { return Ok(()) };
+    let options = Options { choice: Some(0), ..Options::default() };
+    for to in FORMATS.iter().filter_map(|row| row.write) {
+        let (stream, losses) = convert(input, &config, to, &options);
+        let reader = Config { format: format::find(to.name), ..Config::default() };
+        let back = read(&reader, &[&stream]);
+        let wrong = |how: String| Err(format!("as {}: {how}", to.name));
+        let messages = Message::all(&back);
+        let [back] = messages.as_slice() else {
+            return wrong(format!("{} messages in place of one", messages.len()));
+        };
+        if source.is_good() != back.is_good() {
+            return wrong(format!("{} became {}", source.last(), back.last()));
+        }
+        let known = source.client_calls();
+        if let Some((_, call)) = back.client_calls().into_iter().find(|call| !known.contains(call))
+        {
+            return wrong(format!("a call that is not in the message: {call}"));
+        }
+        if losses.is_empty() && source.is_good() && source.text() != back.text() {
+            return wrong(format!("the text {:?} became {:?}", source.text(), back.text()));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the first line in which two readings differ.
 fn differs(expected: &str, got: &str) -> Option<String> {
     if expected == got {
@@ -407,6 +448,25 @@ impl<'a> Message<'a> {
     fn format(&self) -> String {
         let first = self.lines.first().copied().unwrap_or_default();
         member(first, "format").unwrap_or_default().trim_matches('"').to_owned()
+    }
+
+    /// Returns the answer, as it is written in JSON.
+    fn text(&self) -> String {
+        let lines = self.lines.iter().filter(|line| kind(line) == "text");
+        let inside = |json: &'a str| json.strip_prefix('"')?.strip_suffix('"');
+        lines.filter_map(|line| inside(member(line, "text")?)).collect()
+    }
+
+    /// Returns the names and the arguments of the calls that the client has to run; free text is
+    /// the member `input` of an object, as formats without it have it.
+    fn client_calls(&self) -> Vec<(Option<&'a str>, String)> {
+        let lines = self.lines.iter().filter(|line| kind(line) == "tool_call");
+        let lines = lines.filter(|line| member(line, "executor").is_none());
+        let arguments = |line| match member(line, "input") {
+            Some(input) => format!("{{\"input\":{input}}}"),
+            None => member(line, "arguments").unwrap_or_default().to_owned(),
+        };
+        lines.map(|line| (member(line, "name"), arguments(line))).collect()
     }
 
     /// True if it came to its own end, and the provider saw no error in that.
@@ -523,6 +583,12 @@ mod tests {
             let is_events = pieces.concat().starts_with(b"{\"type\":\"start\"");
             let out = joined(config, pieces);
             if is_events { out.replace("\"id\":\"a\"", "\"id\":\"b\"") } else { out }
+        });
+        // A call is read that is not there.
+        check_mutant("convert", &|config, pieces| {
+            let is_back = config.format.is_some_and(|format| format.name == "anthropic");
+            let out = joined(config, pieces);
+            if is_back { out.replace("\"arguments\":{}", "\"arguments\":{\"a\":1}") } else { out }
         });
         // A message has no end.
         check_mutant("ends", &|config, pieces| {

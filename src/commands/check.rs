@@ -384,7 +384,7 @@ impl Run<'_> {
         match self.compare(&capture, golden.as_ref()) {
             Ok((Verdict::Same, _)) => Verdict::Same,
             Ok((_, fresh)) if self.args.update => {
-                match write_whole(Path::new(&path), &fresh.text()) {
+                match write_whole(Path::new(&path), fresh.text()) {
                     Ok(()) => Verdict::Written,
                     Err(error) => Verdict::Unreadable(format!("{path}: {error}")),
                 }

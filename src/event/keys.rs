@@ -85,6 +85,8 @@ pub(crate) const SHAPES: &[Shape] = &[
     word("an organisation of OpenAI", "org-", 16),
     word("a project of OpenAI", "proj_", 16),
     word("a user of OpenAI", "user-", 16),
+    word("a user of Clerk", "user_", 20),
+    word("an organisation of Clerk", "org_", 20),
     word("a workspace of Anthropic", "wrkspc_", 16),
     word("an account of Stripe", "acct_", 14),
 ];
