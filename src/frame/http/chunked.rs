@@ -54,6 +54,7 @@ impl Dechunker {
     }
 
     /// True after the last chunk.
+    #[cfg(feature = "cli")]
     pub(crate) fn is_ended(&self) -> bool {
         self.ended
     }
