@@ -393,7 +393,7 @@ pub(crate) struct RuleSet {
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
 const MAX_STARTS: usize = 32;
 
-/// The rules that may begin with some text, and what tells them apart after it.
+/// The rules that may begin with some text, as far as the bytes tell that differ between them.
 #[derive(Default)]
 struct Starts {
     /// The numbers of the rules, in order.
@@ -401,45 +401,60 @@ struct Starts {
     next: Option<Box<Next>>,
 }
 
-/// The rules by the next byte: its entry is the number of what it leads to. The first is of
-/// bytes that only rules go on with which any byte may follow.
+/// The rules by one byte: its entry is the number of what it leads to. The first is of bytes
+/// that only rules go on with which any byte may follow.
 struct Next {
+    /// The place of the byte in the text.
+    at: usize,
     numbers: [u16; 256],
     starts: Vec<Starts>,
 }
 
 impl Starts {
     /// Returns the rules of these beginnings, each with the number of its rule, in their order.
-    /// All begin alike up to `depth`.
-    fn new(beginnings: &[&(Vec<u8>, usize)], depth: usize) -> Self {
+    /// All begin alike up to `at`.
+    fn new(beginnings: &[&(Vec<u8>, usize)], at: usize) -> Self {
+        let (any, longer): (Vec<&(Vec<u8>, usize)>, Vec<_>) =
+            beginnings.iter().copied().partition(|(text, _)| text.len() <= at);
+        let is_leaf = longer.is_empty() || at >= MAX_STARTS;
+        // They are in order: what the first and the last begin with, all do.
+        if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
+            && let alike = common_length(&first.0, &last.0)
+            && alike > at
+        {
+            return Starts::new(beginnings, alike);
+        }
         let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
         rules.sort_unstable();
         rules.dedup();
-        let (any, longer): (Vec<&(Vec<u8>, usize)>, Vec<_>) =
-            beginnings.iter().copied().partition(|(text, _)| text.len() <= depth);
-        let are_alike = any.is_empty() && longer.windows(2).all(|pair| pair[0].0 == pair[1].0);
-        if longer.is_empty() || depth == MAX_STARTS || (depth > 0 && are_alike) {
+        if is_leaf {
             return Starts { rules, next: None };
         }
-        let mut next = Next { numbers: [0; 256], starts: vec![Starts::new(&any, depth)] };
-        for group in longer.chunk_by(|a, b| a.0.get(depth) == b.0.get(depth)) {
-            if let Some(&byte) = group.first().and_then(|(text, _)| text.get(depth)) {
+        let mut next = Next { at, numbers: [0; 256], starts: vec![Starts::new(&any, at)] };
+        for group in longer.chunk_by(|a, b| a.0.get(at) == b.0.get(at)) {
+            if let Some(&byte) = group.first().and_then(|(text, _)| text.get(at)) {
                 next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
-                next.starts.push(Starts::new(&[&any, group].concat(), depth + 1));
+                next.starts.push(Starts::new(&[&any, group].concat(), at + 1));
             }
         }
         Starts { rules, next: Some(Box::new(next)) }
     }
 
-    /// Returns the numbers of the rules that may begin with this text.
+    /// Returns the numbers of the rules that may begin with this text, and of others: what all
+    /// begin with is not compared.
     fn of(&self, text: &[u8]) -> &[usize] {
         let mut starts = self;
-        for &byte in text {
-            let Some(next) = &starts.next else { break };
+        while let Some(next) = &starts.next {
+            let Some(&byte) = text.get(next.at) else { break };
             starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
         }
         &starts.rules
     }
+}
+
+/// Returns how many bytes two texts begin with alike.
+fn common_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 impl RuleSet {
