@@ -477,13 +477,21 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// A choice has ended, and one is written: the message ends with the first, which comes last.
     fn finish_one(&mut self, choice: u64, finish: &Finish<'_>) {
-        if self.options.choice == Some(choice) {
+        let wanted = self.options.choice.unwrap_or(choice);
+        if choice == wanted || self.ending.is_none() {
             self.ending = Some(Owned::new(*finish));
         }
-        if self.choices.first() == Some(&choice) {
-            let ending = self.ending.take();
+        // The choice that is written may have nothing but its end, which is still to come.
+        if self.choices.first() == Some(&choice) && self.choices.contains(&wanted) {
+            self.finish_last();
+        }
+    }
+
+    /// Ends the message as the choice that is written has ended.
+    fn finish_last(&mut self) {
+        if let Some(ending) = self.ending.take() {
             self.choices = BTreeSet::from([0]);
-            self.finish(0, &ending.as_ref().map_or(*finish, Owned::get));
+            self.finish(0, &ending.get());
         }
     }
 
@@ -550,6 +558,9 @@ impl<W: Write> Sink for Converter<'_, W> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        if matches!(self.state, State::Held | State::Open) {
+            self.finish_last();
+        }
         for (info, count) in self.records.losses() {
             *self.losses.entry(*info).or_default() += count;
         }
