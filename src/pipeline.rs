@@ -167,6 +167,12 @@ impl Pipeline {
         self.layers.assembler.is_stopped()
     }
 
+    /// True if the input is read as plain text.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.layers.markup.is_plain()
+    }
+
     /// Takes the next bytes of the input. Fails only if `sink` does.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
         self.length += bytes.len() as u64;

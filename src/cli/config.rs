@@ -13,6 +13,11 @@ use crate::pipeline::Config;
 use crate::tools::Tools;
 
 impl Wire {
+    /// True if nothing is said of the input.
+    pub fn finds_all_out(&self) -> bool {
+        self.format.is_none() && self.framing.is_none() && self.dialect.is_none()
+    }
+
     /// Returns the configuration of a pipeline that reads so, and has the defaults in all else.
     pub fn config(&self) -> Config {
         Config {

@@ -11,7 +11,7 @@ use rustix::termios::tcgetwinsize;
 
 use crate::capture::Rhythm;
 use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
-use crate::io::{Input, Output, Progress, die, pump, report};
+use crate::io::{Input, Output, Progress, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values};
@@ -21,6 +21,9 @@ use crate::commands::parallel::{Finished, parallel};
 use crate::commands::reader::Reader;
 use crate::commands::rows::rows;
 use crate::commands::{Inputs, conclude, has_color, lost, shown};
+
+/// What is reported of an input that was found to be plain text.
+const GUESS: &str = "no wire format fits, so it was read as plain text; `-f text` says that it is";
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
     let mut config = args.reading.config()?;
@@ -172,7 +175,11 @@ impl<'a> Job<'a> {
         let sink = Capped::new(witness, max_memory);
         let mut reader = Reader::new(pipeline, sink).timed(clock, rhythm);
         let ended = pump(input, &mut reader, progress)?;
+        let is_guess = reader.pipeline().is_plain() && self.reading.wire.finds_all_out();
         drop(reader);
+        if is_guess {
+            report_on(stderr, shown(name), GUESS, None);
+        }
         let signal = conclude(&ended, name, stderr, &mut status);
         self.sum.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
         Ok(Report { status, signal })

@@ -23,6 +23,11 @@ impl<S> Reader<S> {
         Reader { pipeline, sink, clock: None, rhythm: None, offset: 0 }
     }
 
+    /// Returns the layers from bytes to events.
+    pub(super) fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
+    }
+
     /// Adds the clock that the sink has, if any, and of a capture where it is known when the bytes
     /// came.
     pub(super) fn timed(self, clock: Option<Clock>, rhythm: Option<Rhythm>) -> Self {

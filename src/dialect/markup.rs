@@ -123,6 +123,12 @@ impl Markup {
     }
 
     /// True if the messages that come are plain text, and not a provider's.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// Says if the messages that come are plain text.
     pub(crate) fn set_plain(&mut self, is_plain: bool) {
         self.is_plain = is_plain;
     }

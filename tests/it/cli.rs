@@ -124,6 +124,17 @@ fn check_status(input: &str, expected: i32) {
 }
 
 #[test]
+fn plain_text_that_was_not_announced_is_told() {
+    let told = |args: &[&str]| run(args, "Hello.").err;
+    assert!(told(&["parse"]).contains("read as plain text"), "{}", told(&["parse"]));
+    for args in
+        [&["parse", "-f", "text"][..], &["show", "-d", "hermes"], &["classify", "-F", "text"]]
+    {
+        assert_eq!(told(args), "", "{args:?}");
+    }
+}
+
+#[test]
 fn every_end_has_its_status() {
     let streams = streams();
     check_status(&streams.good, 0);
