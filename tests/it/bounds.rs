@@ -139,7 +139,7 @@ fn messages_one_after_another_take_no_memory() {
 
 #[test]
 fn rows_take_no_memory() {
-    check_flat(&["classify", "--rows", "b", "-j", "2"], "", SOME, |number| {
+    check_flat(&["classify", "--rows", "b"], "", SOME, |number| {
         format!("{{\"id\":{number},\"b\":\"A short answer.\"}}\n")
     });
 }

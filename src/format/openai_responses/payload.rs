@@ -172,7 +172,12 @@ impl<'a> Item<'a> {
 
     /// The id of the item itself, if it has another one for its answer.
     pub(super) fn item_id(&self) -> Option<&str> {
-        self.id.non_empty().filter(|_| self.call_id.is_some())
+        self.own_id().filter(|_| self.call_id.is_some())
+    }
+
+    /// Returns the id of the item itself.
+    pub(super) fn own_id(&self) -> Option<&str> {
+        self.id.non_empty()
     }
 
     /// Its type, if it is no plain call of a function.

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Key, Kind, WarningCode};
+use crate::event::{Code, Failure, Key, Kind, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::emitted::Emitted;
@@ -241,15 +241,20 @@ impl State {
         }
     }
 
-    /// A thought is signed if anything of it is shown.
+    /// A thought is signed if anything of it is shown. What the next request returns has the id of
+    /// the item.
     fn thought(&mut self, frame: &Frame, item: &Item, out: &mut EventOut) -> Done {
         self.parts(frame, item.summary.as_deref(), out)?;
         self.parts(frame, item.content.as_deref(), out)?;
-        match item.encrypted_content.non_empty() {
-            Some(data) if self.texts.is_empty() => out.redacted(0, data),
-            Some(signature) => out.signature(0, signature),
-            None => Ok(()),
-        }
+        let Some(data) = item.encrypted_content.non_empty() else { return Ok(()) };
+        let thought = Reasoning { item_id: item.own_id(), ..Reasoning::default() };
+        out.thought(
+            0,
+            match self.texts.is_empty() {
+                true => Reasoning { redacted: Some(data), ..thought },
+                false => Reasoning { signature: Some(data), ..thought },
+            },
+        )
     }
 }
 

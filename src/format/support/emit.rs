@@ -157,15 +157,17 @@ impl<'o> EventOut<'o> {
         if signature.is_none() {
             return Ok(());
         }
-        self.emit(choice, Kind::Reasoning(Reasoning { signature, ..Reasoning::default() }))
+        self.thought(choice, Reasoning { signature, ..Reasoning::default() })
     }
 
     /// Emits reasoning that the provider has encrypted.
     pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
-        self.emit(
-            choice,
-            Kind::Reasoning(Reasoning { redacted: Some(data), ..Reasoning::default() }),
-        )
+        self.thought(choice, Reasoning { redacted: Some(data), ..Reasoning::default() })
+    }
+
+    /// Emits a thought that is signed or encrypted.
+    pub fn thought(&mut self, choice: u64, thought: Reasoning<'_>) -> io::Result<()> {
+        self.emit(choice, Kind::Reasoning(thought))
     }
 
     /// Emits a fragment of a call, with arguments as they are in `part`.
