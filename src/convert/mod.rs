@@ -2,7 +2,7 @@
 //!
 //! [`Converter`] is the sink. It puts the events into the order that every format needs (one block
 //! after another, one end), names what is lost, and leaves the records to the format's
-//! [`Encoder`]. [`OneMessage`] stands before it: a stream holds one message.
+//! [`Encoder`](crate::format::Encoder). [`OneMessage`] stands before it: a stream holds one message.
 
 mod converter;
 mod ids;

@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// What it is, and whose.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     pub(crate) name: &'static str,
     /// What it begins with.
     pub(crate) prefix: &'static str,
@@ -93,6 +94,7 @@ pub(crate) const SHAPES: &[Shape] = &[
 
 impl Shape {
     /// Returns the shape with the longest prefix that a word has.
+    #[cfg(feature = "cli")]
     pub(crate) fn of(word: &str) -> Option<&'static Shape> {
         let fits = SHAPES.iter().filter(|shape| word.starts_with(shape.prefix));
         fits.max_by_key(|shape| shape.prefix.len())

@@ -20,12 +20,16 @@ pub(crate) use ambiguity::{ambiguities, without_doubles};
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
-pub(crate) use repair::{member, members, object, place, repair};
+pub(crate) use repair::{member, members, repair};
+#[cfg(feature = "cli")]
+pub(crate) use repair::{object, place};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
 pub(crate) use values::{Found, ValueReader};
-pub(crate) use write::{Minifier, escape_into, make_safe, minify, quote, quote_into, quote_start};
+#[cfg(feature = "cli")]
+pub(crate) use write::make_safe;
+pub(crate) use write::{Minifier, escape_into, minify, quote, quote_into, quote_start};
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;
