@@ -41,6 +41,7 @@ def frame(spark, rows, out):
 
 if __name__ == "__main__":
     how, rows, out = sys.argv[1:]
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     {"PIPE": pipe, "FRAME": frame}[how](spark, rows, out)
     spark.stop()
