@@ -36,7 +36,7 @@ fn check(program: &dyn Fn() -> Command, folder: &Path) {
     fs::write(&stream, STREAM).unwrap();
     let open = || fs::File::open(&stream).unwrap();
     let out = run(program().arg("show").stdin(open()));
-    assert_eq!(out, "Hi.\n");
+    assert_eq!(out, "Hi.");
     assert_eq!(
         run(program().arg("--version")),
         concat!("toolstream ", env!("CARGO_PKG_VERSION"), "\n")
