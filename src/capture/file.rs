@@ -5,13 +5,12 @@ use std::io;
 
 use crate::capture::rhythm::Rhythm;
 use crate::detect;
-use crate::detect::AutoFramer;
 use crate::format;
 use crate::format::error;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
 use crate::frame::http::{Dechunker, Found, find_head, is_chunk_size};
-use crate::frame::{FrameConfig, FrameResult, Framing, Holds};
+use crate::frame::{FrameConfig, Framing, Holds};
 
 /// A capture in memory.
 #[derive(Debug)]
@@ -118,15 +117,7 @@ impl Capture {
             }
             Some(_) => {}
         }
-        let mut starts = Vec::new();
-        let mut see = |frame: FrameResult<'_>| {
-            starts.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
-            Ok(())
-        };
-        let mut framer = AutoFramer::new(self.framing, FrameConfig::default());
-        // The closure never fails, and a framer only fails if it does.
-        let fed = framer.feed(&self.bytes, &mut see);
-        let _ = fed.and_then(|()| framer.finish(&mut see));
+        let mut starts = detect::offsets(self.framing, FrameConfig::default(), &self.bytes);
         starts.dedup();
         starts
     }

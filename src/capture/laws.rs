@@ -10,10 +10,10 @@ use crate::assemble::AssemblerConfig;
 use crate::capture::dice::Dice;
 use crate::capture::shrink;
 use crate::convert::{Options, convert};
-use crate::detect::AutoFramer;
+use crate::detect;
 use crate::format;
 use crate::format::FORMATS;
-use crate::frame::{FrameConfig, FrameResult};
+use crate::frame::FrameConfig;
 use crate::json::members;
 use crate::pipeline::Config;
 
@@ -112,15 +112,7 @@ impl Subject<'_> {
 
 /// Returns where the frames of an input begin, those of a sample if there are many.
 fn frames(config: &Config, input: &[u8]) -> Vec<usize> {
-    let mut places = Vec::new();
-    let mut framer = AutoFramer::new(config.framing, config.frame);
-    let mut out = |frame: FrameResult<'_>| {
-        places.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
-        Ok(())
-    };
-    // Writing to memory does not fail.
-    let _ = framer.feed(input, &mut out);
-    let _ = framer.finish(&mut out);
+    let places = detect::offsets(config.framing, config.frame, input);
     let step = places.len().div_ceil(MAX_FRAMES).max(1);
     places.into_iter().filter(|&at| at > 0 && at < input.len()).step_by(step).collect()
 }

@@ -285,6 +285,25 @@ fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
     None
 }
 
+/// Returns the offsets at which the frames of an input begin.
+#[cfg(feature = "cli")]
+pub(crate) fn offsets(
+    framing: Option<&'static Framing>,
+    config: FrameConfig,
+    input: &[u8],
+) -> Vec<usize> {
+    let mut offsets = Vec::new();
+    let mut see = |frame: FrameResult<'_>| {
+        offsets.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
+        Ok(())
+    };
+    let mut framer = AutoFramer::new(framing, config);
+    // The closure never fails, and a framer only fails if it does.
+    let fed = framer.feed(input, &mut see);
+    let _ = fed.and_then(|()| framer.finish(&mut see));
+    offsets
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,6 +13,8 @@ mod reject;
 pub(crate) use decoder::AutoDecoder;
 pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;
+#[cfg(feature = "cli")]
+pub(crate) use framer::offsets;
 
 /// The most bytes of the input that detection buffers.
 pub(crate) const WINDOW: usize = 64 << 10;
