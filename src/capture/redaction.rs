@@ -205,12 +205,13 @@ fn is_replaced(text: &[u8]) -> bool {
 
 /// Returns the secrets in these bytes, in order; none overlaps another.
 fn find(bytes: &[u8]) -> Vec<Secret> {
-    let mut found = Vec::new();
+    let mut found: BTreeMap<usize, Secret> = BTreeMap::new();
     let mut add = |what: &'static str, range: Range<usize>| {
-        let is_free =
-            |other: &Secret| range.end <= other.range.start || other.range.end <= range.start;
-        if range.start < range.end && found.iter().rev().all(is_free) {
-            found.push(Secret { what, range });
+        // Of those that begin before its end, the last one ends last.
+        let before = found.range(..range.end).next_back();
+        let is_free = before.is_none_or(|(_, other)| other.range.end <= range.start);
+        if range.start < range.end && is_free {
+            found.insert(range.start, Secret { what, range });
         }
     };
     shapes(bytes, &mut add);
@@ -218,8 +219,7 @@ fn find(bytes: &[u8]) -> Vec<Secret> {
     accounts(bytes, &mut add);
     heads(bytes, &mut add);
     members(bytes, &mut add);
-    found.sort_by_key(|secret| secret.range.start);
-    found
+    found.into_values().collect()
 }
 
 type Add<'a> = dyn FnMut(&'static str, Range<usize>) + 'a;
