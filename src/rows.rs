@@ -7,9 +7,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::str::FromStr;
 
-use base64::Engine as _;
-use base64::alphabet::{STANDARD, URL_SAFE};
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::value::RawValue;
 
 use crate::event::{Code, Failure, Kind, Output, Start};
@@ -179,7 +176,7 @@ impl RowReader<'_> {
         match (self.is_base64, text.into_text()) {
             (false, Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
             (false, Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
-            (true, text) => decode(&text)
+            (true, text) => json::decode_base64(&without_blanks(&text))
                 .map(Cow::Owned)
                 .ok_or_else(|| Bad::malformed(format!("{} is not base64", self.field.shown()))),
         }
@@ -280,15 +277,10 @@ fn member<'r>(
     Ok(Some(Found { value, span: start..place.end, is_member: true }))
 }
 
-/// Decodes base64 in either alphabet, padded or not, in lines or not.
-fn decode(text: &str) -> Option<Vec<u8>> {
-    const CONFIG: GeneralPurposeConfig =
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let text: Cow<'_, str> = match text.contains(|c: char| c.is_ascii_whitespace()) {
+/// Returns base64 that may be in lines without its white space.
+fn without_blanks(text: &str) -> Cow<'_, str> {
+    match text.contains(|c: char| c.is_ascii_whitespace()) {
         true => text.chars().filter(|c| !c.is_ascii_whitespace()).collect::<String>().into(),
         false => text.into(),
-    };
-    let is_url_safe = text.contains(['-', '_']);
-    let alphabet = if is_url_safe { URL_SAFE } else { STANDARD };
-    GeneralPurpose::new(&alphabet, CONFIG).decode(text.as_bytes()).ok()
+    }
 }

@@ -7,6 +7,7 @@
 //! ever changed by going through a value.
 
 mod ambiguity;
+mod bytes;
 mod line;
 mod object;
 mod plain;
@@ -17,6 +18,7 @@ mod values;
 mod write;
 
 pub(crate) use ambiguity::{ambiguities, without_doubles};
+pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};

@@ -6,14 +6,14 @@
 use std::borrow::Cow;
 
 use base64::Engine as _;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use base64::engine::general_purpose::STANDARD;
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
 use crate::format::support::writing::{error_message, finish_word, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
+use crate::json;
 use crate::json::Line;
 
 pub(super) static WRITING: Writing = Writing {
@@ -246,11 +246,7 @@ fn encoded<'s>(signature: &'s str, info: Info, out: &mut Records) -> Cow<'s, str
 
 /// Returns text that is base64, of either alphabet, as it is; other text as base64.
 fn base64_of(text: &str) -> Cow<'_, str> {
-    let config =
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let alphabets = [&base64::alphabet::STANDARD, &base64::alphabet::URL_SAFE];
-    let is_it = |alphabet| GeneralPurpose::new(alphabet, config).decode(text).is_ok();
-    match alphabets.into_iter().any(is_it) {
+    match json::decode_base64(text).is_some() {
         true => text.into(),
         false => STANDARD.encode(text).into(),
     }
