@@ -19,6 +19,33 @@ pub(super) struct Finished {
     pub(super) stderr: Vec<u8>,
 }
 
+/// Results that come in any order, and are taken in that of their places.
+pub(super) struct InOrder<T> {
+    waiting: BTreeMap<usize, T>,
+    /// The place of the next one.
+    due: usize,
+}
+
+impl<T> Default for InOrder<T> {
+    fn default() -> Self {
+        InOrder { waiting: BTreeMap::new(), due: 0 }
+    }
+}
+
+impl<T> InOrder<T> {
+    /// Takes the result of a place, of which the first is 0.
+    pub(super) fn add(&mut self, at: usize, result: T) {
+        self.waiting.insert(at, result);
+    }
+
+    /// Returns the next result, if it has come.
+    pub(super) fn take(&mut self) -> Option<T> {
+        let next = self.waiting.remove(&self.due);
+        self.due += usize::from(next.is_some());
+        next
+    }
+}
+
 /// Reads all inputs, `threads` at once, each by its name with `read`. After a signal, those that
 /// are being read are finished, and no other is begun.
 pub(super) fn parallel(
@@ -55,12 +82,10 @@ pub(super) fn parallel(
 /// Writes the results in order, each as soon as those before it are written.
 fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Result<Status> {
     let mut status = Status::default();
-    let mut waiting = BTreeMap::new();
-    let mut due = 0;
+    let mut waiting = InOrder::default();
     for (at, result) in results {
-        waiting.insert(at, result);
-        while let Some(result) = waiting.remove(&due) {
-            due += 1;
+        waiting.add(at, result);
+        while let Some(result) = waiting.take() {
             out.write_all(&result.out).and_then(|()| out.flush()).map_err(lost)?;
             let _ = io::stderr().write_all(&result.stderr);
             status.add(result.status);

@@ -1,7 +1,6 @@
 //! `classify --rows`: rows of NDJSON in, the same rows with their summaries out, in order. One
 //! thread reads and one writes; `-j N` threads between them take the rows of one read at a time.
 
-use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,6 +15,7 @@ use crate::pipeline::Config;
 use crate::rows::{Field, RowReader};
 use crate::status::Status;
 
+use crate::commands::parallel::InOrder;
 use crate::commands::{Inputs, Lost, conclude, lost, shown};
 
 /// The number of rows that are reported one by one; of the others, only how many they are.
@@ -72,7 +72,7 @@ pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::R
 #[derive(Default)]
 struct Batch {
     /// Its place in the order.
-    at: u64,
+    at: usize,
     /// The input's name.
     name: String,
     /// The number of the first row, from 1.
@@ -107,7 +107,7 @@ struct Cutter<'a> {
     filled: Sender<Batch>,
     emptied: Receiver<Batch>,
     /// The number of batches so far.
-    count: u64,
+    count: usize,
     /// The number of the next row.
     row: u64,
     /// The beginning of a row; of one that is too large, one byte more than it may have.
@@ -238,12 +238,10 @@ impl Batch {
 fn write(results: Receiver<Batch>, emptied: Sender<Batch>) -> Result<Sum, Lost> {
     let mut out = Output::standard();
     let mut sum = Sum::default();
-    let mut waiting = BTreeMap::new();
-    let mut due = 0;
+    let mut waiting = InOrder::default();
     for batch in results {
-        waiting.insert(batch.at, batch);
-        while let Some(batch) = waiting.remove(&due) {
-            due += 1;
+        waiting.add(batch.at, batch);
+        while let Some(batch) = waiting.take() {
             out.write_all(&batch.out).and_then(|()| out.flush()).map_err(lost)?;
             let unreported = MAX_REPORTED.saturating_sub(sum.failed);
             for line in batch.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
