@@ -316,6 +316,19 @@ impl std::fmt::Display for Sum {
     }
 }
 
+/// A capture and its golden file.
+struct Files {
+    capture: io::Result<Vec<u8>>,
+    golden: io::Result<Result<Golden, GoldenError>>,
+}
+
+impl Files {
+    fn read(name: &str) -> Files {
+        let golden = fs::read_to_string(format!("{name}{GOLDEN}"));
+        Files { capture: fs::read(name), golden: golden.map(|text| Golden::read(&text)) }
+    }
+}
+
 /// One run over all captures.
 struct Run<'a> {
     args: &'a Check,
@@ -329,8 +342,9 @@ impl Run<'_> {
     /// Checks one capture.
     fn one(&self, name: &str) -> Finished {
         let mut finished = Finished::default();
-        let verdict = self.verdict(name);
-        let laws = self.args.laws.then(|| self.laws(name, &mut finished.stderr)).flatten();
+        let files = Files::read(name);
+        let verdict = self.verdict(name, &files);
+        let laws = self.args.laws.then(|| self.laws(name, &files, &mut finished.stderr)).flatten();
         let kind = verdict.kind();
         if let Ok(mut sum) = self.sum.lock() {
             sum.counts.iter_mut().skip(kind).take(1).for_each(|count| *count += 1);
@@ -360,28 +374,24 @@ impl Run<'_> {
         finished
     }
 
-    fn verdict(&self, name: &str) -> Verdict {
+    fn verdict(&self, name: &str, files: &Files) -> Verdict {
         let path = format!("{name}{GOLDEN}");
-        let capture = fs::read(name);
-        let golden = fs::read_to_string(&path);
         let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
-        let capture = match capture {
+        let capture = match &files.capture {
             Ok(capture) => capture,
-            Err(error) if is_missing(&error) && golden.is_ok() => return Verdict::NoCapture,
+            Err(error) if is_missing(error) && files.golden.is_ok() => return Verdict::NoCapture,
             Err(error) => return Verdict::Unreadable(error.to_string()),
         };
-        let golden = match golden {
-            Ok(text) => match Golden::read(&text) {
-                Err(error @ GoldenError::Newer(_)) => return Verdict::Unusable(error),
-                read => Some(read),
-            },
-            Err(error) if is_missing(&error) => None,
+        let golden = match &files.golden {
+            Ok(Err(error @ GoldenError::Newer(_))) => return Verdict::Unusable(error.clone()),
+            Ok(read) => Some(read.clone()),
+            Err(error) if is_missing(error) => None,
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 Some(Err(GoldenError::Edited("it is not UTF-8".into())))
             }
             Err(error) => return Verdict::Unreadable(format!("{path}: {error}")),
         };
-        match self.compare(&capture, golden.as_ref()) {
+        match self.compare(capture, golden.as_ref()) {
             Ok((Verdict::Same, _)) => Verdict::Same,
             Ok((_, fresh)) if self.args.update => {
                 match write_whole(Path::new(&path), fresh.text()) {
@@ -395,16 +405,15 @@ impl Run<'_> {
     }
 
     /// Holds a capture to every law. Returns those that it breaks, if it can be read.
-    fn laws(&self, name: &str, stderr: &mut dyn Write) -> Option<Vec<Violation>> {
-        let capture = fs::read(name).ok()?;
-        let golden = fs::read_to_string(format!("{name}{GOLDEN}")).ok();
-        let kept = golden.and_then(|text| Golden::read(&text).ok()).unwrap_or_default().args;
-        let args = self.given.or(&kept);
+    fn laws(&self, name: &str, files: &Files, stderr: &mut dyn Write) -> Option<Vec<Violation>> {
+        let capture = files.capture.as_ref().ok()?;
+        let golden = files.golden.as_ref().ok().and_then(|golden| golden.as_ref().ok());
+        let args = self.given.or(golden.map_or(&[], |golden| &golden.args));
         let config = parsed(&args).ok()?.reading.config().ok()?;
-        let broken = |law: &&Law| law.broken(&config, &capture, self.read).is_some();
+        let broken = |law: &&Law| law.broken(&config, capture, self.read).is_some();
         let broken = LAWS.iter().filter(broken);
         let violation = |law: &'static Law| {
-            let small = law.smallest(&config, &capture, self.read);
+            let small = law.smallest(&config, capture, self.read);
             let how = law.broken(&config, &small, self.read).unwrap_or_default();
             let message = format!("not so: {}: {how}", law.about);
             Violation::new(law.name, message, &small, (name, &args), stderr)
