@@ -182,14 +182,33 @@ impl Meter {
     /// Begins a part that is counted apart and added to those before it: a
     /// model's part, or a step's.
     pub(crate) fn part(&mut self) {
-        self.read_latest();
-        if self.members.is_empty() {
+        let latest = std::mem::take(&mut self.latest);
+        let mut members = json::members(&latest);
+        members.retain(|(_, value)| value.get() != "null");
+        // Nearly always one object holds all.
+        let is_all = self.members.is_empty() && members.len() <= FEW && !has_doubles(&members);
+        if is_all {
+            let members: Vec<_> =
+                members.iter().map(|(key, value)| (key.as_ref(), value.get())).collect();
+            self.count(&members);
+        } else {
+            self.latest = latest;
+            self.read_latest();
+            let members = std::mem::take(&mut self.members);
+            self.places.clear();
+            let members: Vec<_> =
+                members.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            self.count(&members);
+        }
+    }
+
+    /// Counts the members of a part, if it has any.
+    fn count(&mut self, members: &[(&str, &str)]) {
+        if members.is_empty() {
             return;
         }
-        let members = std::mem::take(&mut self.members);
-        self.places.clear();
         let mut raw = String::from("{");
-        for (key, value) in &members {
+        for (key, value) in members {
             if raw.len() > 1 {
                 raw.push(',');
             }
@@ -198,7 +217,7 @@ impl Meter {
             json::Minifier::default().feed(value, &mut raw);
         }
         raw.push('}');
-        let read = self.read(&members);
+        let read = self.read(members);
         let usage = adjust(read);
         self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
             != (usage.output_tokens, usage.reasoning_tokens);
@@ -210,7 +229,7 @@ impl Meter {
         *self = Meter::new(self.rows);
     }
 
-    fn read(&mut self, members: &[(String, String)]) -> Usage<'static> {
+    fn read(&mut self, members: &[(&str, &str)]) -> Usage<'static> {
         let mut usage = Usage::default();
         for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
             let found = paths.split('|').filter_map(|path| Some((path, lookup(members, path)?)));
@@ -279,21 +298,51 @@ fn adjust(mut usage: Usage<'static>) -> Usage<'static> {
     usage
 }
 
+/// True if a key comes twice.
+fn has_doubles(members: &[(Cow<'_, str>, &RawValue)]) -> bool {
+    members
+        .iter()
+        .enumerate()
+        .any(|(at, (key, _))| members.iter().take(at).any(|(other, _)| other == key))
+}
+
 /// True if two JSON texts are the same, but for whole numbers in the same places.
 fn differ_in_numbers(mut a: &[u8], mut b: &[u8]) -> bool {
     let mut in_string = false;
+    let mut last = b' ';
     while let ([x, after_x @ ..], [y, after_y @ ..]) = (a, b) {
-        if !in_string && x.is_ascii_digit() && y.is_ascii_digit() {
-            (a, b) = (after_digits(a), after_digits(b));
+        let same = same_plain(a, b);
+        if let Some((before, after)) = a.split_at_checked(same)
+            && let [.., end] = before
+        {
+            (a, b, last) = (after, b.get(same..).unwrap_or_default(), *end);
             continue;
         }
-        if x != y || *x == b'\\' {
+        if x != y {
+            let (x, y) = (x.is_ascii_digit(), y.is_ascii_digit());
+            if in_string || !(x && y || (x || y) && last.is_ascii_digit()) {
+                return false;
+            }
+            (a, b, last) = (after_digits(a), after_digits(b), b'0');
+            continue;
+        }
+        if *x == b'\\' {
             return false;
         }
         in_string ^= *x == b'"';
-        (a, b) = (after_x, after_y);
+        (a, b, last) = (after_x, after_y, *x);
     }
+    let is_number_cut = last.is_ascii_digit() && !in_string;
+    let (a, b) = if is_number_cut { (after_digits(a), after_digits(b)) } else { (a, b) };
     a.is_empty() && b.is_empty()
+}
+
+/// Returns how many of the first eight bytes are the same in both and mean themselves in
+/// a JSON string.
+fn same_plain(a: &[u8], b: &[u8]) -> usize {
+    let (Some(a), Some(b)) = (a.first_chunk::<8>(), b.first_chunk()) else { return 0 };
+    let same = (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)).trailing_zeros() / 8;
+    json::plain_length(a).min(same as usize)
 }
 
 fn after_digits(text: &[u8]) -> &[u8] {
@@ -302,14 +351,14 @@ fn after_digits(text: &[u8]) -> &[u8] {
 }
 
 /// Returns the JSON at a path, unless it's null.
-fn lookup<'m>(members: &'m [(String, String)], path: &str) -> Option<Cow<'m, str>> {
+fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
     let split =
         |path| str::split_once(path, '.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let (key, mut rest) = split(path);
-    let mut value = members.iter().find(|(name, _)| name == key)?.1.as_str();
+    let mut value = members.iter().find(|(name, _)| *name == key)?.1;
     while let Some(path) = rest {
         if let Some(path) = path.strip_prefix("+.") {
-            let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+            let elements: Vec<&RawValue> = json::read(value).ok()?;
             let counts =
                 elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
@@ -340,12 +389,20 @@ mod tests {
         ("total", Op::Is, &[Field::Total]),
     ];
 
+    /// Reads what is known so far.
+    fn read(meter: &mut Meter) -> Usage<'static> {
+        let members = meter.members.clone();
+        let members: Vec<_> =
+            members.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        meter.read(&members)
+    }
+
     #[track_caller]
     fn check(objects: &[&str], expected: [Option<u64>; 5]) {
         let mut meter = Meter::new(ROWS);
         objects.iter().for_each(|json| meter.feed(json));
         meter.read_latest();
-        let u = adjust(meter.read(&meter.members.clone()));
+        let u = adjust(read(&mut meter));
         let got = [
             u.input_tokens,
             u.output_tokens,
@@ -379,6 +436,8 @@ mod tests {
         for (second, expected) in [
             (first, true),
             (r#"{"in":66,"d":{"n":[0,2]},"s":"4"}"#, true),
+            (r#"{"in":512,"d":{"n":[13,205]},"s":"4"}"#, true),
+            (r#"{"in":5,"d":{"n":[1,20]},"s":"43"}"#, false),
             (r#"{"in":66,"d":{"n":[0]},"s":"4"}"#, false),
             (r#"{"in":null,"d":{"n":[1,20]},"s":"4"}"#, false),
             (r#"{"in":5,"d":{"n":[1,20]},"s":"5"}"#, false),
@@ -388,6 +447,9 @@ mod tests {
             assert_eq!(differ_in_numbers(first.as_bytes(), second.as_bytes()), expected);
         }
         assert!(!differ_in_numbers(br#"{"a1":1}"#, br#"{"a2":1}"#));
+        assert!(!differ_in_numbers(br#"{"a1":1}"#, br#"{"a12":1}"#));
+        assert!(differ_in_numbers(b"12", b"123"));
+        assert!(!differ_in_numbers(b"12", b"12,3"));
         assert!(!differ_in_numbers(br#"{"a\":1":1}"#, br#"{"a\":2":1}"#));
     }
 
@@ -399,7 +461,7 @@ mod tests {
             let mut meter = Meter::new(TWO_NAMES);
             meter.feed(json);
             meter.read_latest();
-            let usage = meter.read(&meter.members.clone());
+            let usage = read(&mut meter);
             assert_eq!(
                 (usage.input_tokens, usage.cached_input_tokens),
                 (Some(5 + cached), Some(cached))
@@ -427,7 +489,7 @@ mod tests {
             let mut meter = Meter::new(SUM);
             meter.feed(json);
             meter.read_latest();
-            assert_eq!(meter.read(&meter.members.clone()).input_tokens, Some(sum));
+            assert_eq!(read(&mut meter).input_tokens, Some(sum));
         }
     }
 
