@@ -19,6 +19,7 @@ use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -89,7 +90,7 @@ struct Outcome<'a> {
 impl Event<'_> {
     /// A piece of text; of a state, the delta is no string.
     fn piece(&self) -> Str<'_> {
-        self.delta.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+        self.delta.and_then(|json| json::read(json.get()).ok()).unwrap_or_default()
     }
 }
 

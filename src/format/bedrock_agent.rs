@@ -254,8 +254,7 @@ impl Agent {
             }
             let thought = at("rationale.text")
                 .or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));
-            if let Some(text) = thought.and_then(|json| serde_json::from_str::<Str<'_>>(json).ok())
-            {
+            if let Some(text) = thought.and_then(|json| json::read::<Str<'_>>(json).ok()) {
                 out.reasoning(0, &text)?;
             }
             if at("rationale").is_none() {
@@ -280,7 +279,7 @@ impl Api<'_> {
             self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
         let bodies: Vec<Properties<'_>> = json::members(content)
             .into_iter()
-            .filter_map(|(_, value)| serde_json::from_str(value.get()).ok())
+            .filter_map(|(_, value)| json::read(value.get()).ok())
             .collect();
         let properties = bodies.iter().flat_map(|body| body.properties.iter().flatten());
         object(self.parameters.iter().flatten().chain(properties), out)

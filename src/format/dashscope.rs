@@ -20,6 +20,7 @@ use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -187,12 +188,12 @@ impl DashScope {
         }
         match message.content.map(RawValue::get) {
             Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                let text: Str<'_> = json::read(json).unwrap_or_default();
                 self.text(number, &text, is_last, out)?;
             }
             _ => {
                 let parts = message.content.into_iter().flat_map(each);
-                for part in parts.filter_map(|json| serde_json::from_str::<Part<'_>>(json).ok()) {
+                for part in parts.filter_map(|json| json::read::<Part<'_>>(json).ok()) {
                     part.text.iter().try_for_each(|text| self.text(number, text, is_last, out))?;
                 }
             }
@@ -222,7 +223,7 @@ impl DashScope {
         let arguments = call.function.as_ref().and_then(|function| function.arguments);
         let text = match arguments.map(RawValue::get) {
             None => return out.call(choice, part),
-            Some(json) => match serde_json::from_str::<Str<'_>>(json) {
+            Some(json) => match json::read::<Str<'_>>(json) {
                 Ok(text) => text,
                 Err(_) => {
                     let arguments = Arguments::Value(json);

@@ -148,7 +148,7 @@ impl Decoder for Events {
                 out.warn(WarningCode::MissingMessageStart, message)?;
             }
             // The arguments of a call are an object, a piece of them is text.
-            let fragment = line.arguments.and_then(|json| serde_json::from_str(json.get()).ok());
+            let fragment = line.arguments.and_then(|json| json::read(json.get()).ok());
             match line.event(kind, &fragment.unwrap_or_default()) {
                 Some(event) => {
                     line.t_ms.map_or(Ok(()), |time| out.emit(0, Kind::Time(time)))?;

@@ -217,7 +217,7 @@ impl<'a> Record<'a> {
 
     /// A member that is a string.
     pub fn text(&self, key: &str) -> Option<String> {
-        let text: json::Str<'_> = serde_json::from_str(self.get(key)?).ok()?;
+        let text: json::Str<'_> = json::read(self.get(key)?).ok()?;
         Some(text.as_str().to_owned())
     }
 }

@@ -16,6 +16,7 @@ use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -185,7 +186,7 @@ impl Event<'_> {
     fn emit_content(&self, frame: &Frame, out: &mut EventOut) -> Done {
         let Some(content) = self.content else { return Ok(()) };
         if content.get().starts_with('"') {
-            return out.text(0, &serde_json::from_str(content.get()).unwrap_or_default());
+            return out.text(0, &json::read(content.get()).unwrap_or_default());
         }
         for json in each(content) {
             let frame = Frame { data: json.as_bytes(), ..*frame };
@@ -230,7 +231,7 @@ impl Chunk<'_> {
             return out.block(0, self.kind.as_ref().map_or("content", Str::as_str), json);
         };
         let thoughts = each(thinking).into_iter();
-        let mut thoughts = thoughts.filter_map(|json| serde_json::from_str::<Chunk<'_>>(json).ok());
+        let mut thoughts = thoughts.filter_map(|json| json::read::<Chunk<'_>>(json).ok());
         thoughts.try_for_each(|thought| {
             thought.text.as_ref().map_or(Ok(()), |text| out.reasoning(0, text))
         })

@@ -17,6 +17,7 @@ use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -108,7 +109,7 @@ impl Replicate {
         self.message.cut(out)?;
         self.message.begin(prediction.id.non_empty(), prediction.model.non_empty(), out)?;
         for json in prediction.output.into_iter().flat_map(each) {
-            match serde_json::from_str::<Str<'_>>(json) {
+            match json::read::<Str<'_>>(json) {
                 Ok(text) => out.text(0, &text)?,
                 Err(_) => out.block(0, "output", json)?,
             }

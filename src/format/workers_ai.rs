@@ -20,6 +20,7 @@ use crate::format::{
     openai_responses, tgi,
 };
 use crate::frame::{Frame, Sniff};
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -158,7 +159,7 @@ impl WorkersAi {
         self.message.begin(None, None, out)?;
         match reply.response.map(RawValue::get) {
             Some(json) if json.starts_with('"') => {
-                out.text(0, &serde_json::from_str(json).unwrap_or_default())?;
+                out.text(0, &json::read(json).unwrap_or_default())?;
             }
             Some(json) => out.text(0, &Str::from(json))?,
             None => {}

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::json::reader::read;
 use crate::json::scanner::{Scanner, Token};
 use crate::json::string::Str;
 
@@ -103,7 +104,7 @@ impl<'j> Search<'j> {
         if !text.contains('\\') {
             return (true, Cow::Borrowed(text));
         }
-        let decoded: Str<'_> = serde_json::from_str(text).unwrap_or_default();
+        let decoded: Str<'_> = read(text).unwrap_or_default();
         if decoded.low.is_some() || decoded.high.is_some() || decoded.replaced {
             self.found.lone_surrogate = true;
             return (false, Cow::Borrowed(text));

@@ -11,6 +11,7 @@ mod bytes;
 mod line;
 mod object;
 mod plain;
+mod reader;
 mod repair;
 mod scanner;
 mod string;
@@ -22,6 +23,7 @@ pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
+pub(crate) use reader::{read, read_lossy};
 pub(crate) use repair::{member, members, repair};
 #[cfg(feature = "cli")]
 pub(crate) use repair::{object, place};

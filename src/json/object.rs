@@ -1,5 +1,6 @@
 //! One JSON object, member by member, in pieces.
 
+use crate::json::reader::read;
 use crate::json::scanner::{Part, Scanner, Status};
 use crate::json::string::Str;
 
@@ -98,7 +99,7 @@ impl ObjectReader {
         match self.part {
             Part::Key => {
                 let key = std::mem::take(&mut self.key);
-                let key: Str<'_> = serde_json::from_str(&key).unwrap_or_default();
+                let key: Str<'_> = read(&key).unwrap_or_default();
                 then(Member::Key(key.as_str()))
             }
             Part::Value => then(Member::End),

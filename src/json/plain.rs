@@ -8,12 +8,32 @@ pub(crate) fn plain_length(bytes: &[u8]) -> usize {
 
 /// Returns how many of the first bytes neither end a JSON string, nor begin an
 /// escape, nor are control characters.
+#[inline]
 pub(super) fn string_length(bytes: &[u8]) -> usize {
-    run_length(bytes, |word| specials(word) & !word)
+    let short = bytes.get(..SHORT).unwrap_or(bytes);
+    let length = run_length(short, |word| specials(word) & !word);
+    if length < SHORT { length } else { long_string_length(bytes) }
 }
+
+/// Does the same for a string that is longer than most.
+fn long_string_length(bytes: &[u8]) -> usize {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let is_special = |byte: u8| byte == b'"' || byte == b'\\' || byte < b' ';
+    // Without a branch in it, this becomes a few instructions for sixteen bytes.
+    let has_special = |block: &&[u8; BLOCK]| block.iter().fold(false, |a, &b| a | is_special(b));
+    let clean = BLOCK * blocks.iter().take_while(|block| !has_special(block)).count();
+    let rest = bytes.get(clean..).unwrap_or_default();
+    clean + run_length(rest, |word| specials(word) & !word)
+}
+
+/// The bytes of a string that are searched in words, as most strings end in them.
+const SHORT: usize = 32;
+/// The bytes that are searched at once after these.
+const BLOCK: usize = 64;
 
 /// Returns how many bytes come before the first that `mark` marks by its highest
 /// bit in a word of eight. Only the lowest mark has to be right.
+#[inline]
 fn run_length(bytes: &[u8], mark: impl Fn(u64) -> u64) -> usize {
     let (chunks, rest) = bytes.as_chunks();
     for (number, chunk) in chunks.iter().enumerate() {
@@ -44,11 +64,13 @@ const HIGHEST: u64 = ONES << 7;
 
 /// Marks quotes, backslashes and control characters, and some bytes that are not
 /// ASCII. Of the marks, the lowest one is right: a borrow goes upwards only.
+#[inline]
 fn specials(word: u64) -> u64 {
     equal(word, b'"') | equal(word, b'\\') | word.wrapping_sub(ONES * u64::from(b' '))
 }
 
 /// Marks the bytes that are this one.
+#[inline]
 fn equal(word: u64, byte: u8) -> u64 {
     (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES)
 }
@@ -74,6 +96,18 @@ mod tests {
                     let rest = if is_inside { string_length(&bytes[at + 1..]) + 1 } else { 0 };
                     assert_eq!(string_length(&bytes), at + rest, "{byte:#x} at {at}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn long_strings_end_at_every_place() {
+        for end in 0..300 {
+            for byte in [b'"', b'\\', 0, 0x1F] {
+                let mut bytes = [0xC3; 300];
+                bytes[end] = byte;
+                assert_eq!(string_length(&bytes), end, "{byte:#x}");
+                assert_eq!(string_length(&bytes[..end]), end);
             }
         }
     }

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_path_to_error::Segment;
 
 use crate::event::WarningCode;
+use crate::json::reader::{Fault, Step, read};
 use crate::json::{Str, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
@@ -25,14 +25,9 @@ pub(crate) struct Repaired {
 
 /// Removes from a payload what kept it from being read as its type. Returns
 /// `None` if it isn't JSON, or if nothing can be removed.
-pub(crate) fn repair(
-    json: &str,
-    error: &serde_path_to_error::Error<serde_json::Error>,
-) -> Option<Repaired> {
-    if !error.inner().is_data() {
-        return None;
-    }
-    let reason = reason(error.inner());
+pub(crate) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
+    let Fault::Field(field) = fault else { return None };
+    let reason = reason(&field.message);
     if reason.starts_with("duplicate field") {
         let message = format!("{reason}: the last one counts");
         return Some(Repaired {
@@ -41,21 +36,13 @@ pub(crate) fn repair(
             message,
         });
     }
-    let path: Vec<_> = error
-        .path()
-        .iter()
-        .map_while(|segment| match segment {
-            Segment::Map { key } => Some(Step::Key(key)),
-            Segment::Seq { index } => Some(Step::Index(*index)),
-            _ => None,
-        })
-        .collect();
+    let path: Vec<_> = field.path().collect();
     // Where JSON was asked for, Cloudflare's content is the object itself.
-    let is_text = matches!(path.last(), Some(Step::Key("content")))
+    let is_text = matches!(path.last(), Some(Step::Key(key)) if key == "content")
         && reason.starts_with("invalid type: object, expected a string");
     let message = match is_text {
-        true => format!("the field {} is an object: its JSON was taken as text", error.path()),
-        false => format!("the field {} was left out: {reason}", error.path()),
+        true => format!("the field {} is an object: its JSON was taken as text", named(&path)),
+        false => format!("the field {} was left out: {reason}", named(&path)),
     };
     let json = changed(json, &path, &|value| is_text.then(|| quote(value)))?;
     Some(Repaired { json, code: WarningCode::WrongType, message })
@@ -64,7 +51,7 @@ pub(crate) fn repair(
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
 pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    object(json).unwrap_or_default()
+    read::<Members<'_>>(json).unwrap_or_default().0
 }
 
 /// Returns the members of an object in order, or why the text is none.
@@ -74,7 +61,7 @@ pub(crate) fn object(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawVa
 
 /// Returns a member of an object or, by its number, an element of an array.
 pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
-    let value = match serde_json::from_str::<Vec<&RawValue>>(json) {
+    let value = match read::<Vec<&RawValue>>(json) {
         Ok(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
         Err(_) => members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
     };
@@ -88,6 +75,7 @@ pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
+#[derive(Default)]
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -112,11 +100,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Returns serde_json's message in JSON's words, without the position in a text
-/// that users don't see, and without the text that was found.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
+/// Returns serde's message in JSON's words, without the text that was found.
+fn reason(text: &str) -> String {
     let Some((found, wanted)) = text.rsplit_once(", expected ") else { return text.to_owned() };
     let found = found.split(" \"").next().unwrap_or_default();
     let found = found.replace(": map", ": object").replace(": sequence", ": array");
@@ -131,19 +116,22 @@ fn reason(error: &serde_json::Error) -> String {
     format!("{found}, expected {wanted}")
 }
 
-/// One step of a path to a value.
-enum Step<'p> {
-    Key(&'p str),
-    Index(usize),
+/// Returns a path as people write it: `choices[0].delta`.
+fn named(path: &[&Step]) -> String {
+    let mut named = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if named.is_empty() => named.push_str(key),
+            Step::Key(key) => named.extend([".", key]),
+            Step::Index(index) => named.extend(["[", &index.to_string(), "]"]),
+        }
+    }
+    if named.is_empty() { ".".to_owned() } else { named }
 }
 
 /// Returns JSON text with another value at a path, or without it where `change`
 /// returns none.
-fn changed(
-    json: &str,
-    path: &[Step<'_>],
-    change: &dyn Fn(&str) -> Option<String>,
-) -> Option<String> {
+fn changed(json: &str, path: &[&Step], change: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let (step, rest) = path.split_first()?;
     let child = |value: &RawValue| match rest {
         [] => Some(change(value.get())),
@@ -161,7 +149,7 @@ fn changed(
             Some(format!("{{{}}}", parts.join(",")))
         }
         Step::Index(at) => {
-            let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+            let elements: Vec<&RawValue> = read(json).ok()?;
             elements.get(*at)?;
             for (n, value) in elements.into_iter().enumerate() {
                 parts.extend(if n == *at { child(value)? } else { Some(value.get().to_owned()) });
@@ -191,9 +179,8 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &str, code: WarningCode) {
-        let mut deserializer = serde_json::Deserializer::from_str(json);
-        let error = serde_path_to_error::deserialize::<_, Outer>(&mut deserializer).unwrap_err();
-        let repaired = repair(json, &error).unwrap();
+        let fault = read::<Outer>(json).unwrap_err();
+        let repaired = repair(json, &fault).unwrap();
         assert_eq!((repaired.json.as_str(), repaired.code), (expected, code));
     }
 

@@ -96,6 +96,12 @@ impl<'a> From<&'a str> for Str<'a> {
     }
 }
 
+impl From<String> for Str<'_> {
+    fn from(text: String) -> Self {
+        Str { text: Cow::Owned(text), ..Str::default() }
+    }
+}
+
 /// Returns the surrogate at the beginning of these bytes in generalised UTF-8.
 fn surrogate(bytes: &[u8]) -> Option<u16> {
     match bytes {
@@ -131,6 +137,14 @@ impl<'de> Visitor<'de> for StrVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Str::from(text))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Str::from(text))
     }
 
     fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {

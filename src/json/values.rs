@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::json::reader::read;
 use crate::json::scanner::Token;
 use crate::json::{Scanner, Str, is_json};
 
@@ -80,7 +81,7 @@ impl ValueReader {
         let Some(container) = self.open.last() else { return };
         self.path.truncate(container.path);
         self.path.push('/');
-        let key: Str<'_> = serde_json::from_str(&key).unwrap_or_default();
+        let key: Str<'_> = read(&key).unwrap_or_default();
         self.path.push_str(&whole(&key).replace('~', "~0").replace('/', "~1"));
     }
 
@@ -185,7 +186,7 @@ impl ValueReader {
             return self.report(Found::Text(&token), report);
         }
         let quoted = format!("\"{token}\"");
-        let piece: Str<'_> = serde_json::from_str(&quoted).unwrap_or_default();
+        let piece: Str<'_> = read(&quoted).unwrap_or_default();
         self.report(Found::Text(&whole(&piece)), report)
     }
 

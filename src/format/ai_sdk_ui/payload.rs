@@ -58,6 +58,6 @@ impl Part<'_> {
         let providers = json::members(self.provider_metadata?.get());
         let mut members = providers.iter().flat_map(|(_, provider)| json::members(provider.get()));
         let (_, value) = members.find(|(key, _)| keys.contains(&key.as_ref()))?;
-        serde_json::from_str(value.get()).ok()
+        json::read(value.get()).ok()
     }
 }

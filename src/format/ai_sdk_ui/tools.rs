@@ -8,6 +8,7 @@ use crate::format::ai_sdk_ui::payload::Part;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 impl AiSdkUi {
@@ -43,7 +44,7 @@ impl AiSdkUi {
             "tool-input-available" => {
                 let input = part.input();
                 let free: Option<Str<'_>> =
-                    serde_json::from_str(input).ok().filter(|_| self.free.contains(id));
+                    json::read(input).ok().filter(|_| self.free.contains(id));
                 let arguments = match &free {
                     Some(text) => Arguments::Free(text.as_str()),
                     None => Arguments::Done(input),
@@ -63,7 +64,7 @@ impl AiSdkUi {
         let id = call.id.unwrap_or_default();
         self.calls.part(call, out)?;
         let input = part.input();
-        let text: Option<Str<'_>> = serde_json::from_str(input).ok();
+        let text: Option<Str<'_>> = json::read(input).ok();
         let fault = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, input),

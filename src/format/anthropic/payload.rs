@@ -8,6 +8,7 @@ use crate::event::WarningCode;
 use crate::format::support::emit::EventOut;
 use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
+use crate::json;
 use crate::json::Str;
 
 /// One event of a stream. What has a table of its own is read when its type
@@ -99,7 +100,7 @@ struct Reading {
 impl Message<'_> {
     /// Returns everything that the model reads, cached or not, if that is known.
     pub(in crate::format) fn input_tokens(&self) -> Option<u64> {
-        let usage = serde_json::from_str(self.usage?.get()).ok();
+        let usage = json::read(self.usage?.get()).ok();
         let Reading { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage?;
         let cached = [cache_read_input_tokens, cache_creation_input_tokens];
         let all = cached.into_iter().flatten().fold(input_tokens?, u64::saturating_add);
@@ -186,14 +187,13 @@ impl Block<'_> {
 
     /// The text of a compaction, which is null while it is not known.
     pub(in crate::format) fn summary(&self) -> Str<'_> {
-        self.content.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+        self.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default()
     }
 
     /// True if the tool failed: MCP's results state it, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(in crate::format) fn is_error(&self) -> Option<bool> {
-        let content =
-            self.content.and_then(|json| serde_json::from_str::<Tagged<'_>>(json.get()).ok());
+        let content = self.content.and_then(|json| json::read::<Tagged<'_>>(json.get()).ok());
         let is_error = content
             .and_then(|content| content.kind)
             .is_some_and(|kind| kind.as_str().ends_with("_error"));

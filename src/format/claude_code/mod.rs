@@ -214,7 +214,7 @@ impl ClaudeCode {
     fn user(&mut self, frame: &Frame, line: &Line, json: &RawValue, out: &mut EventOut) -> Done {
         let content = json::members(json.get()).into_iter().find(|(key, _)| key == "content");
         let content = content.map_or("", |(_, content)| content.get());
-        let blocks: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
+        let blocks: Vec<&RawValue> = json::read(content).unwrap_or_default();
         let (results, others): (Vec<&RawValue>, Vec<&RawValue>) =
             blocks.into_iter().partition(|block| block.get().contains("tool_use_id"));
         let is_prompt = (content.starts_with('"') || !others.is_empty()) && !line.is_meta();

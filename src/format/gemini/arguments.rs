@@ -270,7 +270,7 @@ fn quoted(text: &str, quote: char) -> Option<(Cow<'_, str>, &str)> {
     } else {
         inside.replace("\\'", "'").replace('"', "\\\"")
     };
-    Some((serde_json::from_str::<String>(&format!("\"{inside}\"")).ok()?.into(), rest))
+    Some((json::read::<String>(&format!("\"{inside}\"")).ok()?.into(), rest))
 }
 
 #[cfg(test)]

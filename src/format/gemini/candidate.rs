@@ -80,9 +80,11 @@ impl State {
         json: Option<&RawValue>,
         out: &mut EventOut,
     ) -> Done {
-        let json = json.map_or("{}", RawValue::get);
+        let Some(json) = json.map(RawValue::get).filter(|json| *json != "{}") else {
+            return Ok(());
+        };
         let known = self.metadata.entry(name).or_default();
-        if json == "{}" || json == known {
+        if json == known {
             return Ok(());
         }
         json.clone_into(known);

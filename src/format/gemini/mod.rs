@@ -240,7 +240,7 @@ impl Gemini {
     /// Emits the filter's verdict on the prompt. Where it blocks it, no candidate
     /// comes.
     fn feedback(&mut self, json: &RawValue, out: &mut EventOut) -> Done {
-        let feedback: Feedback<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        let feedback: Feedback<'_> = json::read(json.get()).unwrap_or_default();
         let raw = feedback.block_reason.map(word).unwrap_or_default();
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
             return Ok(());

@@ -11,6 +11,7 @@ use crate::format::gemini::payload::Part;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
+use crate::json;
 
 /// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";
@@ -161,7 +162,7 @@ impl Parts {
     }
 
     fn code(&mut self, json: &RawValue, signature: Option<&str>, out: &mut EventOut) -> Done {
-        let code: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+        let code: Identified<'_> = json::read(json.get()).unwrap_or_default();
         self.code = code.id().unwrap_or_default().to_owned();
         let part = CallPart {
             key: self.key(),
@@ -195,7 +196,7 @@ impl Parts {
 
     fn results(&mut self, part: &Part, out: &mut EventOut) -> Done {
         if let Some(json) = part.code_execution_result {
-            let result: Identified<'_> = serde_json::from_str(json.get()).unwrap_or_default();
+            let result: Identified<'_> = json::read(json.get()).unwrap_or_default();
             let result = ToolResult {
                 id: result.id().unwrap_or(&self.code),
                 name: Some(CODE_EXECUTION),

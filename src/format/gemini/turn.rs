@@ -111,8 +111,7 @@ impl GeminiTurn {
         self.size += json.len();
         let part = Draft::new(json);
         let call = call_of(json);
-        let call =
-            call.as_deref().and_then(|call| serde_json::from_str::<FunctionCall<'_>>(call).ok());
+        let call = call.as_deref().and_then(|call| json::read::<FunctionCall<'_>>(call).ok());
         let is_piece = call.as_ref().is_some_and(|call| {
             let ends_open = self.open.is_some() && call.name().is_none();
             ends_open || call.is_streamed()

@@ -5,12 +5,13 @@ use serde_json::value::RawValue;
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::many::each;
+use crate::json;
 use crate::json::Str;
 
 /// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json)) {
-        let piece: Step<'_> = serde_json::from_str(json).unwrap_or_default();
+        let piece: Step<'_> = json::read(json).unwrap_or_default();
         match &piece.text {
             Some(text) => out.reasoning(0, text)?,
             None => out.block(0, "thought_summary", json)?,
@@ -25,7 +26,7 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
 /// Emits the content of a message.
 pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
     for json in content.into_iter().flat_map(each) {
-        let step: Step<'_> = serde_json::from_str(json).unwrap_or_default();
+        let step: Step<'_> = json::read(json).unwrap_or_default();
         piece(&step, json, out)?;
     }
     Ok(())

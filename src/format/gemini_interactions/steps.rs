@@ -156,7 +156,7 @@ fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done 
     let arguments = match step.arguments.map(RawValue::get) {
         None | Some("\"\"") => Arguments::None,
         Some(json) if json.starts_with('"') => {
-            let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+            let text: Str<'_> = json::read(json).unwrap_or_default();
             return out.call_fragment(0, part, &text);
         }
         Some("{}") if extent == Extent::Piece => Arguments::Placeholder("{}"),

@@ -5,6 +5,7 @@ use crate::format::openai_chat::payload::{Content, Delta, Extra};
 use crate::format::openai_chat::reasoning::Details;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
+use crate::json;
 use crate::json::Str;
 
 /// Emits what a delta or a message holds but calls and blocks. Gemini's mark
@@ -49,7 +50,7 @@ pub(super) struct Part<'a> {
 /// Emits a part of the content as what its type makes of it. One that is neither
 /// text nor thought is a block: a reference, an image.
 pub(super) fn emit_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
-    match serde_json::from_str::<Part<'_>>(json) {
+    match json::read::<Part<'_>>(json) {
         Ok(part) if part.has_text() => part.emit(choice, out),
         Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
         _ => out.block(choice, "content", json),

@@ -239,6 +239,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 f.write_str("a string or an array of parts")
             }
 
+            fn visit_borrowed_str<E: serde::de::Error>(
+                self,
+                text: &'de str,
+            ) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from(text)))
+            }
+
+            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Content::Text(Str::from(text)))
+            }
+
             fn visit_borrowed_bytes<E: serde::de::Error>(
                 self,
                 bytes: &'de [u8],

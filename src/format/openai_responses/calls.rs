@@ -168,7 +168,7 @@ impl Call {
 /// Emits a tool's result, in the item of its call or in one of its own.
 pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let Some(json) = item.result() else { return Ok(()) };
-    let text = serde_json::from_str::<Str<'_>>(json);
+    let text = json::read::<Str<'_>>(json);
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
     let is_error = Some(true).filter(|_| item.error.is_some());
     let id = item.id().unwrap_or_default();
@@ -206,7 +206,7 @@ fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
         item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
     match (arguments, &item.input, item.action()) {
         (Some(json), ..) if json.starts_with('"') => {
-            Given::Text(serde_json::from_str(json).unwrap_or_default())
+            Given::Text(json::read(json).unwrap_or_default())
         }
         (Some(json), ..) => Given::Json(Cow::Borrowed(json)),
         (None, Some(input), _) => Given::Free(input),

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::value::RawValue;
 
 use crate::format::support::payload::{OptionalStr, payload};
+use crate::json;
 use crate::json::Str;
 
 /// One event of a stream, or a complete response. What has a table of its own
@@ -59,7 +60,7 @@ impl<'a> Event<'a> {
 
 /// A string that was kept as its JSON text.
 fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
-    serde_json::from_str(json?.get()).ok()
+    json::read(json?.get()).ok()
 }
 
 #[derive(serde::Deserialize)]
@@ -107,7 +108,7 @@ impl<'a> Response<'a> {
 
     fn details(&self) -> Details<'a> {
         let details = self.incomplete_details.or(self.status_details).map_or("{}", RawValue::get);
-        serde_json::from_str(details).unwrap_or_default()
+        json::read(details).unwrap_or_default()
     }
 }
 

@@ -206,7 +206,7 @@ impl State {
         for (place, json) in (0..).zip(parts) {
             let is_new = !self.texts.contains_key(&(Slot::Answer, place));
             let is_text = self.part(frame, place, json, out)?;
-            let part = serde_json::from_str::<Part<'_>>(json.get()).ok();
+            let part = json::read::<Part<'_>>(json.get()).ok();
             if !is_text {
                 let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map(Str::as_str);
                 out.block(0, kind.unwrap_or_default(), json.get())?;

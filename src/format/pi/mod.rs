@@ -22,6 +22,7 @@ use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 use payload::{Block, Event, Message};
 
@@ -226,10 +227,8 @@ impl Pi {
         if self.stage != Stage::Open {
             self.begin(message, out)?;
         }
-        let blocks: Vec<&RawValue> = message
-            .content
-            .and_then(|json| serde_json::from_str(json.get()).ok())
-            .unwrap_or_default();
+        let blocks: Vec<&RawValue> =
+            message.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default();
         for (index, json) in (0..).zip(blocks) {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
             read!(&frame, out, |block: Block| self.block(&frame, index, &block, out))?;

@@ -181,7 +181,7 @@ pub(crate) fn array(elements: impl IntoIterator<Item = String>) -> String {
 
 /// The text of a JSON string.
 pub(crate) fn string(json: &str) -> Option<String> {
-    serde_json::from_str::<Str<'_>>(json).ok().map(|text| text.as_str().to_owned())
+    json::read::<Str<'_>>(json).ok().map(|text| text.as_str().to_owned())
 }
 
 /// True if this JSON is a string without anything in it but white space.

@@ -123,10 +123,8 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if depth == 0 && !is_json(json) {
         return (Some(json.trim().to_owned()).filter(|text| !text.is_empty()), None);
     }
-    if let Some(first) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(json)
-        .ok()
-        .as_deref()
-        .and_then(<[_]>::first)
+    if let Some(first) =
+        json::read::<Vec<&serde_json::value::RawValue>>(json).ok().as_deref().and_then(<[_]>::first)
     {
         return if depth < MAX_NESTING { words(first.get(), depth + 1) } else { (None, None) };
     }
@@ -151,7 +149,7 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
 }
 
 fn string(json: &str) -> Option<String> {
-    serde_json::from_str(json).ok()
+    json::read(json).ok()
 }
 
 /// A string, or a number as its text.

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use crate::event::{Arguments, CallPart};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
+use crate::json;
 use crate::json::Str;
 
 /// A function's name and arguments, or fragments of them.
@@ -37,7 +38,7 @@ impl Function<'_> {
         match self.arguments.map(RawValue::get) {
             None => out.call(choice, part),
             Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                let text: Str<'_> = json::read(json).unwrap_or_default();
                 out.call_fragment(choice, part, &text)
             }
             Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
@@ -52,7 +53,7 @@ impl Function<'_> {
         match self.arguments.map(RawValue::get) {
             None | Some("\"\"") => out.call(choice, part),
             Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = serde_json::from_str(json).unwrap_or_default();
+                let text: Str<'_> = json::read(json).unwrap_or_default();
                 out.call_done(choice, part, &text)
             }
             Some(json) => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),

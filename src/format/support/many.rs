@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::json;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -40,7 +41,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
 
 /// The elements of an array, or a value by itself: their JSON text.
 pub(crate) fn each(json: &RawValue) -> Vec<&str> {
-    match serde_json::from_str::<Vec<&RawValue>>(json.get()) {
+    match json::read::<Vec<&RawValue>>(json.get()) {
         Ok(all) => all.into_iter().map(RawValue::get).collect(),
         Err(_) => vec![json.get()],
     }

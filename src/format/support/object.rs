@@ -82,13 +82,13 @@ impl<'a> Object<'a> {
 
 /// The elements of an array, if the value is one.
 pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let elements: Vec<&RawValue> = json::read(json).ok()?;
     Some(elements.into_iter().map(RawValue::get).collect())
 }
 
 /// The text of a string, if the value is one.
 pub(crate) fn string(json: &str) -> Option<Str<'_>> {
-    serde_json::from_str(json).ok()
+    json::read(json).ok()
 }
 
 #[cfg(test)]

@@ -28,7 +28,12 @@ where
         return Ok(());
     }
     if data.starts_with(b"{") {
-        if let Ok(payload) = serde_json::from_slice::<<T as Payload<'_>>::Type>(data) {
+        let text = String::from_utf8_lossy(data);
+        let read = match &text {
+            Cow::Borrowed(text) => json::read(text),
+            Cow::Owned(text) => json::read_lossy(text),
+        };
+        if let Ok(payload) = read {
             return then(payload, out);
         }
         let several: Result<Vec<&RawValue>, _> =
@@ -61,15 +66,11 @@ where
 {
     let mut record = Cow::Borrowed(record);
     for _ in 0..MAX_REPAIRS {
-        if let Ok(payload) = serde_json::from_str::<<T as Payload<'_>>::Type>(&record) {
-            return then(payload, out);
-        }
-        let mut deserializer = serde_json::Deserializer::from_str(&record);
-        let result =
-            serde_path_to_error::deserialize::<_, <T as Payload<'_>>::Type>(&mut deserializer);
-        let Some(repaired) = result.err().and_then(|error| json::repair(&record, &error)) else {
-            break;
+        let fault = match json::read(&record) {
+            Ok(payload) => return then(payload, out),
+            Err(fault) => fault,
         };
+        let Some(repaired) = json::repair(&record, &fault) else { break };
         out.warn(repaired.code, &repaired.message)?;
         record = Cow::Owned(repaired.json);
     }
@@ -139,6 +140,6 @@ pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
 
 /// Returns an enum's value: its word, or its number as text.
 pub(in crate::format) fn word(json: &RawValue) -> String {
-    let text: Option<Str<'_>> = serde_json::from_str(json.get()).ok();
+    let text: Option<Str<'_>> = json::read(json.get()).ok();
     text.map_or_else(|| json.get().to_owned(), |text| text.as_str().to_owned())
 }

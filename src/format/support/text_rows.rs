@@ -10,6 +10,7 @@ use crate::format::support::payload::OptionalStr;
 use crate::format::support::usage::Row;
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 /// Paths into a record: the first counts at which anything stands.
@@ -82,7 +83,7 @@ impl Decoder for Simple {
         }
         match record.text("type").as_deref() {
             Some("ping") => Ok(()),
-            _ if serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err() => {
+            _ if json::read::<serde::de::IgnoredAny>(&text).is_err() => {
                 out.malformed(&frame, "a record is not JSON")
             }
             kind => out.unknown(&frame, kind.unwrap_or(frame.event_type)),
@@ -157,5 +158,5 @@ fn first<'a>(record: &Record<'a>, place: Place) -> Option<&'a str> {
 
 /// The string that stands at a place.
 fn string<'a>(record: &Record<'a>, place: Place) -> Option<Str<'a>> {
-    serde_json::from_str(first(record, place)?).ok()
+    json::read(first(record, place)?).ok()
 }
