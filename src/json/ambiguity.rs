@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use memchr::memchr2;
+
 use crate::json::reader::read;
-use crate::json::scanner::{Scanner, Token};
+use crate::json::scanner::is_number_byte;
 use crate::json::string::Str;
 
 /// The ambiguities that a JSON text holds: some readers take them for something else.
@@ -43,67 +45,92 @@ pub(crate) fn without_doubles(json: &str) -> String {
 /// A key, decoded; as it is spelled (`false`) if it holds half a surrogate pair.
 type Key<'j> = (bool, Cow<'j, str>);
 
-/// The members of an object that is open: where each key begins, and by their keys
-/// the last of each.
+/// The number of members up to which a key is compared with each of them.
+const FEW: usize = 16;
+
+/// The members of an object that is open, with the place where each begins.
 #[derive(Default)]
 struct Members<'j> {
-    starts: Vec<usize>,
+    all: Vec<(Key<'j>, usize)>,
+    /// The number of the last one of each key, once they are many.
     last: HashMap<Key<'j>, usize>,
+}
+
+impl<'j> Members<'j> {
+    /// Adds a member; returns the place of the last one of the same key, up to the next.
+    fn add(&mut self, key: Key<'j>, from: usize) -> Option<Range<usize>> {
+        let number = self.all.len();
+        if number == FEW {
+            let all = self.all.iter().enumerate();
+            self.last = all.map(|(number, (key, _))| (key.clone(), number)).collect();
+        }
+        let double = match number < FEW {
+            true => self.all.iter().rposition(|(known, _)| *known == key),
+            false => self.last.insert(key.clone(), number),
+        };
+        self.all.push((key, from));
+        let mut starts = self.all.iter().skip(double?).map(|(_, from)| *from);
+        Some(starts.next()?..starts.next()?)
+    }
 }
 
 /// One pass over a JSON value.
 #[derive(Default)]
 struct Search<'j> {
     found: Ambiguities,
-    /// The containers that are open; arrays have no members.
-    open: Vec<Members<'j>>,
+    /// The containers that are open; `None` for an array.
+    open: Vec<Option<Members<'j>>>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
 }
 
 impl<'j> Search<'j> {
+    /// Goes through a value that is known to be JSON.
     fn run(json: &'j str) -> Self {
         let mut search = Search::default();
-        let mut scanner = Scanner::new(0);
-        let (mut from, mut at, mut last) = (0, 0, Token::Other);
-        while let Some(&byte) = json.as_bytes().get(at) {
-            let token = scanner.token(byte);
-            if token != last {
-                search.look(last, json.get(from..at).unwrap_or_default(), from);
-                (from, last) = (at, token);
-            }
-            match (token, byte) {
-                (Token::Other, b'{' | b'[') => search.open.push(Members::default()),
-                (Token::Other, b'}' | b']') => drop(search.open.pop()),
+        let bytes = json.as_bytes();
+        // True where the next string is a key.
+        let (mut at, mut is_key) = (0, false);
+        while let Some(&byte) = bytes.get(at) {
+            let from = at;
+            at += 1;
+            match byte {
+                b'"' => {
+                    let string = StringEnd::find(bytes, at);
+                    at = string.end;
+                    let text = json.get(from..at).unwrap_or_default();
+                    match is_key {
+                        true => search.member(text, string.has_escapes, from),
+                        // Of the escapes, only these can be half a character.
+                        false if string.has_units => drop(search.string(text)),
+                        false => {}
+                    }
+                    is_key = false;
+                }
+                b'{' => {
+                    search.open.push(Some(Members::default()));
+                    is_key = true;
+                }
+                b'[' => search.open.push(None),
+                b'}' | b']' => {
+                    search.open.pop();
+                    is_key = false;
+                }
+                b',' => is_key = search.open.last().is_some_and(Option::is_some),
+                b'-' | b'0'..=b'9' => {
+                    let rest = bytes.get(at..).unwrap_or_default();
+                    at += rest.iter().take_while(|&&byte| is_number_byte(byte)).count();
+                    let number = json.get(from..at).unwrap_or_default();
+                    search.found.inexact_number |= !is_exact(number);
+                }
                 _ => {}
             }
-            match scanner.advance(json.as_bytes().get(at..).unwrap_or_default()) {
-                0 => break,
-                taken => at += taken,
-            }
         }
-        search.look(last, json.get(from..at).unwrap_or_default(), from);
         search
     }
 
-    /// Looks at a token that begins at an offset.
-    fn look(&mut self, token: Token, text: &'j str, from: usize) {
-        match token {
-            Token::Key => {
-                let key = self.string(text);
-                self.member(key, from);
-            }
-            Token::Text => drop(self.string(text)),
-            Token::Number => self.found.inexact_number |= !is_exact(text),
-            Token::Other => {}
-        }
-    }
-
-    /// Decodes a string.
+    /// Decodes a string that has escapes.
     fn string(&mut self, text: &'j str) -> Key<'j> {
-        if !text.contains('\\') {
-            return (true, Cow::Borrowed(text));
-        }
         let decoded: Str<'_> = read(text).unwrap_or_default();
         if decoded.low.is_some() || decoded.high.is_some() || decoded.replaced {
             self.found.lone_surrogate = true;
@@ -112,15 +139,40 @@ impl<'j> Search<'j> {
         (true, Cow::Owned(format!("\"{}\"", decoded.as_str())))
     }
 
-    fn member(&mut self, key: Key<'j>, from: usize) {
-        let Some(members) = self.open.last_mut() else { return };
-        let number = members.starts.len();
-        members.starts.push(from);
-        let Some(double) = members.last.insert(key, number) else { return };
-        self.found.duplicate_key = true;
-        let mut starts = members.starts.iter().skip(double).copied();
-        if let (Some(start), Some(end)) = (starts.next(), starts.next()) {
-            self.dropped.push(start..end);
+    fn member(&mut self, text: &'j str, has_escapes: bool, from: usize) {
+        let key = if has_escapes { self.string(text) } else { (true, Cow::Borrowed(text)) };
+        let Some(Some(members)) = self.open.last_mut() else { return };
+        let double = members.add(key, from);
+        self.found.duplicate_key |= double.is_some();
+        self.dropped.extend(double);
+    }
+}
+
+/// The end of a string, after its quote, and the escapes in it.
+struct StringEnd {
+    end: usize,
+    has_escapes: bool,
+    /// True if one of them is of a unit of UTF-16.
+    has_units: bool,
+}
+
+impl StringEnd {
+    /// Finds the end of the string whose inside begins at `at`.
+    fn find(bytes: &[u8], mut at: usize) -> Self {
+        let (mut has_escapes, mut has_units) = (false, false);
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            match memchr2(b'"', b'\\', rest).map(|found| (found, rest.get(found..))) {
+                Some((found, Some([b'\\', escape, ..]))) => {
+                    has_escapes = true;
+                    has_units |= *escape == b'u';
+                    at += found + 2;
+                }
+                Some((found, _)) => {
+                    return StringEnd { end: at + found + 1, has_escapes, has_units };
+                }
+                None => return StringEnd { end: bytes.len(), has_escapes, has_units },
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ impl ObjectReader {
                 self.part = part;
             }
             let rest = text.get(at..).unwrap_or_default();
-            let taken = self.scanner.advance(rest.as_bytes());
+            let taken = self.scanner.advance_inside(rest.as_bytes());
             at += taken;
             if let Some(escape) = self.scanner.take_control(rest.get(taken..).unwrap_or_default()) {
                 self.piece(text.get(from..at).unwrap_or_default(), then)?;

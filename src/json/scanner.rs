@@ -1,5 +1,7 @@
 //! A validator of strict JSON (RFC 8259) that takes its text in pieces.
 
+use smallvec::SmallVec;
+
 use crate::json::plain::string_length;
 use crate::json::write::escape_into;
 
@@ -23,7 +25,7 @@ pub enum Status {
 pub struct Scanner {
     state: State,
     /// For each open container, true if it is an object.
-    open: Vec<bool>,
+    open: SmallVec<[bool; 16]>,
     max_depth: usize,
 }
 
@@ -97,7 +99,7 @@ impl Default for Scanner {
 impl Scanner {
     /// A scanner for one value nested at most `max_depth` deep; 0 is no limit.
     pub fn new(max_depth: usize) -> Self {
-        Scanner { state: State::Empty, open: Vec::new(), max_depth }
+        Scanner { state: State::Empty, open: SmallVec::new(), max_depth }
     }
 
     /// True if the next byte belongs to a string.
@@ -124,25 +126,38 @@ impl Scanner {
     /// next byte can't be right or the value is complete.
     pub(super) fn advance(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
+        if let State::Text(role) = self.state {
+            let run = string_length(bytes);
+            let Some(&byte) = bytes.get(run) else { return run };
+            self.state = match byte {
+                b'"' => self.string_ended(role),
+                b'\\' => State::Escape(role),
+                _ => State::Control(role, false),
+            };
+            return run + usize::from(!matches!(self.state, State::Control(..)));
+        }
         if self.in_number() && !is_number_byte(first) {
             self.end_number();
         }
         match self.state {
             State::Whole | State::Bad | State::TooDeep | State::Control(..) => return 0,
             State::Escape(role) if first < b' ' => self.state = State::Control(role, true),
-            State::Text(role) => {
-                let run = string_length(bytes);
-                let Some(&byte) = bytes.get(run) else { return run };
-                self.state = match byte {
-                    b'"' => self.string_ended(role),
-                    b'\\' => State::Escape(role),
-                    _ => State::Control(role, false),
-                };
-                return run + usize::from(!matches!(self.state, State::Control(..)));
-            }
             state => self.state = self.step(state, first),
         }
         usize::from(!matches!(self.state, State::Bad | State::TooDeep | State::Control(..)))
+    }
+
+    /// Reads on inside the values of the outermost object, up to their ends; takes no byte that
+    /// stands between them.
+    pub(super) fn advance_inside(&mut self, bytes: &[u8]) -> usize {
+        let mut at = self.advance(bytes);
+        while self.open.len() > 1 {
+            match self.advance(bytes.get(at..).unwrap_or_default()) {
+                0 => break,
+                taken => at += taken,
+            }
+        }
+        at
     }
 
     /// Reads on like [`Self::push`], but takes control characters in strings, which
@@ -349,7 +364,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-fn is_number_byte(byte: u8) -> bool {
+pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
