@@ -29,6 +29,9 @@ const REUSED_ID: Inference = (
     "the id of a call had been made up for another one: it was given its own",
 );
 
+/// The bytes that most arguments fit into.
+const USUAL: usize = 256;
+
 pub(super) struct Call {
     pub(super) index: u64,
     /// The key of its first fragment that has one.
@@ -216,6 +219,9 @@ impl Call {
         self.fault = is_over.then_some(Reason::TooLarge).or(self.fault);
         self.first = self.first.or_else(|| text.trim_ascii_start().bytes().next());
         self.scanner.push_all(text.as_bytes());
+        if self.arguments.is_empty() {
+            self.arguments.reserve(text.len().max(USUAL));
+        }
         self.arguments.push_str(text);
     }
 

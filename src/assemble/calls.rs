@@ -34,11 +34,20 @@ pub(super) struct Calls {
     by_key: BTreeMap<Key, u64>,
     pub(super) ids: Ids,
     latest: Option<u64>,
+    /// The key of the last fragment, while the call that it belongs to is open.
+    last: Option<Key>,
 }
 
 impl Calls {
     pub(super) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns the index of the call that the last fragment belongs to, if this one has the same
+    /// key and names no call itself, and the call is open.
+    pub(super) fn next(&self, part: &CallPart<'_>) -> Option<u64> {
+        let goes_on = part.id.is_none() && part.name.is_none() && self.last == Some(part.key);
+        self.latest.filter(|index| goes_on && self.open.contains_key(index))
     }
 
     /// Returns the index of the call that a fragment belongs to, or none if it
@@ -120,9 +129,11 @@ impl Calls {
     /// Remembers how a fragment names its call.
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
         self.latest = Some(index);
+        self.last = None;
         let is_room = self.by_key.len() < MAX_KEYS + self.open.len();
         if part.key != Key::None && (is_room || self.by_key.contains_key(&part.key)) {
             self.by_key.insert(part.key, index);
+            self.last = Some(part.key);
             if let Some(call) = self.open.get_mut(&index).filter(|call| call.key == Key::None) {
                 call.key = part.key;
             }

@@ -110,23 +110,26 @@ impl Message {
 
     fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         let state = self.choices.entry(out.choice).or_default();
-        let (found, inference) = state.calls.find(part);
-        let index = match found {
+        let index = match state.calls.next(part) {
             Some(index) => index,
             None => {
+                let (found, inference) = state.calls.find(part);
                 let max = out.config().max_calls;
-                if max != 0 && self.count >= max {
+                if found.is_none() && max != 0 && self.count >= max {
                     let message = format!("more tool calls than --max-calls {max}");
                     return self.error(Failure::new(Code::Limit, &message, None), out);
                 }
-                self.count += 1;
-                state.calls.add(out.config().max_depth)
+                self.count += usize::from(found.is_none());
+                let index = found.unwrap_or_else(|| state.calls.add(out.config().max_depth));
+                state.calls.remember(part, index);
+                if let Some(inference) =
+                    inference.filter(|(code, _)| state.warned.insert((index, *code)))
+                {
+                    out.warn(inference, Some(index))?;
+                }
+                index
             }
         };
-        state.calls.remember(part, index);
-        if let Some(inference) = inference.filter(|(code, _)| state.warned.insert((index, *code))) {
-            out.warn(inference, Some(index))?;
-        }
         match state.calls.get_mut(index) {
             (Some(call), ids) => {
                 if call.is_corrected_by(part) {
