@@ -1,6 +1,9 @@
 //! One pattern, tried at one place.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use smallvec::SmallVec;
 
 use crate::scan::pattern::{Captures, Pattern, Token, is_word};
 use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
@@ -42,12 +45,12 @@ pub(crate) struct Attempt {
     quote: Option<u8>,
     /// The end of the first tag, or of its beginning; 0 before it.
     tag_end: usize,
-    words: Vec<(usize, Range<usize>)>,
+    words: SmallVec<[(usize, Range<usize>); 2]>,
     /// The token and the beginning of the capture that is open.
     capture: Option<(usize, usize)>,
     /// The optional parts that are open, the innermost last: the token of its end, the place
     /// where it began, and the number of words and `tag_end` at that time.
-    optional: Vec<(usize, usize, usize, usize)>,
+    optional: SmallVec<[(usize, usize, usize, usize); 1]>,
 }
 
 impl Attempt {
@@ -85,14 +88,12 @@ impl Attempt {
 
     fn take(&mut self, token: &Token) {
         self.at += 1;
-        if let Token::Literal(literal) = token {
-            let is_whole = self.at - self.begun == literal.len();
-            let is_tag = literal.contains(['<', '[']) || !literal.is_ascii();
-            let has_word = literal.contains(|c: char| c.is_alphanumeric());
-            if self.tag_end == 0 && is_whole && is_tag && has_word {
-                // After an equals sign, a name is missing.
-                self.tag_end = self.at - usize::from(literal.ends_with('='));
-            }
+        if let Token::Literal(literal, true) = token
+            && self.tag_end == 0
+            && self.at - self.begun == literal.len()
+        {
+            // After an equals sign, a name is missing.
+            self.tag_end = self.at - usize::from(literal.ends_with('='));
         }
     }
 
@@ -106,17 +107,17 @@ impl Attempt {
         let byte = bytes.get(self.at).copied();
         let known = self.at - self.begun;
         match (token, byte) {
-            (Token::Literal(literal), _) => {
+            (Token::Literal(literal, _), _) => {
                 let want = literal.as_bytes().get(known..).unwrap_or_default();
                 let got = bytes.get(self.at..).unwrap_or_default();
-                let alike = want.iter().zip(got).take_while(|(a, b)| a == b).count();
                 if want.is_empty() {
                     return Step::Over;
                 }
-                if alike == want.len() {
-                    self.at += alike - 1;
+                if got.starts_with(want) {
+                    self.at += want.len() - 1;
                     return Step::TakeLast;
                 }
+                let alike = want.iter().zip(got).take_while(|(a, b)| a == b).count();
                 self.at += alike;
                 if alike == got.len() && !ended { Step::Wait } else { Step::Fail }
             }
@@ -213,26 +214,25 @@ impl Attempt {
 
     /// Returns the captures of a finished attempt, or `None` if an attribute that the
     /// pattern requires isn't there.
-    pub(crate) fn captures(&self, pattern: &Pattern, text: &str) -> Option<Captures> {
+    pub(crate) fn captures<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Captures<'t>> {
         let mut captures = Captures::default();
         for (token, range) in &self.words {
-            let word = text.get(range.clone()).unwrap_or_default().to_owned();
+            let word = text.get(range.clone()).unwrap_or_default();
             match pattern.tokens.get(*token)? {
                 Token::Word(name, _) | Token::Capture(name) => {
-                    captures.words.push((name.clone(), word))
+                    captures.words.push((name, Cow::Borrowed(word)))
                 }
-                Token::Namespace => captures.words.push(("ns".into(), word)),
+                Token::Namespace => captures.words.push(("ns", Cow::Borrowed(word))),
                 Token::Attributes(wanted) => {
-                    captures.attributes = attributes(&word);
+                    captures.attributes = Cow::Borrowed(word);
                     for wanted in wanted {
-                        let mut all = captures.attributes.iter();
-                        match all.find(|(key, _)| *key == wanted.attribute) {
+                        match attributes(word).find(|(key, _)| *key == wanted.attribute) {
                             Some((_, value)) => {
-                                let value = match wanted.is_escaped {
-                                    true => value.replace("&quot;", "\"").replace("&amp;", "&"),
-                                    false => value.clone(),
+                                let value = match wanted.is_escaped && value.contains('&') {
+                                    true => Cow::Owned(unescape(value)),
+                                    false => Cow::Borrowed(value),
                                 };
-                                captures.words.push((wanted.word.clone(), value))
+                                captures.words.push((wanted.word, value))
                             }
                             None if wanted.may_miss => {}
                             None => return None,
@@ -244,6 +244,10 @@ impl Attempt {
         }
         Some(captures)
     }
+}
+
+fn unescape(value: &str) -> String {
+    value.replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 /// Matches anything on the line, up to the text `until`.
@@ -262,26 +266,27 @@ fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -
 
 /// Returns the attributes in the inside of a tag, their values in double, single or no
 /// quotes.
-fn attributes(text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
+pub(crate) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text.trim_ascii();
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| c == '=' || c.is_ascii_whitespace()).unwrap_or(rest.len());
-        let (name, tail) = rest.split_at(end);
-        let tail = tail.trim_ascii_start();
-        let (value, tail) = match tail.strip_prefix('=').map(str::trim_ascii_start) {
-            None => ("", tail),
-            Some(tail) => value(tail),
-        };
-        if name.is_empty() && value.is_empty() {
-            break;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let is_end = |c: char| c == '=' || c.is_ascii_whitespace();
+            let (name, tail) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+            let tail = tail.trim_ascii_start();
+            let (value, tail) = match tail.strip_prefix('=').map(str::trim_ascii_start) {
+                None => ("", tail),
+                Some(tail) => value(tail),
+            };
+            rest = tail.trim_ascii_start();
+            if !name.is_empty() {
+                return Some((name, value));
+            }
+            if value.is_empty() {
+                rest = "";
+            }
         }
-        if !name.is_empty() {
-            found.push((name.to_owned(), value.to_owned()));
-        }
-        rest = tail.trim_ascii_start();
-    }
-    found
+        None
+    })
 }
 
 fn value(text: &str) -> (&str, &str) {
@@ -320,7 +325,7 @@ mod tests {
         let mut attempt = Attempt::default();
         assert!(matches!(attempt.advance(&pattern, text, false), Match::Yes(_)), "{text:?}");
         let captures = attempt.captures(&pattern, text).unwrap();
-        let got: Vec<_> = captures.words.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let got: Vec<_> = captures.words.iter().map(|(a, b)| (*a, b.as_ref())).collect();
         assert_eq!(got, expected);
     }
 

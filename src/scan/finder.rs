@@ -1,6 +1,6 @@
 //! Finds where a marker can begin, and checks what must follow it.
 
-use crate::scan::{Attempt, Captures, Match, Pattern, Place};
+use crate::scan::{Attempt, Captures, Match, Pattern};
 
 /// An attempt at a pattern that one of several others must follow, after white
 /// space. The others are bound to the words of the first one; the end of the
@@ -8,12 +8,13 @@ use crate::scan::{Attempt, Captures, Match, Pattern, Place};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookahead {
     first: Attempt,
-    /// The first pattern's length and captures, once it has been found.
-    found: Option<(usize, Captures)>,
+    /// The first pattern's length, once it has been found.
+    found: Option<usize>,
     /// The beginning of what follows, as far as it is known.
     at: usize,
-    /// The attempts at what follows, once it has begun; those that failed are gone.
-    next: Option<Vec<(Pattern, Attempt)>>,
+    /// True once what follows has begun; then the attempts at it that have not failed.
+    has_begun: bool,
+    next: Vec<(Pattern, Attempt)>,
     is_dead: bool,
     /// The word `name` in what follows.
     name: Option<String>,
@@ -35,48 +36,54 @@ impl Lookahead {
     }
 
     fn look(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
-        if self.found.is_none() {
-            match self.first.advance(first, text, ended) {
+        let length = match self.found {
+            Some(length) => length,
+            None => match self.first.advance(first, text, ended) {
+                Match::Yes(length) if self.first.captures(first, text).is_none() => {
+                    self.at = length;
+                    return Match::No;
+                }
                 Match::Yes(length) => {
                     self.at = length;
-                    self.found = self.first.captures(first, text).map(|words| (length, words));
+                    *self.found.insert(length)
                 }
                 other => return other,
-            }
-        }
-        let Some((length, words)) = &self.found else { return Match::No };
-        let length = *length;
+            },
+        };
         if next.is_empty() {
             return Match::Yes(length);
         }
-        let rest = text.get(self.at..).unwrap_or_default();
-        let (rest, attempts) = match &mut self.next {
-            Some(attempts) => (rest, attempts),
-            None => {
-                let after = rest.trim_ascii_start();
-                self.at += rest.len() - after.len();
-                if after.is_empty() {
-                    return if ended { Match::Yes(length) } else { Match::More };
-                }
-                let fitting = next.iter().filter(|next| next.may_begin(after.as_bytes()));
-                let bound = fitting.map(|next| (next.bind(words), Attempt::default()));
-                (after, self.next.insert(bound.collect()))
-            }
-        };
+        let mut rest = text.get(self.at..).unwrap_or_default();
+        let attempts = std::mem::take(&mut self.next);
         let (mut found, mut name) = (false, None);
         // At the end of the text, a pattern that matches so far may follow.
-        attempts.retain_mut(|(pattern, attempt)| match attempt.advance(pattern, rest, false) {
+        let mut advance = |pattern: Pattern, mut attempt: Attempt, rest: &str| match attempt
+            .advance(&pattern, rest, false)
+        {
             Match::Yes(_) => {
-                let words = attempt.captures(pattern, rest);
+                let words = attempt.captures(&pattern, rest);
                 found |= words.is_some();
                 name = words.and_then(|words| words.get("name").map(str::to_owned));
-                false
             }
-            Match::More => true,
-            Match::No => false,
-        });
+            Match::More => self.next.push((pattern, attempt)),
+            Match::No => {}
+        };
+        if self.has_begun {
+            attempts.into_iter().for_each(|(pattern, attempt)| advance(pattern, attempt, rest));
+        } else {
+            let space = rest.len() - rest.trim_ascii_start().len();
+            self.at += space;
+            rest = rest.get(space..).unwrap_or_default();
+            if rest.is_empty() {
+                return if ended { Match::Yes(length) } else { Match::More };
+            }
+            self.has_begun = true;
+            let words = self.first.captures(first, text).unwrap_or_default();
+            let fitting = next.iter().filter(|next| next.may_begin(rest.as_bytes()));
+            fitting.for_each(|next| advance(next.bind(&words), Attempt::default(), rest));
+        }
         self.name = self.name.take().or(name);
-        match (found, attempts.is_empty(), ended) {
+        match (found, self.next.is_empty(), ended) {
             (true, ..) | (_, false, true) => Match::Yes(length),
             (_, false, false) => Match::More,
             (_, true, _) => Match::No,
@@ -94,68 +101,77 @@ impl Lookahead {
         self.found.is_none() && self.first.is_inside()
     }
 
-    /// Takes the captures of the match, or of what has matched so far.
-    pub(crate) fn take_captures(&mut self, first: &Pattern, text: &str) -> Captures {
-        let found = self.found.take().map(|(_, words)| words);
-        found.or_else(|| self.first.captures(first, text)).unwrap_or_default()
+    /// Returns the captures of the match, or of what has matched so far.
+    pub(crate) fn captures<'t>(&self, first: &Pattern, text: &'t str) -> Captures<'t> {
+        self.first.captures(first, text).unwrap_or_default()
     }
 }
 
-/// Finds the first of these bytes, eight bytes at a time.
+/// The bytes that are compared before any branch.
+const CHUNK: usize = 16;
+
+/// Finds the first of these bytes, sixteen bytes at a time.
 pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGHEST: u64 = ONES << 7;
-    let (chunks, rest) = bytes.as_chunks();
-    for (number, chunk) in chunks.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        // Sets the highest bit of each byte that may be the needle; the lowest one set is right.
-        let is = |needle: &u8| {
-            let zero = word ^ (ONES * u64::from(*needle));
-            zero.wrapping_sub(ONES) & !zero
-        };
-        let found = needles.iter().fold(0, |found, needle| found | is(needle)) & HIGHEST;
-        if found != 0 {
-            return Some(number * 8 + (found.trailing_zeros() / 8) as usize);
-        }
-    }
-    let last = rest.iter().position(|byte| needles.contains(byte))?;
-    Some(chunks.len() * 8 + last)
+    let is_needle = |byte: &u8| needles.iter().fold(false, |any, needle| any | (byte == needle));
+    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+    let has_none =
+        |chunk: &&[u8; CHUNK]| !chunk.iter().fold(false, |any, byte| any | is_needle(byte));
+    let clean = chunks.iter().take_while(has_none).count();
+    let tail = chunks.get(clean).map_or(rest, |chunk| chunk.as_slice());
+    tail.iter().position(is_needle).map(|at| clean * CHUNK + at)
 }
 
-/// Finds the bytes that markers can begin with.
+/// Finds where markers can begin, by the first two bytes of each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Finder {
     bytes: Vec<u8>,
-    table: Option<Box<[bool; 256]>>,
+    /// For each byte, the number of those that follow it in a marker's beginning.
+    numbers: Box<[u8]>,
+    /// The bytes that may follow; the first is of bytes that begin no marker.
+    seconds: Vec<[bool; 256]>,
 }
 
 impl Finder {
-    /// Returns a finder for these patterns.
-    pub(crate) fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
-        // The beginning of a message is known without a search.
-        let patterns = patterns.filter(|pattern| pattern.place() != Place::Start);
-        let mut bytes: Vec<u8> = patterns.flat_map(Pattern::first_bytes).collect();
-        bytes.sort_unstable();
-        bytes.dedup();
-        let table = (bytes.len() > 3).then(|| {
-            let mut table = Box::new([false; 256]);
-            bytes.iter().for_each(|&byte| table[usize::from(byte)] = true);
-            table
-        });
-        Finder { bytes, table }
+    /// Returns a finder for markers that begin so; after a beginning of one byte, any may follow.
+    pub(crate) fn new<'s>(starts: impl Iterator<Item = &'s [u8]>) -> Self {
+        let mut finder = Finder { numbers: [0; 256].into(), ..Finder::default() };
+        finder.seconds.push([false; 256]);
+        for start in starts {
+            let Some((&first, rest)) = start.split_first() else { continue };
+            let number = &mut finder.numbers[usize::from(first)];
+            if *number == 0 {
+                // There are fewer first bytes than numbers: no marker begins with 0xFF.
+                *number = u8::try_from(finder.seconds.len()).unwrap_or(u8::MAX);
+                finder.bytes.push(first);
+                finder.seconds.push([false; 256]);
+            }
+            let seconds = &mut finder.seconds[usize::from(*number)];
+            match rest.first() {
+                Some(second) => seconds[usize::from(*second)] = true,
+                None => *seconds = [true; 256],
+            }
+        }
+        finder
     }
 
-    /// Returns the place of the first of them, from `from` on.
-    pub(crate) fn find(&self, text: &str, from: usize) -> Option<usize> {
-        let rest = text.as_bytes().get(from..)?;
-        let found = match (&self.table, &*self.bytes) {
-            (Some(table), _) => rest.iter().position(|&byte| table[usize::from(byte)]),
-            (None, [a]) => memchr::memchr(*a, rest),
-            (None, [a, b]) => memchr::memchr2(*a, *b, rest),
-            (None, [a, b, c]) => memchr::memchr3(*a, *b, *c, rest),
-            _ => None,
-        };
-        found.map(|at| from + at)
+    /// Returns the first place from `from` on where one may begin.
+    pub(crate) fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        loop {
+            let rest = text.get(from..)?;
+            let found = match *self.bytes {
+                [] => None,
+                [a] => memchr::memchr(a, rest),
+                [a, b] => memchr::memchr2(a, b, rest),
+                [a, b, c] => memchr::memchr3(a, b, c, rest),
+                _ => rest.iter().position(|&byte| self.numbers[usize::from(byte)] != 0),
+            };
+            let at = found?;
+            let seconds = &self.seconds[usize::from(self.numbers[usize::from(rest[at])])];
+            if rest.get(at + 1).is_none_or(|&second| seconds[usize::from(second)]) {
+                return Some(from + at);
+            }
+            from += at + 1;
+        }
     }
 }
 
@@ -166,9 +182,11 @@ mod tests {
     #[test]
     fn any_byte_among_any() {
         for byte in 0..=u8::MAX {
-            for (at, other) in (0..20).flat_map(|at| [b'a', 0xBC, b'=', 0].map(|other| (at, other)))
+            for (at, other) in [0, 1, 15, 31, 32, 40, 63, 64, 69]
+                .into_iter()
+                .flat_map(|at| [b'a', 0xBC, b'=', 0].map(|other| (at, other)))
             {
-                let mut bytes = [other; 20];
+                let mut bytes = [other; 70];
                 bytes[at] = byte;
                 for needles in [[b'<', b'\n'], [0xE2, b'<'], [0xE2, 0xC2]] {
                     let expected = bytes.iter().position(|byte| needles.contains(byte));
@@ -176,5 +194,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_second_byte_tells_beginnings_from_other_text() {
+        let check = |starts: &[&str], text: &str, expected: &[usize]| {
+            let finder = Finder::new(starts.iter().map(|start| start.as_bytes()));
+            let mut found = Vec::new();
+            while let Some(at) = finder.find(text.as_bytes(), found.last().map_or(0, |at| at + 1)) {
+                found.push(at);
+            }
+            assert_eq!(found, expected, "{text:?}");
+        };
+        check(&["<t", "<|"], "<<t<x<|<", &[1, 5, 7]);
+        check(&["<"], "<<x", &[0, 1]);
+        check(&["ab", "b", "cd", "de"], "acabxde", &[2, 3, 5]);
+        check(&[], "x", &[]);
     }
 }

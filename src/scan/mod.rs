@@ -9,7 +9,7 @@ mod attempt;
 mod finder;
 mod pattern;
 
-pub(crate) use attempt::{Attempt, Match};
+pub(crate) use attempt::{Attempt, Match, attributes};
 pub(crate) use finder::{Finder, Lookahead, find_any};
 pub(crate) use pattern::{Captures, Pattern, Place, may_have_namespace};
 

@@ -1,8 +1,14 @@
 //! The pattern of a marker, parsed from its text.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::scan::MAX_WORD;
+
+/// The names that words are asked for by.
+const NAMES: [&str; 7] = ["name", "key", "id", "type", "suffix", "ns", "_"];
 
 /// The pattern of a marker. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +30,8 @@ pub(crate) enum Place {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    Literal(String),
+    /// Text as it is; true if only a tag has it.
+    Literal(String, bool),
     Space,
     Blank,
     Newline,
@@ -32,7 +39,7 @@ pub(super) enum Token {
     /// Digits.
     Number,
     /// A word, up to a byte that no word has, or that begins the next literal.
-    Word(String, Option<u8>),
+    Word(&'static str, Option<u8>),
     /// Anything up to this text, which follows.
     Any(String),
     /// A tag's attributes, of which these are captured.
@@ -40,14 +47,14 @@ pub(super) enum Token {
     /// An optional part, up to the token of this number.
     Optional(usize),
     OptionalEnd,
-    Capture(String),
+    Capture(&'static str),
     CaptureEnd,
 }
 
 /// An attribute that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
-    pub(super) word: String,
+    pub(super) word: &'static str,
     pub(super) attribute: String,
     pub(super) may_miss: bool,
     pub(super) is_escaped: bool,
@@ -55,18 +62,34 @@ pub(super) struct Wanted {
 
 /// The captures of a match: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Captures {
+pub(crate) struct Captures<'t> {
     /// Words, by their names in the pattern.
-    pub words: Vec<(String, String)>,
-    /// All attributes of the tag.
-    pub attributes: Vec<(String, String)>,
+    pub words: SmallVec<[(&'static str, Cow<'t, str>); 2]>,
+    /// The text of the tag's attributes.
+    pub attributes: Cow<'t, str>,
 }
 
-impl Captures {
+impl Captures<'_> {
     /// Returns the word of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.words.iter().find(|(key, _)| key == name).map(|(_, word)| word.as_str())
+        self.words.iter().find(|(key, _)| *key == name).map(|(_, word)| word.as_ref())
     }
+
+    /// Returns the words whose names are kept, without the text that they stand in.
+    pub(crate) fn keep(&self, is_kept: impl Fn(&str) -> bool) -> Captures<'static> {
+        let kept = self.words.iter().filter(|(name, _)| is_kept(name));
+        let words = kept.map(|(name, word)| (*name, owned(word))).collect();
+        Captures { words, ..Captures::default() }
+    }
+
+    /// Returns all of it without the text that it stands in.
+    pub(crate) fn to_static(&self) -> Captures<'static> {
+        Captures { attributes: owned(&self.attributes), ..self.keep(|_| true) }
+    }
+}
+
+fn owned(text: &str) -> Cow<'static, str> {
+    if text.is_empty() { Cow::Borrowed("") } else { Cow::Owned(text.to_owned()) }
 }
 
 impl Pattern {
@@ -82,13 +105,13 @@ impl Pattern {
             // A brace that opens no word is a brace: JSON follows some markers.
             let Some((inside, tail)) = tail.split_once('}') else { break };
             if !literal.is_empty() {
-                tokens.push(Token::Literal(literal.to_owned()));
+                tokens.push(Token::literal(literal));
             }
             tokens.push(Token::parse(inside)?);
             rest = tail;
         }
         if !rest.is_empty() {
-            tokens.push(Token::Literal(rest.to_owned()));
+            tokens.push(Token::literal(rest));
         }
         link(&mut tokens)?;
         let pattern = Pattern { tokens: tokens.into(), place };
@@ -115,31 +138,36 @@ impl Pattern {
     pub(crate) fn is_token(&self) -> bool {
         let starts = ["<|", "</|", "<\u{ff5c}", "</\u{ff5c}", "]<]"];
         match self.tokens.first() {
-            Some(Token::Literal(text)) => starts.iter().any(|start| text.starts_with(start)),
+            Some(Token::Literal(text, _)) => starts.iter().any(|start| text.starts_with(start)),
             _ => false,
         }
     }
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.
     pub(crate) fn never() -> Vec<Pattern> {
-        vec![Pattern { tokens: [Token::Literal("\0".to_owned())].into(), place: Place::Any }]
+        vec![Pattern { tokens: [Token::literal("\0")].into(), place: Place::Any }]
     }
 
     /// True if it has no text of its own.
     pub(crate) fn is_blank(&self) -> bool {
-        !self.tokens.iter().any(|token| matches!(token, Token::Literal(_)))
+        !self.tokens.iter().any(|token| matches!(token, Token::Literal(..)))
     }
 
     /// Returns the pattern with its words replaced by the captures of an opener. Words that
     /// have no capture stay words.
-    pub(crate) fn bind(&self, captures: &Captures) -> Pattern {
-        let varies = |token: &Token| matches!(token, Token::Word(..) | Token::Namespace);
+    pub(crate) fn bind(&self, captures: &Captures<'_>) -> Pattern {
+        let varies = |token: &Token| match token {
+            Token::Word(name, _) => captures.get(name).is_some(),
+            token => *token == Token::Namespace,
+        };
         if !self.tokens.iter().any(varies) {
             return self.clone();
         }
         let bound = self.tokens.iter().map(|token| match token {
-            Token::Word(name, _) => captures.get(name).map_or_else(|| token.clone(), literal),
-            Token::Namespace => literal(captures.get("ns").unwrap_or_default()),
+            Token::Word(name, _) => {
+                captures.get(name).map_or_else(|| token.clone(), Token::literal)
+            }
+            Token::Namespace => Token::literal(captures.get("ns").unwrap_or_default()),
             token => token.clone(),
         });
         Pattern { tokens: bound.collect(), place: self.place }
@@ -152,7 +180,7 @@ impl Pattern {
         loop {
             (tokens, rest) = match tokens {
                 [Token::Newline, after @ ..] => (after, rest.strip_prefix(b"\n").unwrap_or(rest)),
-                [Token::Literal(literal), after @ ..] => {
+                [Token::Literal(literal, _), after @ ..] => {
                     let (literal, known) = (literal.as_bytes(), literal.len().min(rest.len()));
                     if literal.get(..known) != rest.get(..known) {
                         return false;
@@ -181,8 +209,8 @@ impl Pattern {
         let mut at = 0;
         while let Some(token) = self.tokens.get(at) {
             match token {
-                Token::Literal(text) if text.is_empty() => {}
-                Token::Literal(text) => {
+                Token::Literal(text, _) if text.is_empty() => {}
+                Token::Literal(text, _) => {
                     bytes.extend(text.bytes().next());
                     return bytes;
                 }
@@ -207,12 +235,11 @@ impl Pattern {
 }
 
 impl Pattern {
-    /// Returns the names that [`Pattern::bind`] replaces by an opener's words.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.tokens.iter().filter_map(|token| match token {
-            Token::Word(name, _) => Some(name.as_str()),
-            Token::Namespace => Some("ns"),
-            _ => None,
+    /// True if [`Pattern::bind`] replaces an opener's word of this name.
+    pub(crate) fn has_word(&self, name: &str) -> bool {
+        self.tokens.iter().any(|token| match token {
+            Token::Word(word, _) => *word == name,
+            token => *token == Token::Namespace && name == "ns",
         })
     }
 
@@ -259,7 +286,7 @@ fn collect_starts(
     while let Some(token) = tokens.get(at) {
         at += 1;
         let space: &[u8] = match token {
-            Token::Literal(text) => {
+            Token::Literal(text, _) => {
                 start.extend_from_slice(text.as_bytes());
                 continue;
             }
@@ -332,7 +359,7 @@ fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
     };
     let mut behind = behind.filter(is_seen);
     match behind.next() {
-        Some(Token::Literal(literal)) => Some(literal.clone()),
+        Some(Token::Literal(literal, _)) => Some(literal.clone()),
         _ => None,
     }
 }
@@ -344,11 +371,18 @@ pub(super) fn is_word(byte: u8) -> bool {
         || byte >= 0x80
 }
 
-fn literal(text: &str) -> Token {
-    Token::Literal(text.to_owned())
+/// Returns the name that a word is asked for by; nothing if it is never asked for.
+fn known(name: &str) -> &'static str {
+    NAMES.into_iter().find(|known| *known == name).unwrap_or_default()
 }
 
 impl Token {
+    fn literal(text: &str) -> Self {
+        let is_tag = text.contains(['<', '[']) || !text.is_ascii();
+        let has_word = text.contains(|c: char| c.is_alphanumeric());
+        Token::Literal(text.to_owned(), is_tag && has_word)
+    }
+
     fn parse(inside: &str) -> Result<Self, String> {
         Ok(match inside {
             "ws" => Token::Space,
@@ -356,8 +390,8 @@ impl Token {
             "nl" => Token::Newline,
             "ns" => Token::Namespace,
             "number" => Token::Number,
-            "name" | "key" | "id" | "type" | "suffix" | "_" => Token::Word(inside.to_owned(), None),
-            "{" => Token::Literal("{".to_owned()),
+            "name" | "key" | "id" | "type" | "suffix" | "_" => Token::Word(known(inside), None),
+            "{" => Token::literal("{"),
             "*" => Token::Any(String::new()),
             "[" => Token::Optional(0),
             "]" => Token::OptionalEnd,
@@ -366,7 +400,7 @@ impl Token {
                 (Some(list), _) => {
                     Token::Attributes(list.split(',').filter_map(Wanted::parse).collect())
                 }
-                (_, Some(name)) => Token::Capture(name.to_owned()),
+                (_, Some(name)) => Token::Capture(known(name)),
                 _ => {
                     let known = "ws, sp, nl, ns, number, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
@@ -381,7 +415,7 @@ impl Wanted {
         let (item, may_miss) = item.strip_suffix('?').map_or((item, false), |item| (item, true));
         let (item, is_escaped) = item.strip_suffix('&').map_or((item, false), |item| (item, true));
         let (word, attribute) = item.split_once('=').unwrap_or((item, item));
-        let (word, attribute) = (word.to_owned(), attribute.to_owned());
+        let (word, attribute) = (known(word), attribute.to_owned());
         let wanted = Wanted { word, attribute, may_miss, is_escaped };
         Some(wanted).filter(|_| !item.is_empty())
     }

@@ -126,7 +126,7 @@ impl Calls {
         &mut self,
         source: &'static str,
         marker: &str,
-        words: &Captures,
+        words: &Captures<'_>,
         name: &str,
     ) {
         self.source = source;
@@ -235,10 +235,12 @@ impl Calls {
         }
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
-        let raw = std::mem::take(&mut self.raw);
         let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
-        let fault = too_large.or(call.fault).map(|reason| (reason, raw.as_str()));
-        emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
+        let fault = too_large.or(call.fault).map(|reason| (reason, self.raw.as_str()));
+        let ended = emit(Kind::CallEnd(CallEnd { key: call.key, fault }));
+        self.raw.clear();
+        self.raw.shrink_to(MAX_MARKUP);
+        ended
     }
 
     /// Ends the open call where the text ended inside it. If its markup has given no

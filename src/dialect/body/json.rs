@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::io;
 
+use smallvec::SmallVec;
+
 use crate::dialect::body::calls::{Calls, Emit, warn_control};
 use crate::dialect::spec::Envelope;
 use crate::event::{Arguments, Reason};
@@ -33,8 +35,9 @@ struct Parts {
     has_others: bool,
     /// Members that may hold the call's parts, with their keys.
     inner: Vec<(String, String)>,
-    /// The keys of the call's parts.
-    keys: HashSet<String>,
+    /// The keys of the call's parts that the envelope names, and those of `inner`.
+    keys: SmallVec<[&'static str; 4]>,
+    inner_keys: HashSet<String>,
     /// True if one of them came twice: readers disagree about which counts.
     is_ambiguous: bool,
 }
@@ -60,7 +63,8 @@ impl Element {
             has_arguments: false,
             has_others: false,
             inner: Vec::new(),
-            keys: HashSet::new(),
+            keys: SmallVec::new(),
+            inner_keys: HashSet::new(),
             is_ambiguous: false,
         };
         Element { reader: ObjectReader::new(MAX_DEPTH), parts: Box::new(parts) }
@@ -102,20 +106,28 @@ impl Parts {
     fn begin(&mut self, key: &str) {
         let Envelope { name, arguments, id, inner, keyed, .. } = self.envelope;
         self.value.clear();
-        self.part = match key {
-            _ if name.contains(&key) => Part::Name,
-            _ if arguments.contains(&key) => Part::Arguments,
-            _ if id.contains(&key) => Part::Id,
-            _ if inner.contains(&key) || keyed => {
+        let named = [(name, Part::Name), (arguments, Part::Arguments), (id, Part::Id)];
+        let of_envelope = named.into_iter().find_map(|(keys, part)| {
+            keys.iter().find(|known| **known == key).map(|known| (*known, part))
+        });
+        self.part = match of_envelope {
+            Some((known, part)) => {
+                match self.keys.contains(&known) {
+                    true => self.is_ambiguous = true,
+                    false => self.keys.push(known),
+                }
+                part
+            }
+            None if inner.contains(&key) || keyed => {
+                self.is_ambiguous |= !self.inner_keys.insert(key.to_owned());
                 self.inner.push((key.to_owned(), String::new()));
                 Part::Inner
             }
-            _ => {
+            None => {
                 self.has_others = true;
                 Part::Other
             }
         };
-        self.is_ambiguous |= self.part != Part::Other && !self.keys.insert(key.to_owned());
     }
 
     fn piece(&mut self, piece: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {

@@ -74,7 +74,8 @@ impl Calls {
         let may_nest =
             is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
         let is_streaming = types == Some(Types::STRING) && !is_nested;
-        let mut text = String::new();
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
         if !is_nested {
             text.push_str(if call.has_keys { "," } else { "{" });
             json::quote_into(key, &mut text);
@@ -92,7 +93,9 @@ impl Calls {
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
-        self.fragment(&text, emit)
+        self.fragment(&text, emit)?;
+        self.scratch = text;
+        Ok(())
     }
 
     /// Begins the arguments, in YAML.
@@ -146,8 +149,10 @@ impl Calls {
                 None => self.fault(Reason::Malformed, emit),
             };
         }
+        if value.is_streaming {
+            return self.fragment("\"", emit);
+        }
         let json = match &value.elements {
-            _ if value.is_streaming => "\"".to_owned(),
             Some(elements) if !elements.is_empty() => elements.value(&value.text, value.types),
             // JSON that the model began and that can't be read is no string.
             _ if value.is_declared && value::is_broken(&value.text, value.types) => {

@@ -3,14 +3,16 @@
 use std::io;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::dialect::body::calls::{Emit, warn};
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyReader, Progress};
-use crate::dialect::machine::grammar::{CallId, GrammarId, SectionId};
+use crate::dialect::machine::Machine;
+use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{OpenCall, OpenSection, OpenText, OpenValue, Part, Place};
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::dialect::machine::search::Marker;
-use crate::dialect::machine::{Machine, RulesKey};
 use crate::dialect::spec::{Ends, Parameters, Role};
 use crate::event::{Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
@@ -38,7 +40,7 @@ impl Machine {
     /// Takes the opener of a call or a section that the text ended in.
     pub(crate) fn cut_header(
         &mut self,
-        marker: &Marker,
+        marker: &Marker<'_>,
         text: &str,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
@@ -57,13 +59,14 @@ impl Machine {
         &mut self,
         id: SectionId,
         marker: &str,
-        words: Captures,
+        words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
         self.choose(id.0);
         let form = Arc::clone(self.grammars.section(id));
         let (marker, before) = (marker.to_owned(), self.calls.count());
+        let words = words.keep(|_| true);
         let (space, in_thought) = (Some(String::new()), self.is_in_thought());
         let open = OpenSection { id, form, marker, words, before, space, in_thought };
         self.enter(Place::Section(open));
@@ -99,13 +102,13 @@ impl Machine {
         &mut self,
         id: CallId,
         marker: &str,
-        words: Captures,
+        words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
         self.choose(id.0);
         if self.calls.count() == 0 {
-            self.known.remove(&RulesKey::Text);
+            self.forget_text_rules();
         }
         let in_thought = self.is_in_thought();
         let text = Place::Text(OpenText::default());
@@ -115,7 +118,7 @@ impl Machine {
         };
         let form = Arc::clone(self.grammars.call(id));
         let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
-        self.calls.open_markup(self.grammars.get(id.0).name, marker, &words, name);
+        self.calls.open_markup(self.grammars.get(id.0).name, marker, words, name);
         let part = match &form.body {
             BodyForm::Raw(raw) => {
                 let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
@@ -142,7 +145,7 @@ impl Machine {
                 }
             },
         };
-        let words = with_section(words, section.as_ref());
+        let words = with_section(words, section.as_ref(), &form);
         let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
         self.enter(Place::Call(OpenCall { id, form, words, section, in_thought, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
@@ -368,7 +371,7 @@ impl Machine {
     pub(crate) fn open_value(
         &mut self,
         marker: &str,
-        words: Captures,
+        words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         let Place::Call(call) = &mut self.place else { return Ok(()) };
@@ -382,16 +385,16 @@ impl Machine {
                 return self.calls.feed_value(marker, emit);
             }
             Part::Value(value) => std::mem::take(&mut value.keys),
-            _ => Vec::new(),
+            _ => SmallVec::new(),
         };
         if !is_nested && self.calls.has_value() {
             self.calls.close_value(emit)?;
             keys.pop();
         }
+        keys.push(words.keep(|name| call.form.binds_value(name)));
         self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
         self.calls.open_value(&Opener { key, kind, form }, emit)?;
-        keys.push(words);
         self.enter_part(Part::Value(OpenValue { keys, ..OpenValue::default() }));
         Ok(())
     }
@@ -456,12 +459,17 @@ impl Machine {
     }
 }
 
-/// The words of a call's opener, with those of its section.
-fn with_section(mut words: Captures, section: Option<&OpenSection>) -> Captures {
+/// The words of a call's opener, and of its section's, that stand in other patterns of the call.
+fn with_section(
+    words: &Captures<'_>,
+    section: Option<&OpenSection>,
+    form: &CallForm,
+) -> Captures<'static> {
+    let mut kept = words.keep(|name| form.binds(name));
     for (name, word) in section.into_iter().flat_map(|section| &section.words.words) {
-        if words.get(name).is_none() {
-            words.words.push((name.clone(), word.clone()));
+        if kept.get(name).is_none() && form.binds(name) {
+            kept.words.push((name, word.clone()));
         }
     }
-    words
+    kept
 }

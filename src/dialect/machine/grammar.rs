@@ -6,7 +6,7 @@ use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role, TagRole};
 use crate::dialect::spec::{Parameters, Section};
-use crate::scan::Pattern;
+use crate::scan::{Pattern, Place};
 
 /// A dialect whose patterns have been parsed.
 pub(crate) struct Grammar {
@@ -124,6 +124,16 @@ impl Grammar {
     /// True if calls stand in sections, wherever the text is from.
     pub(crate) fn requires_sections(&self) -> bool {
         self.sections.iter().any(|section| section.required)
+    }
+
+    /// True if a marker of it stands only where a line begins.
+    pub(crate) fn has_lines(&self) -> bool {
+        let regions =
+            self.regions.iter().flat_map(|region| region.close.iter().chain([&region.open]));
+        let sections = self.sections.iter().flat_map(|form| form.close.iter().chain([&form.open]));
+        let calls = self.calls.iter().flat_map(|call| call.close.iter().chain([&call.open]));
+        let all = regions.chain(sections).chain(calls).chain(&self.drops);
+        all.into_iter().any(|pattern| pattern.place() == Place::Line)
     }
 
     /// True if blocks stand inside its other regions.
@@ -269,13 +279,19 @@ impl CallForm {
         }
     }
 
-    /// The patterns in which words of the opener may stand.
-    pub(crate) fn bound(&self) -> impl Iterator<Item = &Pattern> {
+    /// True if a word of the opener, or of its section's, stands in other patterns of the call.
+    pub(crate) fn binds(&self, name: &str) -> bool {
         let open = match &self.body {
             BodyForm::Parameters { open, .. } => Some(open),
             _ => None,
         };
-        self.close.iter().chain(open).chain(self.value_closer())
+        let mut bound = self.close.iter().chain(open).chain(self.value_closer());
+        bound.any(|pattern| pattern.has_word(name))
+    }
+
+    /// True if a word of a value's opener stands in its closer.
+    pub(crate) fn binds_value(&self, name: &str) -> bool {
+        self.value_closer().is_some_and(|close| close.has_word(name))
     }
 
     /// Returns what must follow the call's opener: what its row names, or else

@@ -16,7 +16,7 @@ mod rules;
 mod search;
 mod text;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
@@ -42,8 +42,10 @@ pub(crate) struct Machine {
     named: bool,
     place: Place,
     search: Search,
-    /// The rules that each place had last.
-    known: BTreeMap<RulesKey, KnownRules>,
+    /// The rules that places had, the latest last.
+    known: Vec<KnownRules>,
+    /// True if some rule asks where in Markdown's structure it stands.
+    follows: bool,
     /// Text that may become a marker.
     held: String,
     context: MarkdownContext,
@@ -59,8 +61,11 @@ pub(crate) struct Machine {
     is_rest: bool,
 }
 
+/// The sets of rules that are kept: closers with words of openers in them make more.
+const MAX_KNOWN: usize = 64;
+
 /// The places that have rules of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RulesKey {
     Text,
     Region(RegionId),
@@ -72,7 +77,8 @@ enum RulesKey {
 
 /// The rules of a place, and the words of openers that stand in them.
 struct KnownRules {
-    words: Vec<(String, String)>,
+    key: RulesKey,
+    words: Vec<(&'static str, Cow<'static, str>)>,
     rules: Arc<RuleSet>,
 }
 
@@ -93,7 +99,7 @@ impl Machine {
     pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
-        machine.known.insert(RulesKey::Text, KnownRules { words: Vec::new(), rules });
+        machine.known.push(KnownRules { key: RulesKey::Text, words: Vec::new(), rules });
         machine.renew();
         machine
     }
@@ -103,11 +109,12 @@ impl Machine {
         let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
             chosen: grammars.only(),
+            follows: !named || grammars.iter().any(|(_, grammar)| grammar.has_lines()),
             grammars,
             named,
             place: text,
             search: Search::default(),
-            known: BTreeMap::new(),
+            known: Vec::new(),
             held: String::new(),
             context: MarkdownContext::default(),
             calls,
@@ -301,7 +308,7 @@ impl Machine {
     }
 
     /// True if a marker that begins here is code.
-    fn is_code(&self, marker: &Marker) -> bool {
+    fn is_code(&self, marker: &Marker<'_>) -> bool {
         marker.guarded && self.context.is_code()
     }
 
@@ -343,7 +350,7 @@ impl Machine {
 
     /// Lets the context see text that may be prose.
     fn follow(&mut self, text: &str, from: usize, to: usize) {
-        if matches!(self.place, Place::Text(_) | Place::Region(_)) {
+        if self.follows && matches!(self.place, Place::Text(_) | Place::Region(_)) {
             self.context.feed(text.get(from..to).unwrap_or_default());
         }
     }
@@ -367,24 +374,36 @@ impl Machine {
         let Some((key, words)) = self.rules_key() else {
             return self.search = Search::default();
         };
-        let known = self.known.get(&key).filter(|known| known.words == words);
-        let rules = known.map(|known| Arc::clone(&known.rules)).unwrap_or_else(|| {
-            let rules = RuleSet::new(self.place_rules());
-            self.known.insert(key, KnownRules { words, rules: Arc::clone(&rules) });
-            rules
-        });
-        self.search = Search::new(rules);
+        let is_same = |known: &&KnownRules| {
+            known.key == key && known.words.iter().eq(words.iter().copied().flatten())
+        };
+        if let Some(known) = self.known.iter().rfind(is_same) {
+            let rules = Arc::clone(&known.rules);
+            return self.search.enter(rules);
+        }
+        let words = words.into_iter().flatten().cloned().collect();
+        let rules = RuleSet::new(self.place_rules());
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.known.push(KnownRules { key, words, rules: Arc::clone(&rules) });
+        self.search.enter(rules);
+    }
+
+    /// The rules of the text are other ones from here on.
+    fn forget_text_rules(&mut self) {
+        self.known.retain(|known| known.key != RulesKey::Text);
     }
 
     /// Returns what the rules of the place depend on; `None` if it has none.
-    fn rules_key(&self) -> Option<(RulesKey, Vec<(String, String)>)> {
+    fn rules_key(&self) -> Option<(RulesKey, [&[(&'static str, Cow<'static, str>)]; 3])> {
         let call = match &self.place {
-            Place::Text(_) => return Some((RulesKey::Text, Vec::new())),
+            Place::Text(_) => return Some((RulesKey::Text, [&[]; 3])),
             Place::Region(open) => {
-                return Some((RulesKey::Region(open.id), open.words.words.clone()));
+                return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
             }
             Place::Section(open) => {
-                return Some((RulesKey::Section(open.id), open.words.words.clone()));
+                return Some((RulesKey::Section(open.id), [&open.words.words, &[], &[]]));
             }
             Place::Call(call) => call,
         };
@@ -395,18 +414,9 @@ impl Machine {
             Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
             Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
         };
-        let bound: Vec<&str> = call.form.bound().flat_map(|pattern| pattern.words()).collect();
-        let of_call = call.words.words.iter().filter(|(name, _)| bound.contains(&name.as_str()));
-        // A value's opener has words for its closer alone.
-        let closer = call.form.value_closer();
-        let is_bound =
-            |name: &str| closer.is_some_and(|close| close.words().any(|word| word == name));
-        let of_value = value.iter().flat_map(|value| &value.words);
-        let of_value = of_value.filter(|(name, _)| is_bound(name));
-        let mut words: Vec<_> = of_call.chain(of_value).cloned().collect();
-        let section = call.section.iter().flat_map(|section| &section.words.words);
-        words.extend(section.cloned());
-        Some((key, words))
+        let of_value = value.map_or(&[][..], |value| &value.words);
+        let of_section = call.section.as_ref().map_or(&[][..], |open| &open.words.words);
+        Some((key, [&call.words.words, of_value, of_section]))
     }
 
     fn place_rules(&self) -> Vec<Rule> {
@@ -462,7 +472,7 @@ impl Machine {
     }
 
     /// Goes where a marker leads.
-    fn marker(&mut self, marker: Marker, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn marker(&mut self, marker: Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Marker { go, words, .. } = marker;
         self.context.marker();
         let is_beyond = go.opens_call() || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
@@ -477,13 +487,13 @@ impl Machine {
                 }
                 Ok(())
             }
-            Go::Region(id) => self.open_region(id, words, emit),
+            Go::Region(id) => self.open_region(id, &words, emit),
             Go::EndRegion => self.end_region(emit),
             Go::Stray => self.stray(emit),
-            Go::Section(id) => self.open_section(id, text, words, emit),
+            Go::Section(id) => self.open_section(id, text, &words, emit),
             Go::EndSection => self.end_section(text, emit),
-            Go::Call(id) => self.open_call(id, text, words, emit),
-            Go::Parameter => self.open_value(text, words, emit),
+            Go::Call(id) => self.open_call(id, text, &words, emit),
+            Go::Parameter => self.open_value(text, &words, emit),
             Go::EndValue => self.end_value(text, emit),
             Go::InnerCall
             | Go::InnerParameter

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::dialect::body::BodyReader;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, RegionForm, RegionId, SectionForm, SectionId,
@@ -37,7 +39,7 @@ pub(crate) struct OpenRegion {
     pub(crate) id: RegionId,
     pub(crate) form: Arc<RegionForm>,
     /// The words of its opener.
-    pub(crate) words: Captures,
+    pub(crate) words: Captures<'static>,
     /// The text so far, if it is a block.
     pub(crate) block: String,
     /// The region that a block stands in.
@@ -45,7 +47,7 @@ pub(crate) struct OpenRegion {
 }
 
 impl OpenRegion {
-    pub(crate) fn new(id: RegionId, form: Arc<RegionForm>, words: Captures) -> Self {
+    pub(crate) fn new(id: RegionId, form: Arc<RegionForm>, words: Captures<'static>) -> Self {
         OpenRegion { id, form, words, block: String::new(), outer: None }
     }
 }
@@ -56,7 +58,7 @@ pub(crate) struct OpenSection {
     pub(crate) form: Arc<SectionForm>,
     /// Its opener, and the words of that.
     pub(crate) marker: String,
-    pub(crate) words: Captures,
+    pub(crate) words: Captures<'static>,
     /// The number of calls of the message that came before it.
     pub(crate) before: u64,
     pub(crate) space: Space,
@@ -69,7 +71,7 @@ pub(crate) struct OpenCall {
     pub(crate) id: CallId,
     pub(crate) form: Arc<CallForm>,
     /// The words of its opener, and of its section's.
-    pub(crate) words: Captures,
+    pub(crate) words: Captures<'static>,
     /// The section around it.
     pub(crate) section: Option<OpenSection>,
     /// True if it stands in a thought.
@@ -97,7 +99,7 @@ pub(crate) enum Part {
 #[derive(Default)]
 pub(crate) struct OpenValue {
     /// The words of their openers, the outermost first.
-    pub(crate) keys: Vec<Captures>,
+    pub(crate) keys: SmallVec<[Captures<'static>; 1]>,
     /// The number of parameters that were opened in it and not closed, outside of calls that
     /// it quotes: if there are any, its end is not known.
     pub(crate) inner: usize,

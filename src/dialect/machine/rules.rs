@@ -80,7 +80,7 @@ impl Rule {
     }
 
     /// The rule, where the opener of what is open had these words.
-    fn bind(self, words: &Captures) -> Self {
+    fn bind(self, words: &Captures<'_>) -> Self {
         let next = self.next.iter().map(|next| next.bind(words)).collect();
         Rule { pattern: self.pattern.bind(words), next, ..self }
     }
@@ -92,7 +92,11 @@ impl Rule {
 }
 
 /// Closers, where their opener had these words.
-fn closers(close: &[Pattern], words: &Captures, go: Go) -> impl Iterator<Item = Rule> {
+fn closers<'c>(
+    close: &'c [Pattern],
+    words: &'c Captures<'static>,
+    go: Go,
+) -> impl Iterator<Item = Rule> {
     close.iter().map(move |close| Rule::new(close.bind(words), go))
 }
 
@@ -302,7 +306,7 @@ impl CallRules<'_> {
     }
 
     /// The markers that are legal in a value; `key` are the words of its opener.
-    pub(crate) fn value_rules(&self, key: &Captures) -> Vec<Rule> {
+    pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<Rule> {
         let mut ends = self.ends();
         let BodyForm::Parameters { open, close, form } = &self.call.form.body else { return ends };
         let open = Rule::new(open.bind(&self.call.words), Go::Parameter);
@@ -364,7 +368,7 @@ impl CallRules<'_> {
     /// True if a value's closer has its key in it.
     fn binds_key(&self) -> bool {
         let close = self.call.form.value_closer();
-        close.is_some_and(|close| close.words().any(|word| word == "key"))
+        close.is_some_and(|close| close.has_word("key"))
     }
 
     /// The markers that are legal in a call that can't be read, or before its body.
@@ -472,14 +476,20 @@ impl RuleSet {
         beginnings.dedup();
         let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
         let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
-        let spaced = spaced.map(|(number, _)| number).collect();
+        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
         let is_inline = |rule: &Rule| {
             let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
             let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
             rule.pattern.is_token() || (rule.go.opens_call() && is_sign)
         };
         let inline = rules.iter().map(is_inline).collect();
-        let finder = Finder::new(patterns());
+        let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
+        let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
+        // A namespace may stand after the first byte of a tag.
+        let finder = Finder::new(searched.map(|(text, number)| match spaced.contains(number) {
+            true => text.get(..1).unwrap_or_default(),
+            false => text,
+        }));
         let is_guarded = rules.iter().all(|rule| rule.guarded);
         Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_guarded })
     }
@@ -488,7 +498,7 @@ impl RuleSet {
     /// far as the text at its beginning tells. Some need `--tools`.
     pub(crate) fn find(&self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
         loop {
-            let at = self.finder.find(text, from)?;
+            let at = self.finder.find(text.as_bytes(), from)?;
             let rest = text.as_bytes().get(at..)?;
             let fits = |&number: &usize| {
                 let rule = &self.rules[number];

@@ -11,50 +11,65 @@ use crate::tools::Tools;
 #[derive(Default)]
 pub(crate) struct Search {
     pub(crate) rules: Arc<RuleSet>,
-    /// The number of a rule, and how far it fits.
-    attempts: Vec<(usize, Lookahead)>,
+    /// The numbers of rules, and how far they fit.
+    attempts: Vec<(usize, Fit)>,
+}
+
+/// How far a rule fits.
+#[derive(Default)]
+enum Fit {
+    /// It was not tried.
+    #[default]
+    Unknown,
+    /// It fits so far.
+    Open(Box<Lookahead>),
+    No,
 }
 
 /// The result of all attempts at one place.
-pub(crate) enum Found {
+pub(crate) enum Found<'t> {
     /// No marker begins here.
     No,
     /// No marker begins here, but only because the text ended too soon: what
     /// follows may be a part of one, and no marker by itself.
     Cut,
     /// The text ended inside the opener of a call or a section.
-    Header(Marker),
+    Header(Marker<'t>),
     /// More text will tell.
     More,
-    Marker(Marker),
+    Marker(Marker<'t>),
 }
 
 /// A marker that was found.
-pub(crate) struct Marker {
+pub(crate) struct Marker<'t> {
     pub(crate) go: Go,
     /// True if it's none where code is.
     pub(crate) guarded: bool,
     /// In bytes.
     pub(crate) length: usize,
-    pub(crate) words: Captures,
+    pub(crate) words: Captures<'t>,
 }
 
 impl Search {
-    pub(crate) fn new(rules: Arc<RuleSet>) -> Self {
-        Search { rules, attempts: Vec::new() }
-    }
-
     /// True if no marker is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.attempts.is_empty()
     }
 
+    /// Goes on with the rules of another place; keeps the buffers.
+    pub(crate) fn enter(&mut self, rules: Arc<RuleSet>) {
+        self.rules = rules;
+        self.attempts.clear();
+    }
+
     /// Begins to try the rules that fit at the beginning of `text`.
     pub(crate) fn begin(&mut self, text: &str, here: &Here<'_>) {
         let fitting = self.rules.at(text, here);
-        self.attempts.extend(fitting.map(|rule| (rule, Lookahead::default())));
-        self.attempts.sort_unstable_by_key(|(rule, _)| *rule);
-        self.attempts.dedup_by_key(|(rule, _)| *rule);
+        self.attempts.extend(fitting.map(|rule| (rule, Fit::Unknown)));
+        if !self.attempts.is_sorted_by(|a, b| a.0 < b.0) {
+            self.attempts.sort_unstable_by_key(|(rule, _)| *rule);
+            self.attempts.dedup_by_key(|(rule, _)| *rule);
+        }
     }
 
     /// Gives up all attempts.
@@ -64,14 +79,25 @@ impl Search {
 
     /// Looks at the bytes that are new. The first rule in their order that fits
     /// counts; its attempts stay until [`Search::reset`].
-    pub(crate) fn advance(&mut self, text: &str, ended: bool, tools: Option<&Tools>) -> Found {
+    pub(crate) fn advance<'t>(
+        &mut self,
+        text: &'t str,
+        ended: bool,
+        tools: Option<&Tools>,
+    ) -> Found<'t> {
         let mut is_cut = false;
-        for (number, attempt) in &mut self.attempts {
+        for (number, fit) in &mut self.attempts {
             let rule = &self.rules.rules[*number];
+            let mut begun = Lookahead::default();
+            let attempt = match fit {
+                Fit::No => continue,
+                Fit::Unknown => &mut begun,
+                Fit::Open(attempt) => &mut **attempt,
+            };
             let mut found = attempt.advance(&rule.pattern, &rule.next, text, false);
             if found == Match::More && ended {
                 if attempt.is_inside() && matches!(rule.go, Go::Call(_)) {
-                    let words = attempt.take_captures(&rule.pattern, text);
+                    let words = attempt.captures(&rule.pattern, text);
                     let (go, guarded) = (rule.go, rule.guarded);
                     return Found::Header(Marker { go, guarded, length: text.len(), words });
                 }
@@ -83,9 +109,14 @@ impl Search {
             }
             match found {
                 Match::No => {}
-                Match::More => return Found::More,
+                Match::More => {
+                    if matches!(fit, Fit::Unknown) {
+                        *fit = Fit::Open(Box::new(begun));
+                    }
+                    return Found::More;
+                }
                 Match::Yes(length) => {
-                    let words = attempt.take_captures(&rule.pattern, text);
+                    let words = attempt.captures(&rule.pattern, text);
                     let name = words.get("name").or(attempt.name().filter(|_| rule.known));
                     if !is_unknown(rule, name, tools) {
                         let (go, guarded) = (rule.go, rule.guarded);
@@ -93,6 +124,7 @@ impl Search {
                     }
                 }
             }
+            *fit = Fit::No;
         }
         self.reset();
         if is_cut { Found::Cut } else { Found::No }

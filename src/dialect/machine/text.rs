@@ -4,15 +4,15 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{Emit, warn};
+use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, Place};
 use crate::dialect::machine::rules::{self, Rule};
-use crate::dialect::machine::{Machine, RulesKey};
 use crate::dialect::spec::Role;
 use crate::event::{Block, Kind, Reasoning, Text, WarningCode};
 use crate::json;
-use crate::scan::Captures;
+use crate::scan::{Captures, attributes};
 
 /// The most text that is held back to find out whether it is reasoning, in bytes.
 const MAX_UNDECIDED: usize = 64 << 10;
@@ -97,12 +97,12 @@ impl Machine {
     pub(crate) fn open_region(
         &mut self,
         id: RegionId,
-        words: Captures,
+        words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
         let form = Arc::clone(self.grammars.region(id));
-        let mut open = OpenRegion::new(id, form, words);
+        let mut open = OpenRegion::new(id, form, words.to_static());
         let text = Place::Text(OpenText::default());
         if let Place::Region(outer) = std::mem::replace(&mut self.place, text)
             && open.form.role == Role::Block
@@ -156,7 +156,7 @@ impl Machine {
         if !self.named && self.strays.is_empty() {
             let strays = rules::strays(form).into_iter();
             self.strays = strays.map(|rule| Rule { guarded: true, ..rule }).collect();
-            self.known.remove(&RulesKey::Text);
+            self.forget_text_rules();
         }
     }
 
@@ -179,8 +179,7 @@ impl Machine {
 
 fn emit_block(open: &mut OpenRegion, emit: &mut Emit<'_>) -> io::Result<()> {
     let text = std::mem::take(&mut open.block);
-    let attributes = open.words.attributes.iter();
-    let members: Vec<_> = attributes
+    let members: Vec<_> = attributes(&open.words.attributes)
         .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
         .collect();
     let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
