@@ -4,6 +4,7 @@
 mod captures;
 mod config;
 mod convert;
+mod late;
 mod value;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use clap_complete::Shell;
 
 pub(crate) use captures::{Check, Order, Record, Replay};
 pub(crate) use convert::{Convert, Ids};
+pub(crate) use late::Late;
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::agent::Rules;
@@ -59,31 +61,31 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Stream in, NDJSON events out
-    Parse(Parse),
+    Parse(Late<Parse>),
     /// Stream in, one summary object a message out
-    Classify(Classify),
+    Classify(Late<Classify>),
     /// Stream in, the answer as a person reads it
-    Show(Show),
+    Show(Late<Show>),
     /// Stream in, one NDJSON line a frame out: framing only, no meaning
-    Frames(Frames),
+    Frames(Late<Frames>),
     /// What format this is, and why
-    Detect(Detect),
+    Detect(Late<Detect>),
     /// The request that comes after an answer
-    Next(Next),
+    Next(Late<Next>),
     /// The loop: ask, run the tools, ask again
-    Agent(Agent),
+    Agent(Late<Agent>),
     /// What tools there are, as a request declares them
-    Tools(Tools),
+    Tools(Late<Tools>),
     /// Any provider's stream in, another provider's stream out
-    Convert(Convert),
+    Convert(Late<Convert>),
     /// Pass a stream on, and keep it with its rhythm
-    Record(Record),
+    Record(Late<Record>),
     /// Play captures: their rhythm, in pieces, with faults
-    Replay(Replay),
+    Replay(Late<Replay>),
     /// Captures against their golden files
-    Check(Check),
+    Check(Late<Check>),
     /// Every framing, wire format and dialect, or all of one
-    Formats(Formats),
+    Formats(Late<Formats>),
     /// JSON Schema of the event lines and of the summary
     Schema,
     /// The manual page, as roff: `toolstream man | man -l -` shows it

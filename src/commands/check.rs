@@ -14,7 +14,7 @@ use clap::{CommandFactory, Parser};
 use crate::capture::{
     Filter, Golden, GoldenError, LAWS, Law, Read, Redactor, changes, joined, unified,
 };
-use crate::cli::{Check, Cli, Command};
+use crate::cli::{Check, Cli, Command, Late};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::redact::redact;
 use crate::commands::{Inputs, has_color, lost};
@@ -129,8 +129,9 @@ impl Given {
     /// Takes those that `parse` has as well, and `--only`, as `--NAME=VALUE`.
     fn new(args: impl IntoIterator<Item = OsString>) -> Given {
         let mut given = Given { reading: Vec::new(), only: Vec::new() };
-        let command = Cli::command();
+        let mut command = Cli::command();
         let matches = command.clone().try_get_matches_from(args);
+        command.build();
         let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand())
         else {
             return given;
@@ -533,7 +534,7 @@ fn quoted(word: &str) -> String {
 fn parsed(args: &[String]) -> Result<Check, GoldenError> {
     let words = ["toolstream", "check"].into_iter().chain(args.iter().map(String::as_str));
     match Cli::try_parse_from(words.chain(["capture"])) {
-        Ok(Cli { command: Command::Check(check) }) => Ok(check),
+        Ok(Cli { command: Command::Check(Late(check)) }) => Ok(check),
         Ok(_) => Err(unreadable("they name another command")),
         Err(error) => Err(unreadable(error.to_string().lines().next().unwrap_or_default())),
     }

@@ -31,7 +31,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{ColorChoice, CommandFactory, Parser};
 use signal_hook::consts::SIGPIPE;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Late};
 use crate::io::{
     Ended, Input, Output, STANDARD_INPUT, Signals, die, report, report_lines, report_on,
 };
@@ -67,19 +67,19 @@ pub fn main() -> ExitCode {
 /// Runs a command and returns its exit status.
 fn run(command: &Command) -> anyhow::Result<u8> {
     match command {
-        Command::Parse(args) => messages::parse(args),
-        Command::Classify(args) => messages::classify(args),
-        Command::Show(args) => messages::show(args),
-        Command::Frames(args) => frames::frames(args),
-        Command::Detect(args) => detect::detect(args),
-        Command::Next(args) => next::next(args),
-        Command::Agent(args) => agent::agent(args),
-        Command::Tools(args) => tools::tools(args),
-        Command::Convert(args) => convert::convert(args),
-        Command::Record(args) => record::record(args),
-        Command::Check(args) => check::check(args),
-        Command::Replay(args) => replay::replay(args),
-        Command::Formats(args) => formats::formats(args),
+        Command::Parse(Late(args)) => messages::parse(args),
+        Command::Classify(Late(args)) => messages::classify(args),
+        Command::Show(Late(args)) => messages::show(args),
+        Command::Frames(Late(args)) => frames::frames(args),
+        Command::Detect(Late(args)) => detect::detect(args),
+        Command::Next(Late(args)) => next::next(args),
+        Command::Agent(Late(args)) => agent::agent(args),
+        Command::Tools(Late(args)) => tools::tools(args),
+        Command::Convert(Late(args)) => convert::convert(args),
+        Command::Record(Late(args)) => record::record(args),
+        Command::Check(Late(args)) => check::check(args),
+        Command::Replay(Late(args)) => replay::replay(args),
+        Command::Formats(Late(args)) => formats::formats(args),
         Command::Schema => print(&schema()),
         Command::Man => print(MAN),
         Command::Completions { shell } => {
@@ -147,7 +147,8 @@ fn owners(option: &str) -> Vec<String> {
         arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
             || arg.get_short().is_some_and(|short| option == format!("-{short}"))
     };
-    let commands = Cli::command();
+    let mut commands = Cli::command();
+    commands.build();
     let has_it = |command: &&clap::Command| command.get_arguments().any(is_it);
     commands.get_subcommands().filter(has_it).map(|command| command.get_name().to_owned()).collect()
 }

@@ -102,7 +102,7 @@ pub(crate) fn config(args: impl IntoIterator<Item = String>) -> (Config, Print) 
     let Cli { command: Command::Parse(parse) } = Cli::try_parse_from(&args).unwrap() else {
         panic!("{args:?} is no `parse`");
     };
-    let (reading, printing) = (parse.reading, parse.printing);
+    let (reading, printing) = (parse.0.reading, parse.0.printing);
     assert!(
         reading.files.is_empty() && !printing.timing,
         "{args:?}: a case is read from standard input, untimed"

@@ -14,7 +14,8 @@ const APOSTROPHE: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// The whole page.
 pub(super) fn page(readme: &str, reference: &str) -> String {
-    let command = Cli::command();
+    let mut command = Cli::command().disable_help_flag(true).disable_help_subcommand(true);
+    command.build();
     let version = command.get_version().unwrap_or_default();
     let mut page = format!(".TH TOOLSTREAM 1 \"\" \"toolstream {version}\" \"User Commands\"\n");
     page.push_str(&heading());
