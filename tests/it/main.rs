@@ -7,6 +7,8 @@
 
 /// The loop of an agent.
 mod agent;
+/// What text and calls in text allocate.
+mod allocations;
 /// Memory on streams without end.
 mod bounds;
 /// Streams that are kept with their rhythm, and played.
