@@ -139,6 +139,8 @@ impl Attempt {
                 }
                 Step::Over
             }
+            (Token::Word(_, stop), _) => self.word(bytes, *stop, ended),
+            (Token::Any(until), _) => self.any(bytes, until.as_bytes(), ended),
             (_, None) if !ended => Step::Wait,
             (Token::Space, Some(b' ' | b'\t' | b'\r' | b'\n'))
             | (Token::Blank, Some(b' ' | b'\t')) => Step::Take,
@@ -148,33 +150,53 @@ impl Attempt {
             (Token::Number, _) if known == 0 => Step::Fail,
             (Token::Number, _) => Step::Over,
             (Token::Namespace, byte) => self.namespace(byte),
-            (Token::Word(_, stop), byte) => self.word(byte, *stop),
-            (Token::Any(until), byte) => {
-                any(known, byte, bytes.get(self.at..).unwrap_or_default(), until, ended)
-            }
             (Token::Attributes(_), Some(byte)) => self.attribute(byte),
             (Token::Attributes(_), None) => Step::Fail,
         }
     }
 
-    fn word(&mut self, byte: Option<u8>, stop: Option<u8>) -> Step {
-        let length = self.at - self.begun;
-        match byte {
-            Some(b'/') if length == 0 => Step::Fail,
+    /// Takes all that is there of a word at once.
+    fn word(&mut self, bytes: &[u8], stop: Option<u8>, ended: bool) -> Step {
+        let rest = bytes.get(self.at..).unwrap_or_default();
+        let is_inside = |&&byte: &&u8| is_word(byte) && Some(byte) != stop;
+        let known = self.at - self.begun;
+        let taken = rest.iter().take(MAX_WORD + 1 - known).take_while(is_inside).count();
+        match (known, rest.first(), rest.get(taken)) {
+            (0, Some(b'/'), _) => return Step::Fail,
             // A longer one is no word, and a part of it may end inside a character.
-            Some(byte) if is_word(byte) && Some(byte) != stop => {
-                if length < MAX_WORD {
-                    Step::Take
-                } else {
-                    Step::Fail
-                }
+            _ if known + taken > MAX_WORD => return Step::Fail,
+            (_, _, None) if !ended => {
+                self.at += taken;
+                return Step::Wait;
             }
-            _ if length == 0 => Step::Fail,
-            _ => {
-                self.words.push((self.token, self.begun..self.at));
-                Step::Over
-            }
+            _ if known + taken == 0 => return Step::Fail,
+            _ => {}
         }
+        self.at += taken;
+        self.words.push((self.token, self.begun..self.at));
+        Step::Over
+    }
+
+    /// Takes all that is there of the line at once, up to the text `until`.
+    fn any(&mut self, bytes: &[u8], until: &[u8], ended: bool) -> Step {
+        let rest = bytes.get(self.at..).unwrap_or_default();
+        let room = MAX_ATTRIBUTES - (self.at - self.begun).min(MAX_ATTRIBUTES);
+        let near = |more: usize| rest.get(..rest.len().min(room + more)).unwrap_or_default();
+        let found = memchr::memmem::find(near(until.len()), until);
+        let line_end = memchr::memchr(b'\n', near(1)).unwrap_or(usize::MAX);
+        if let Some(length) = found.filter(|length| *length <= line_end) {
+            self.at += length;
+            return Step::Over;
+        }
+        // The text may end inside of it.
+        let is_begun = |known: &usize| rest.ends_with(until.get(..*known).unwrap_or_default());
+        let known = (1..until.len()).rev().find(is_begun).unwrap_or(0);
+        let taken = rest.len() - known;
+        if ended || taken > line_end || taken > room {
+            return Step::Fail;
+        }
+        self.at += taken;
+        Step::Wait
     }
 
     /// Matches letters and a colon, or neither: if no colon comes, the letters are not
@@ -248,20 +270,6 @@ impl Attempt {
 
 fn unescape(value: &str) -> String {
     value.replace("&quot;", "\"").replace("&amp;", "&")
-}
-
-/// Matches anything on the line, up to the text `until`.
-fn any(length: usize, byte: Option<u8>, rest: &[u8], until: &str, ended: bool) -> Step {
-    let until = until.as_bytes();
-    let known = rest.len().min(until.len());
-    let is_alike = rest.get(..known) == until.get(..known);
-    match byte {
-        _ if is_alike && known == until.len() => Step::Over,
-        Some(_) if is_alike && !ended => Step::Wait,
-        Some(b'\n') | None => Step::Fail,
-        Some(_) if length < MAX_ATTRIBUTES => Step::Take,
-        Some(_) => Step::Fail,
-    }
 }
 
 /// Returns the attributes in the inside of a tag, their values in double, single or no

@@ -15,6 +15,8 @@ const NAMES: [&str; 7] = ["name", "key", "id", "type", "suffix", "ns", "_"];
 pub(crate) struct Pattern {
     pub(super) tokens: Arc<[Token]>,
     place: Place,
+    /// The first eight bytes of a match as far as they are known, and which ones are.
+    head: (u64, u64),
 }
 
 /// The place in a message where a marker may stand.
@@ -93,6 +95,18 @@ fn owned(text: &str) -> Cow<'static, str> {
 }
 
 impl Pattern {
+    fn new(tokens: impl Into<Arc<[Token]>>, place: Place) -> Self {
+        let tokens = tokens.into();
+        let (mut bytes, mut mask) = ([0; 8], [0; 8]);
+        if let Some(Token::Literal(text, _)) = tokens.first() {
+            for ((byte, mask), known) in bytes.iter_mut().zip(&mut mask).zip(text.bytes()) {
+                (*byte, *mask) = (known, u8::MAX);
+            }
+        }
+        let head = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
+        Pattern { tokens, place, head }
+    }
+
     /// Parses a pattern. Fails with a sentence that names what is wrong in it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (place, mut rest) = match text {
@@ -114,8 +128,9 @@ impl Pattern {
             tokens.push(Token::literal(rest));
         }
         link(&mut tokens)?;
-        let pattern = Pattern { tokens: tokens.into(), place };
-        if place != Place::Start && pattern.first_bytes().is_empty() {
+        let pattern = Pattern::new(tokens, place);
+        let has_head = pattern.head.1 != 0;
+        if place != Place::Start && !has_head && pattern.first_bytes().is_empty() {
             return Err(format!(
                 "the pattern {text:?} must begin with text that tells it from other text"
             ));
@@ -145,7 +160,7 @@ impl Pattern {
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.
     pub(crate) fn never() -> Vec<Pattern> {
-        vec![Pattern { tokens: [Token::literal("\0")].into(), place: Place::Any }]
+        vec![Pattern::new([Token::literal("\0")], Place::Any)]
     }
 
     /// True if it has no text of its own.
@@ -170,12 +185,18 @@ impl Pattern {
             Token::Namespace => Token::literal(captures.get("ns").unwrap_or_default()),
             token => token.clone(),
         });
-        Pattern { tokens: bound.collect(), place: self.place }
+        Pattern::new(bound.collect::<Arc<[Token]>>(), self.place)
     }
 
     /// True if a match can begin as this text does, as far as line ends, literals
     /// and a namespace at the pattern's beginning tell.
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        let (known, mask) = self.head;
+        let differs = |first: &[u8; 8]| (u64::from_le_bytes(*first) ^ known) & mask != 0;
+        !text.first_chunk().is_some_and(differs) && self.fits(text)
+    }
+
+    fn fits(&self, text: &[u8]) -> bool {
         let (mut tokens, mut rest) = (&*self.tokens, text);
         loop {
             (tokens, rest) = match tokens {
@@ -218,11 +239,8 @@ impl Pattern {
                 Token::Blank => bytes.extend(*b" \t"),
                 Token::Space => bytes.extend(*b" \t\r\n"),
                 Token::Optional(end) => {
-                    let inner = Pattern {
-                        tokens: self.tokens.get(at + 1..*end).unwrap_or_default().into(),
-                        place: Place::Any,
-                    };
-                    bytes.extend(inner.first_bytes());
+                    let inner = self.tokens.get(at + 1..*end).unwrap_or_default();
+                    bytes.extend(Pattern::new(inner, Place::Any).first_bytes());
                     at = *end;
                 }
                 Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => {}
@@ -320,18 +338,20 @@ fn collect_starts(
 
 /// Sets what each token has to know of the tokens after it.
 fn link(tokens: &mut [Token]) -> Result<(), String> {
-    let literals: Vec<Option<String>> =
-        (0..tokens.len()).map(|at| literal_behind(tokens, at)).collect();
-    let ends: Vec<Option<usize>> = (0..tokens.len()).map(|at| end_of(tokens, at)).collect();
-    for ((token, behind), end_of) in tokens.iter_mut().zip(literals).zip(ends) {
-        match token {
-            Token::Word(_, stop) => *stop = behind.and_then(|literal| literal.bytes().next()),
-            Token::Any(until) => *until = behind.ok_or("{*} needs text behind it")?,
-            Token::Optional(end) => {
-                *end = end_of.ok_or("{[} needs its {]}")?;
+    for at in 0..tokens.len() {
+        let linked = match &tokens[at] {
+            Token::Word(name, _) => {
+                let stop = literal_behind(tokens, at).and_then(|literal| literal.bytes().next());
+                Token::Word(name, stop)
             }
-            _ => {}
-        }
+            Token::Any(_) => {
+                let until = literal_behind(tokens, at).ok_or("{*} needs text behind it")?;
+                Token::Any(until.to_owned())
+            }
+            Token::Optional(_) => Token::Optional(end_of(tokens, at).ok_or("{[} needs its {]}")?),
+            _ => continue,
+        };
+        tokens[at] = linked;
     }
     Ok(())
 }
@@ -351,7 +371,7 @@ fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
 }
 
 /// Returns the literal that comes next after a token, white space aside.
-fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
+fn literal_behind(tokens: &[Token], at: usize) -> Option<&str> {
     let behind = tokens.iter().skip(at + 1);
     let is_seen = |token: &&Token| {
         use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
@@ -359,17 +379,27 @@ fn literal_behind(tokens: &[Token], at: usize) -> Option<String> {
     };
     let mut behind = behind.filter(is_seen);
     match behind.next() {
-        Some(Token::Literal(literal, _)) => Some(literal.clone()),
+        Some(Token::Literal(literal, _)) => Some(literal),
         _ => None,
     }
 }
 
 /// True for a byte of the names of tools, of keys and of ids.
 pub(super) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@')
-        || byte >= 0x80
+    WORD[usize::from(byte)]
 }
+
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = byte >= 0x80
+            || (byte as u8).is_ascii_alphanumeric()
+            || matches!(byte as u8, b'_' | b'-' | b'.' | b':' | b'/' | b'$' | b'@');
+        byte += 1;
+    }
+    table
+};
 
 /// Returns the name that a word is asked for by; nothing if it is never asked for.
 fn known(name: &str) -> &'static str {

@@ -262,9 +262,11 @@ impl Machine {
         self.calls.push_raw(text.get(..taken).unwrap_or_default());
         let rest = text.get(taken..).unwrap_or_default();
         let is_json = rest.starts_with(['{', '[', '"']);
-        if is_json || (!rest.is_empty() && self.search.rules.find(rest, 0, true) != Some(0)) {
+        self.search.look(rest, false, true);
+        if is_json || (!rest.is_empty() && !self.search.fits()) {
             self.enter_arguments(is_json);
         } else if !rest.is_empty() {
+            self.search.look(rest, false, self.calls.tools.is_some());
             self.begin_search(rest);
             if self.search.is_idle() {
                 self.enter_arguments(false);

@@ -1,6 +1,6 @@
 //! A dialect's row with its patterns parsed.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
@@ -15,9 +15,11 @@ pub(crate) struct Grammar {
     pub(crate) sections: Vec<Arc<SectionForm>>,
     pub(crate) calls: Vec<Arc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
-    /// The tokens that end a message in any dialect.
-    pub(crate) ends: Vec<Pattern>,
 }
+
+/// The tokens that end a message in any dialect.
+pub(crate) static ENDS: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| tags::END_TOKENS.iter().filter_map(|end| Pattern::parse(end).ok()).collect());
 
 pub(crate) struct RegionForm {
     pub(crate) open: Pattern,
@@ -112,7 +114,6 @@ impl Grammar {
             sections: Vec::new(),
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
-            ends: tags::END_TOKENS.iter().filter_map(|end| Pattern::parse(end).ok()).collect(),
         };
         row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
         row.sections.iter().try_for_each(|section| grammar.add_section(section))?;

@@ -114,6 +114,12 @@ pub(crate) fn calm_length(text: &[u8]) -> usize {
     scan::find_any(text, STOPS).unwrap_or(text.len())
 }
 
+/// Returns the length of the text up to what ends a line or the name of a tag, or may begin code
+/// or a quotation, in bytes.
+fn word_length(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii() && !b"\n \t>-[`\"".contains(byte)).count()
+}
+
 impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
@@ -141,6 +147,14 @@ impl MarkdownContext {
                 rest = after;
                 continue;
             }
+            let words = if self.is_rest() { word_length(rest) } else { 0 };
+            if words > 0 {
+                let (words, after) = rest.split_at(words);
+                self.tag_begins_line &= !words.contains(&b'<');
+                self.skip(words);
+                rest = after;
+                continue;
+            }
             let is_inner = |byte: &&u8| matches!(byte, 0x80..0xC0);
             let length = 1 + rest.iter().skip(1).take_while(is_inner).count();
             let (char, after) = rest.split_at(length);
@@ -159,10 +173,14 @@ impl MarkdownContext {
         }
     }
 
+    /// True in the middle of a line, outside of HTML.
+    fn is_rest(&self) -> bool {
+        self.at == At::Rest && self.run == 0 && self.html.is_none()
+    }
+
     /// True if calm text changes nothing: this is the middle of a line.
     pub(crate) fn is_in_line(&self) -> bool {
-        let is_rest = self.at == At::Rest && self.run == 0 && self.html.is_none();
-        is_rest && !self.last.to_le_bytes().iter().take(9).any(|&byte| byte == b'<')
+        self.is_rest() && !self.last.to_le_bytes().iter().take(9).any(|&byte| byte == b'<')
     }
 
     /// Takes note that a marker was read: what follows begins a document.

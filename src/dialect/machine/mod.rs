@@ -301,10 +301,9 @@ impl Machine {
         let here = Here {
             context: &self.context,
             is_start: matches!(&self.place, Place::Text(open) if open.is_start),
-            has_tools: self.calls.tools.is_some(),
             warns: !self.has_warned,
         };
-        self.search.begin(text, &here);
+        self.search.begin(text.bytes().next(), &here);
     }
 
     /// True if a marker that begins here is code.
@@ -323,11 +322,16 @@ impl Machine {
 
     /// Returns where the next marker may begin: where one is under way, where the
     /// message begins, or at bytes that begin one.
-    fn candidate(&self, text: &str, at: usize) -> Option<usize> {
-        if !self.search.is_idle() || (self.is_start() && at < text.len()) {
+    fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
+        let has_tools = self.calls.tools.is_some();
+        if !self.search.is_idle() {
             return Some(at);
         }
-        self.search.rules.find(text, at, self.calls.tools.is_some())
+        if self.is_start() && at < text.len() {
+            self.search.look(text.get(at..).unwrap_or_default(), true, has_tools);
+            return Some(at);
+        }
+        self.search.find(text, at, has_tools)
     }
 
     fn is_in_body(&self) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
-    CallForm, CallId, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
+    CallForm, CallId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
 };
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
@@ -170,7 +170,7 @@ pub(crate) fn text_rules<'g>(
         rules.extend(drops(grammar));
         if named {
             rules.extend(grammar.regions.iter().flat_map(|region| strays(region)));
-            rules.extend(grammar.ends.iter().map(|end| Rule::new(end.clone(), Go::Nothing)));
+            rules.extend(ENDS.iter().map(|end| Rule::new(end.clone(), Go::Nothing)));
         }
         if named && has_calls && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
@@ -485,61 +485,74 @@ impl RuleSet {
         let inline = rules.iter().map(is_inline).collect();
         let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
         let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
+        let searched = searched.map(|(text, _)| text.as_slice());
         // A namespace may stand after the first byte of a tag.
-        let finder = Finder::new(searched.map(|(text, number)| match spaced.contains(number) {
-            true => text.get(..1).unwrap_or_default(),
-            false => text,
-        }));
+        let letters = (b'0'..=b'z').filter(|byte| byte.is_ascii_alphanumeric());
+        let tags: Vec<[u8; 2]> = letters.map(|letter| [b'<', letter]).collect();
+        let tags = tags.iter().filter(|_| !spaced.is_empty()).map(<[u8; 2]>::as_slice);
+        let finder = Finder::new(searched.chain(tags));
         let is_guarded = rules.iter().all(|rule| rule.guarded);
         Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_guarded })
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
-    /// far as the text at its beginning tells. Some need `--tools`.
-    pub(crate) fn find(&self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
+    /// far as the text at its beginning tells. Adds the numbers of its rules to `fits`. Some need
+    /// `--tools`.
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        mut from: usize,
+        has_tools: bool,
+        fits: &mut Vec<usize>,
+    ) -> Option<usize> {
         loop {
             let at = self.finder.find(text.as_bytes(), from)?;
-            let rest = text.as_bytes().get(at..)?;
-            let fits = |&number: &usize| {
-                let rule = &self.rules[number];
-                (has_tools || !rule.known) && rule.pattern.may_begin(rest)
-            };
-            if self.starts.of(rest).iter().any(fits) || self.spaced(rest).iter().any(fits) {
+            self.fit(text.as_bytes().get(at..)?, has_tools, fits);
+            if !fits.is_empty() {
                 return Some(at);
             }
             from = at + 1;
         }
     }
 
-    /// The numbers of the rules that may begin with this text and a namespace in it.
-    fn spaced(&self, text: &[u8]) -> &[usize] {
+    /// Adds the numbers of the rules that may begin with this text, in their order.
+    pub(crate) fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
         let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
-        if is_spaced { &self.spaced } else { &[] }
+        let fits_here = |number: &usize| {
+            let rule = &self.rules[*number];
+            (has_tools || !rule.known) && rule.pattern.may_begin(text)
+        };
+        fits.extend(self.starts.of(text).iter().copied().filter(fits_here));
+        if is_spaced {
+            fits.extend(self.spaced.iter().copied().filter(fits_here));
+            fits.sort_unstable();
+            fits.dedup();
+        }
     }
 
-    /// The numbers of the rules that are tried at the beginning of this text.
-    pub(crate) fn at(&self, text: &str, here: &Here<'_>) -> impl Iterator<Item = usize> {
-        let (context, first) = (here.context, text.bytes().next());
-        let is_legal = move |&number: &usize| {
-            let rule = &self.rules[number];
-            if !rule.pattern.may_begin(text.as_bytes()) || (rule.known && !here.has_tools) {
-                return false;
-            }
-            let fits = match rule.pattern.place() {
-                scan::Place::Any => true,
-                scan::Place::Line => context.is_line(),
-                scan::Place::Start => here.is_start,
-            };
-            // In code, a call is looked for only to warn of it.
-            let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
-            let is_line = context.is_line();
-            let is_prose = !is_line && (!self.inline[number] || first == Some(b'\n'));
-            fits && !(rule.guarded && (is_prose || is_idle()))
+    /// Adds the numbers of the rules that may begin with any text, where the message begins.
+    pub(crate) fn fit_start(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
+        let fits_here = |number: &usize| {
+            let rule = &self.rules[*number];
+            (has_tools || !rule.known) && rule.pattern.may_begin(text)
         };
-        let blank = self.blank.iter().filter(|_| here.is_start);
-        let bytes = text.as_bytes();
-        let numbers = self.starts.of(bytes).iter().chain(self.spaced(bytes)).chain(blank);
-        numbers.copied().filter(is_legal)
+        fits.extend(self.blank.iter().copied().filter(fits_here));
+        fits.sort_unstable();
+        fits.dedup();
+    }
+
+    /// True if a rule that may begin with this text is tried there.
+    pub(crate) fn is_legal(&self, number: usize, first: Option<u8>, here: &Here<'_>) -> bool {
+        let (context, rule) = (here.context, &self.rules[number]);
+        let fits = match rule.pattern.place() {
+            scan::Place::Any => true,
+            scan::Place::Line => context.is_line(),
+            scan::Place::Start => here.is_start,
+        };
+        // In code, a call is looked for only to warn of it.
+        let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
+        let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
+        fits && !(rule.guarded && (is_prose() || is_idle()))
     }
 }
 
@@ -548,8 +561,6 @@ pub(crate) struct Here<'h> {
     pub(crate) context: &'h MarkdownContext,
     /// True where the message begins.
     pub(crate) is_start: bool,
-    /// True if `--tools` was given.
-    pub(crate) has_tools: bool,
     /// True if a call in code is worth a warning.
     pub(crate) warns: bool,
 }

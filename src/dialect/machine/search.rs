@@ -13,6 +13,8 @@ pub(crate) struct Search {
     pub(crate) rules: Arc<RuleSet>,
     /// The numbers of rules, and how far they fit.
     attempts: Vec<(usize, Fit)>,
+    /// The rules that may begin where a marker was found.
+    fits: Vec<usize>,
 }
 
 /// How far a rule fits.
@@ -62,14 +64,32 @@ impl Search {
         self.attempts.clear();
     }
 
-    /// Begins to try the rules that fit at the beginning of `text`.
-    pub(crate) fn begin(&mut self, text: &str, here: &Here<'_>) {
-        let fitting = self.rules.at(text, here);
-        self.attempts.extend(fitting.map(|rule| (rule, Fit::Unknown)));
-        if !self.attempts.is_sorted_by(|a, b| a.0 < b.0) {
-            self.attempts.sort_unstable_by_key(|(rule, _)| *rule);
-            self.attempts.dedup_by_key(|(rule, _)| *rule);
+    /// Returns the first place at or after `from` where a marker may begin.
+    pub(crate) fn find(&mut self, text: &str, from: usize, has_tools: bool) -> Option<usize> {
+        self.fits.clear();
+        self.rules.find(text, from, has_tools, &mut self.fits)
+    }
+
+    /// Looks which markers may begin with `text`; where the message begins if `is_start`.
+    pub(crate) fn look(&mut self, text: &str, is_start: bool, has_tools: bool) {
+        self.fits.clear();
+        self.rules.fit(text.as_bytes(), has_tools, &mut self.fits);
+        if is_start {
+            self.rules.fit_start(text.as_bytes(), has_tools, &mut self.fits);
         }
+    }
+
+    /// True if a marker may begin where was looked last.
+    pub(crate) fn fits(&self) -> bool {
+        !self.fits.is_empty()
+    }
+
+    /// Begins to try the rules that may begin where was looked last, at a text with this first
+    /// byte.
+    pub(crate) fn begin(&mut self, first: Option<u8>, here: &Here<'_>) {
+        let fits = self.fits.iter().copied();
+        let legal = fits.filter(|&number| self.rules.is_legal(number, first, here));
+        self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
     }
 
     /// Gives up all attempts.
