@@ -50,6 +50,8 @@ pub(super) struct Call {
     fault: Option<Reason>,
     is_free: bool,
     executor: Option<Executor>,
+    /// True if its end says who runs it.
+    is_undecided: bool,
     signature: Option<String>,
     source: Option<String>,
     kind: Option<String>,
@@ -82,6 +84,7 @@ impl Call {
             fault: None,
             is_free: false,
             executor: None,
+            is_undecided: false,
             signature: None,
             source: None,
             kind: None,
@@ -142,6 +145,7 @@ impl Call {
             self.add_name(name, out)?;
         }
         self.executor = self.executor.or(part.executor);
+        self.is_undecided |= part.is_undecided;
         if let Some(signature) = part.signature {
             self.signature = Some(signature.to_owned());
         }
@@ -253,7 +257,8 @@ impl Call {
         if arguments.is_empty() {
             return Ok(());
         }
-        let (index, is_free, is_ours) = (self.index, self.is_free, self.executor.is_none());
+        let (index, is_free) = (self.index, self.is_free);
+        let is_ours = self.executor.is_none() && !self.is_undecided;
         out.emit(Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free, is_ours }))
     }
 

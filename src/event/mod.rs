@@ -278,6 +278,8 @@ pub struct CallPart<'a> {
     pub arguments: Arguments<'a>,
     /// The executor, if not the caller.
     pub executor: Option<Executor>,
+    /// True if who sends the call may run it as well: its end says who does.
+    pub is_undecided: bool,
     /// A text that the next request must return with the call.
     pub signature: Option<&'a str>,
     /// The dialect, for calls found in text.

@@ -122,7 +122,9 @@ texts! {
     struct Start { format, framing, dialect, id, model, created, input_tokens, round, file }
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
-    struct CallPart { key, id, name, arguments, executor, signature, source, kind, item_id }
+    struct CallPart {
+        key, id, name, arguments, executor, is_undecided, signature, source, kind, item_id
+    }
     struct CallEnd { key, fault }
     struct ToolCallStart { index, id, name }
     struct ToolCallDelta { index, arguments, is_free, is_ours }

@@ -3,8 +3,8 @@
 //! Source: AG-UI documentation, "Events", and the types of `@ag-ui/core`. A run
 //! is a message: `RUN_STARTED` … `RUN_FINISHED` or `RUN_ERROR`. Fields are in
 //! camel case; some servers in Python send them in snake case. Calls that the
-//! agent's backend has run have their `tool_result` after them; the others are
-//! the caller's to run.
+//! agent's backend has run have their result after them; those that have none
+//! when the text goes on, or when the run ends, are the caller's to run.
 
 use std::collections::BTreeSet;
 
@@ -133,6 +133,12 @@ impl AgUi {
         if !matches!(kind, "TOOL_CALL_CHUNK" | "RAW") {
             self.end_chunked(out)?;
         }
+        if matches!(
+            kind,
+            "TEXT_MESSAGE_START" | "TEXT_MESSAGE_CHUNK" | "RUN_FINISHED" | "RUN_ERROR"
+        ) {
+            self.run.calls.release(out)?;
+        }
         let text = String::from_utf8_lossy(frame.data);
         match kind {
             "RUN_FINISHED" => self.run_finished(event, out),
@@ -214,15 +220,16 @@ impl AgUi {
         let chunked = self.run.chunked.clone().filter(|_| is_chunk);
         let id = given.or(chunked.as_deref());
         if kind == "TOOL_CALL_END" {
-            return self.run.calls.end(id.unwrap_or_default(), out);
+            return self.run.calls.hold_id(id.unwrap_or_default(), out);
         }
         let name = event.tool_call_name.non_empty();
-        self.run.calls.fragment(CallPart { id, name, ..CallPart::default() }, &event.piece(), out)
+        let call = CallPart { id, name, is_undecided: name.is_some(), ..CallPart::default() };
+        self.run.calls.fragment(call, &event.piece(), out)
     }
 
     /// Chunks of a call end where something else comes.
     fn end_chunked(&mut self, out: &mut EventOut) -> Done {
-        self.run.chunked.take().map_or(Ok(()), |id| self.run.calls.end(&id, out))
+        self.run.chunked.take().map_or(Ok(()), |id| self.run.calls.hold_id(&id, out))
     }
 
     fn run_finished(&mut self, event: &Event, out: &mut EventOut) -> Done {

@@ -4,7 +4,8 @@
 //! package `@ai-sdk/ui-utils`. Each line is a code, a colon and a JSON value;
 //! the framing `ai-data` makes the code the frame's name. `e` ends a step, `d`
 //! the message; what the application appends (`2`, `8`) may still follow `d`.
-//! Calls that were run on the way have their `tool_result` after them.
+//! Calls that were run on the way have their result after them; those that have
+//! none when the text goes on, or when the step ends, are the caller's to run.
 
 use serde_json::value::RawValue;
 
@@ -90,6 +91,9 @@ struct AiSdkData {
 impl Decoder for AiSdkData {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         let text = String::from_utf8_lossy(frame.data);
+        if matches!(frame.event_type, "0" | "g" | "3" | "d" | "e" | "f") {
+            self.calls.release(out)?;
+        }
         match frame.event_type {
             "0" | "g" => {
                 self.begin(None, out)?;
@@ -160,8 +164,9 @@ impl AiSdkData {
 
     fn call(&mut self, code: &str, value: &Value, out: &mut EventOut) -> Done {
         let id = value.tool_call_id.or_empty();
+        let name = value.tool_name.non_empty();
         let call =
-            CallPart { id: Some(id), name: value.tool_name.non_empty(), ..CallPart::default() };
+            CallPart { id: Some(id), name, is_undecided: code != "c", ..CallPart::default() };
         match code {
             "a" => {
                 let output = Output::Json(value.result.map_or("null", RawValue::get));
@@ -174,7 +179,8 @@ impl AiSdkData {
                 .map_or(Ok(()), |text| self.calls.fragment(call, text, out)),
             _ => {
                 let arguments = Arguments::Done(value.args.map_or("{}", RawValue::get));
-                self.calls.whole(CallPart { arguments, ..call }, out)
+                let key = self.calls.part(CallPart { arguments, ..call }, out)?;
+                self.calls.hold(key, out)
             }
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! Source: AI SDK documentation, "Stream Protocols" (UI message stream), and
 //! the types of the package `ai`. One stream is one message of several steps;
-//! it ends with `finish` and `[DONE]`. A call is final when its input is
-//! available. Calls that were run on the way have their `tool_result` after
-//! them; the others are the caller's to run.
+//! it ends with `finish` and `[DONE]`. Calls that were run on the way have their
+//! output after them; those that have none when the text goes on, or when the
+//! step ends, are the caller's to run.
 
 mod payload;
 pub(super) mod reply;
@@ -115,6 +115,18 @@ impl AiSdkUi {
         if is_ours(&Record::new(frame)) {
             self.message.begin(part.message_id.non_empty(), None, out)?;
         }
+        if matches!(
+            kind,
+            "text-start"
+                | "reasoning-start"
+                | "start-step"
+                | "finish-step"
+                | "finish"
+                | "error"
+                | "abort"
+        ) {
+            self.calls.release(out)?;
+        }
         match kind {
             "reasoning-start" => self.thoughts += 1,
             "text-start" | "tool-input-start" | "tool-input-available" | "start-step" => {
@@ -171,6 +183,7 @@ impl AiSdkUi {
         if self.message.state == State::Open {
             out.warn(WarningCode::NoFinishReason, "`[DONE]` came without a `finish`")?;
         }
+        self.calls.release(out)?;
         self.end(out)
     }
 

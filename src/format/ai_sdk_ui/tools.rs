@@ -22,10 +22,12 @@ impl AiSdkUi {
     ) -> Done {
         let id = part.tool_call_id.or_empty();
         let signature = part.signature();
+        let is_run = part.provider_executed == Some(true);
         let call = CallPart {
             id: Some(id),
             name: part.tool_name.non_empty(),
-            executor: Some(Executor::Provider).filter(|_| part.provider_executed == Some(true)),
+            executor: Some(Executor::Provider).filter(|_| is_run),
+            is_undecided: kind != "tool-input-delta" && !is_run,
             signature: signature.as_deref(),
             ..CallPart::default()
         };
@@ -49,8 +51,11 @@ impl AiSdkUi {
                     Some(text) => Arguments::Free(text.as_str()),
                     None => Arguments::Done(input),
                 };
-                self.calls.part(CallPart { arguments, ..call }, out)?;
-                self.calls.end(id, out)
+                let key = self.calls.part(CallPart { arguments, ..call }, out)?;
+                match is_run {
+                    true => self.calls.end_key(key, out),
+                    false => self.calls.hold(key, out),
+                }
             }
             "tool-input-error" => self.input_error(call, part, out),
             kind => out.unknown(frame, kind),

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{CallPart, Key, Kind, ToolResult, WarningCode};
+use crate::event::{CallPart, Executor, Key, Kind, ToolResult, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
@@ -24,6 +24,8 @@ struct Known {
     number: u64,
     is_open: bool,
     is_answered: bool,
+    /// It is whole, and ends with its result or where it is known to have none.
+    is_held: bool,
     /// It came under the id of a call that had ended: the assembler, to which
     /// that id is the other one's, must not hear it.
     is_second: bool,
@@ -79,6 +81,37 @@ impl Calls {
         self.close(id).map_or(Ok(()), |key| out.call_end(0, key))
     }
 
+    /// The call of this key is whole, but who sent it may run it as well: it ends with its
+    /// result, or when it is [released](Calls::release).
+    pub(crate) fn hold(&mut self, key: Key, out: &mut EventOut) -> Done {
+        let mut calls = self.by_id.values_mut();
+        match calls.find(|call| call.is_open && Key::Index(call.number) == key) {
+            Some(call) => {
+                call.is_held = true;
+                Ok(())
+            }
+            None => out.call_end(0, key),
+        }
+    }
+
+    /// The call of this id is whole, as in [`hold`](Calls::hold).
+    pub(crate) fn hold_id(&mut self, id: &str, out: &mut EventOut) -> Done {
+        let key = self.by_id.get(id).map(|call| Key::Index(call.number));
+        key.map_or(Ok(()), |key| self.hold(key, out))
+    }
+
+    /// The calls that are whole and have no result are the caller's to run.
+    pub(crate) fn release(&mut self, out: &mut EventOut) -> Done {
+        let mut numbers = Vec::new();
+        for call in self.by_id.values_mut() {
+            if std::mem::take(&mut call.is_held) {
+                numbers.push(call.number);
+            }
+        }
+        numbers.sort_unstable();
+        numbers.into_iter().try_for_each(|number| self.end_key(Key::Index(number), out))
+    }
+
     /// True if the call of this id has its result.
     pub(crate) fn is_answered(&self, id: &str) -> bool {
         self.by_id.get(id).is_some_and(|call| call.is_answered)
@@ -97,7 +130,12 @@ impl Calls {
             Some(call) => {
                 call.is_answered = true;
                 if call.is_open {
-                    out.warn(WarningCode::MissingCallEnd, "a call had its result before its end")?;
+                    if !std::mem::take(&mut call.is_held) {
+                        let warning = "a call had its result before its end";
+                        out.warn(WarningCode::MissingCallEnd, warning)?;
+                    }
+                    let (key, executor) = (Key::Index(call.number), Some(Executor::Agent));
+                    out.call(0, CallPart { key, executor, ..CallPart::default() })?;
                     self.end(result.id, out)?;
                 }
             }
@@ -114,21 +152,27 @@ impl Calls {
         let id = part.id.filter(|id| !id.trim_ascii().is_empty());
         let known = id.and_then(|id| self.by_id.get(id)).copied();
         match known {
-            Some(call) if call.is_open || part.name.is_none() => {
+            Some(call) if call.is_open && !call.is_held || part.name.is_none() => {
                 let id = id.filter(|_| !call.is_second);
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
             }
-            Some(_) => out.warn(
-                WarningCode::ReusedId,
-                "a second call came under the id of another one, and was given its own",
-            )?,
+            Some(first) => {
+                if first.is_held {
+                    self.end_key(Key::Index(first.number), out)?;
+                }
+                out.warn(
+                    WarningCode::ReusedId,
+                    "a second call came under the id of another one, and was given its own",
+                )?;
+            }
             None => {}
         }
         let number = self.count;
         self.count += 1;
         let is_second = known.is_some();
         if let Some(id) = id {
-            let call = Known { number, is_open: true, is_answered: false, is_second };
+            let call =
+                Known { number, is_open: true, is_answered: false, is_held: false, is_second };
             self.by_id.insert(id.to_owned(), call);
         }
         let id = id.filter(|_| !is_second);
