@@ -65,7 +65,7 @@ pub struct Config {
     pub turn: bool,
     /// The most bytes that a turn may take; 0 is no limit.
     pub max_memory: usize,
-    /// Also emit [`Kind::Record`] after each record of the input; plain text has none.
+    /// Also emit [`Kind::Record`] after each record of the input; in plain text, after each read.
     pub records: bool,
     /// Compare each record with the last one before it is decoded: the same
     /// output, several times as fast.
@@ -255,6 +255,10 @@ impl Layers {
     ) -> io::Result<()> {
         let frame = match frame {
             Ok(frame) => frame,
+            Err(fault) if fault.kind == FaultKind::Comment => {
+                self.flush(sink)?;
+                return sink.feed(Kind::Record.into());
+            }
             Err(fault) => return self.fault(&fault, sink),
         };
         if self.repeats.take_frame(&frame) {
@@ -262,7 +266,7 @@ impl Layers {
         }
         self.flush(sink)?;
         let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
-        let marks_records = self.marks_records && !frame.framing.is_text();
+        let marks_records = self.marks_records;
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         let mut frame = frame;
@@ -371,13 +375,11 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let offset = Some(fault.offset);
     let message = fault.message.as_str();
     let mut emit = |event: Event<'_>| sink.feed(event);
-    let code = match error_code(fault.kind) {
-        Ok(code) => code,
-        Err(code) => {
-            let warning = Warning { code, message, offset, index: None };
-            return assembler.feed(Kind::Warning(warning).into(), &mut emit);
-        }
-    };
+    if let FaultKind::Note(code) = fault.kind {
+        let warning = Warning { code, message, offset, index: None };
+        return assembler.feed(Kind::Warning(warning).into(), &mut emit);
+    }
+    let Some(code) = error_code(fault.kind) else { return Ok(()) };
     let failure = Failure { raw, ..Failure::new(code, message, offset) };
     match fault.kind {
         FaultKind::Broken => assembler.lose_the_rest(),

@@ -25,7 +25,11 @@ impl Wire {
             framing: self.framing,
             format: self.format,
             dialect: self.dialect.unwrap_or_default(),
-            frame: FrameConfig { strict: self.strict, max_event: self.max_event.0 },
+            frame: FrameConfig {
+                strict: self.strict,
+                max_event: self.max_event.0,
+                ..FrameConfig::default()
+            },
             assembly: AssemblerConfig {
                 strict: self.strict,
                 max_args: self.max_args.0,

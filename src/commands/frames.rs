@@ -17,7 +17,8 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
     let mut out = Output::standard();
     let mut status = Status::new(args.strict);
-    let config = FrameConfig { strict: args.strict, max_event: args.max_event.0 };
+    let (strict, max_event) = (args.strict, args.max_event.0);
+    let config = FrameConfig { strict, max_event, ..FrameConfig::default() };
     for name in &inputs.names {
         let stderr = &mut io::stderr();
         let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
@@ -63,7 +64,7 @@ impl Voice<'_> {
         if let Err(fault) = frame {
             self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
             report_on(self.stderr, self.name, &fault.message, Some(fault.offset));
-            if let Ok(code) = error_code(fault.kind) {
+            if let Some(code) = error_code(fault.kind) {
                 self.status.note_error(code);
             }
         }

@@ -18,9 +18,10 @@ use crate::pipeline::{Config, Pipeline};
 use crate::sink::{Capped, Sink};
 
 /// Returns the configuration of a pipeline whose events are to be written: it marks where records
-/// end.
+/// and comments end.
 pub fn config(config: &Config, options: &Options) -> Config {
     let mut config = Config { records: true, ..config.clone() };
+    config.frame.comments = true;
     config.assembly.deltas = options.deltas;
     config
 }

@@ -9,8 +9,8 @@ use crate::sink::Sink;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen(pub u64);
 
-/// Passes on one message, and nothing of others. Nothing more needs to be read once the next one
-/// begins.
+/// Passes on one message, the records before the first one, and nothing of other messages. Nothing
+/// more needs to be read once the next one begins.
 pub struct OneMessage<'s, S> {
     inner: S,
     /// Its number, from 1.
@@ -30,7 +30,8 @@ impl<S: Sink> Sink for OneMessage<'_, S> {
         if let Kind::Start(_) = event.kind {
             self.seen.0 += 1;
         }
-        if self.seen.0 == self.wanted { self.inner.feed(event) } else { Ok(()) }
+        let is_before = self.seen.0 == 0 && event.kind == Kind::Record;
+        if is_before || self.seen.0 == self.wanted { self.inner.feed(event) } else { Ok(()) }
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {

@@ -79,6 +79,8 @@ pub enum FaultKind {
     Status(u16),
     /// The input is the error of a gateway, in plain text.
     Gateway,
+    /// A comment between frames, which keeps a connection alive: nothing is wrong.
+    Comment,
 }
 
 /// A frame, or a fault.
@@ -132,11 +134,13 @@ pub struct FrameConfig {
     pub strict: bool,
     /// The largest frame, in bytes; 0 is no limit.
     pub max_event: usize,
+    /// Also emit [`FaultKind::Comment`].
+    pub comments: bool,
 }
 
 impl Default for FrameConfig {
     fn default() -> Self {
-        FrameConfig { strict: false, max_event: 256 << 20 }
+        FrameConfig { strict: false, max_event: 256 << 20, comments: false }
     }
 }
 

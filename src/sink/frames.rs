@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{Code, WarningCode};
+use crate::event::Code;
 use crate::frame::{Content, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use crate::json;
 use crate::json::Line;
@@ -29,8 +29,8 @@ impl<W: Write> Frames<W> {
         match frame {
             Ok(frame) => self.frame(frame),
             Err(fault) => match error_code(fault.kind) {
-                Ok(code) => self.error(code, &fault.message, fault.offset),
-                Err(_) => Ok(()),
+                Some(code) => self.error(code, &fault.message, fault.offset),
+                None => Ok(()),
             },
         }
     }
@@ -107,14 +107,14 @@ fn hyphenated(uuid: &[u8; 16]) -> String {
     text
 }
 
-/// Returns the error that a fault is, or the warning that a note is.
-pub(crate) fn error_code(kind: FaultKind) -> Result<Code, WarningCode> {
+/// Returns the error that a fault is, if it is one.
+pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
-        FaultKind::Note(code) => Err(code),
-        FaultKind::Malformed | FaultKind::Broken => Ok(Code::Malformed),
-        FaultKind::Truncated | FaultKind::Unclosed => Ok(Code::Truncated),
-        FaultKind::Limit => Ok(Code::Limit),
-        FaultKind::Unrecognised => Ok(Code::Unrecognised),
-        FaultKind::Status(_) | FaultKind::Gateway => Ok(Code::Provider),
+        FaultKind::Note(_) | FaultKind::Comment => None,
+        FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),
+        FaultKind::Truncated | FaultKind::Unclosed => Some(Code::Truncated),
+        FaultKind::Limit => Some(Code::Limit),
+        FaultKind::Unrecognised => Some(Code::Unrecognised),
+        FaultKind::Status(_) | FaultKind::Gateway => Some(Code::Provider),
     }
 }

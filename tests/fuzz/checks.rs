@@ -68,7 +68,9 @@ pub fn event_stream(bytes: &[u8]) {
 /// Frames and faults depend on the bytes alone, whatever the limits.
 fn framing(name: &str, bytes: &[u8]) {
     for (strict, max_event) in [(false, 0), (true, 0), (false, 48)] {
-        let frames = |pieces: &[&[u8]]| frames(name, FrameConfig { strict, max_event }, pieces);
+        let frames = |pieces: &[&[u8]]| {
+            frames(name, FrameConfig { strict, max_event, ..FrameConfig::default() }, pieces)
+        };
         let whole = frames(&[bytes]);
         for pieces in cuts(bytes) {
             assert_eq!(frames(&pieces), whole, "strict: {strict}, max_event: {max_event}");

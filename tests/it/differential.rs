@@ -53,7 +53,7 @@ fn check_sse(bytes: &[u8]) {
     let events = std::iter::from_fn(|| parser.next_event());
     let theirs: Vec<_> =
         events.map(|event| format!("{}|{}|{}", event.event, event.id, event.data)).collect();
-    let config = FrameConfig { strict: true, max_event: 0 };
+    let config = FrameConfig { strict: true, max_event: 0, ..FrameConfig::default() };
     let show = |frame: &Frame<'_>| {
         let event = if frame.event_type.is_empty() { "message" } else { frame.event_type };
         format!("{event}|{}|{}", frame.id, String::from_utf8_lossy(frame.data))
@@ -229,7 +229,7 @@ const STRICTER: &[&str] = &["is empty", "comes twice"];
 #[track_caller]
 fn check_message(bytes: &[u8]) {
     let theirs = read_message_from(bytes).map(|message| shown(&message));
-    let config = FrameConfig { strict: false, max_event: 0 };
+    let config = FrameConfig { max_event: 0, ..FrameConfig::default() };
     let (frames, faults) = ours("eventstream", config, bytes, show);
     match theirs {
         Ok(theirs) if faults.is_empty() => assert_eq!(frames, [theirs]),

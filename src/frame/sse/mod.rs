@@ -276,11 +276,15 @@ impl Sse {
 
     /// Takes the blank line: emits the event, if it has data.
     fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let offset = self.begun.take().unwrap_or(self.offset);
+        let begun = self.begun.take();
+        let offset = begun.unwrap_or(self.offset);
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
             let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
             out(Ok(Frame { framing: &FRAMING, event_type, headers: &[], data, id, offset }))?;
+        } else if begun.is_some() && self.config.comments {
+            let (kind, message) = (FaultKind::Comment, String::new());
+            out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))?;
         }
         self.data.clear();
         self.is_bare = false;
