@@ -143,6 +143,11 @@ impl Redactor {
     }
 }
 
+/// Returns what the value of a head is, if it is a secret; `name` is in lower case.
+pub(crate) fn secret_head(name: &str) -> Option<&'static str> {
+    HEADS.iter().find(|(known, _)| *known == name).map(|(_, what)| *what)
+}
+
 /// Returns how many secrets are found in a text.
 pub(crate) fn count(text: &str) -> usize {
     find(text.as_bytes()).len()
@@ -349,7 +354,7 @@ fn heads(bytes: &[u8], add: &mut Add<'_>) {
         let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
         let name =
             String::from_utf8_lossy(line.get(..colon).unwrap_or_default()).to_ascii_lowercase();
-        let Some((_, what)) = HEADS.iter().find(|(known, _)| *known == name) else { continue };
+        let Some(what) = secret_head(&name) else { continue };
         let value = line.get(colon + 1..).unwrap_or_default();
         let mut part_at = begin + colon + 1;
         let is_cookie = name.ends_with("cookie");

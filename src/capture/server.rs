@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::capture::file::Capture;
+use crate::capture::redaction::secret_head;
 use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Read, Rhythm};
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
 use crate::event::mask;
 use crate::format::support::object::{Object, elements};
-use crate::format::{FORMATS, Format, Losses, Reply, Writing, reply_of};
+use crate::format::{Envelope, FORMATS, Format, Losses, Reply, Writing, reply_of};
 use crate::io::http::Request;
 use crate::json;
 use crate::json::Line;
@@ -85,12 +86,14 @@ impl Server {
             let why = format!("There are no more answers: this would be number {}.", number + 1);
             return failure(reply, 500, Some(&why));
         };
-        let is_whole = match reply.whole.is_some_and(|part| request.target.contains(part)) {
-            true => Some(true),
-            false => asks.flag("stream").map(|streams| !streams),
+        let said = reply.addresses.iter().find(|(part, _)| request.target.contains(part));
+        let framing = said.map(|(_, framing)| *framing);
+        let is_whole = match framing {
+            Some(framing) => Some(framing == Envelope::BODY.framing),
+            None => asks.flag("stream").map(|streams| !streams),
         };
         let file = Some(capture.name.clone());
-        let made = fit(capture, asked, is_whole);
+        let made = fit(capture, asked, is_whole, framing);
         let planned = made.and_then(|made| {
             let capture = made.as_ref().unwrap_or(capture);
             Ok(Answer {
@@ -152,11 +155,13 @@ fn headers(capture: &Capture) -> Vec<(String, String)> {
     headers
 }
 
-/// Returns what a capture has to become for a request: nothing if it is right as it is.
+/// Returns what a capture has to become for a request: nothing if it is right as it is, in whatever
+/// framing.
 fn fit(
     capture: &Capture,
     asked: Option<&'static Format>,
     is_whole: Option<bool>,
+    framing: Option<&str>,
 ) -> Result<Option<Capture>, String> {
     let Some(asked) = asked.filter(|_| capture.is_message()) else { return Ok(None) };
     // A stream of lines may have one line, which then is a body as well.
@@ -172,18 +177,19 @@ fn fit(
     let writing = asked.write.ok_or_else(|| {
         format!("{} cannot be answered in {}, which cannot be written", capture.name, asked.name)
     })?;
-    Ok(Some(converted(capture, writing, is_whole)))
+    let envelope = writing.envelopes.iter().find(|envelope| Some(envelope.framing) == framing);
+    let options = Options { whole: is_whole, envelope, ..Options::default() };
+    Ok(Some(converted(capture, writing, &options)))
 }
 
 /// Converts a capture, with its rhythm.
-fn converted(capture: &Capture, writing: &'static Writing, whole: bool) -> Capture {
-    let options = Options { whole, choice: Some(0), ..Options::default() };
+fn converted(capture: &Capture, writing: &'static Writing, options: &Options) -> Capture {
     let (mut seen, mut losses) = (Seen::default(), Losses::default());
     let out = Shared::default();
-    let converter = Converter::new(out.clone(), writing, &options, &mut losses);
+    let converter = Converter::new(out.clone(), writing, options, &mut losses);
     let mut sink = OneMessage::new(converter, None, &mut seen);
     let config = Config { format: capture.format, ..Config::default() };
-    let mut pipeline = Pipeline::new(&convert::config(&config, &options));
+    let mut pipeline = Pipeline::new(&convert::config(&config, options));
     let mut reads = Vec::new();
     let (mut offset, mut last) = (0, 0);
     // Writing to memory does not fail.
@@ -228,10 +234,6 @@ impl Write for Shared {
     }
 }
 
-/// Headers whose value is a credential.
-const SECRETS: &[&str] =
-    &["api-key", "authorization", "cookie", "proxy-authorization", "x-api-key", "x-goog-api-key"];
-
 /// Returns the line of a log for a request and what answered it. Credentials are masked.
 pub(crate) fn log_line(request: &Request, answer: &Answer) -> String {
     let mut line = Line::default();
@@ -241,8 +243,7 @@ pub(crate) fn log_line(request: &Request, answer: &Answer) -> String {
     let mut headers = Line::default();
     headers.open();
     for (name, value) in &request.headers {
-        let is_secret = SECRETS.contains(&name.as_str());
-        let value = if is_secret { "***".to_owned() } else { mask(value) };
+        let value = secret_head(name).map_or_else(|| mask(value), |_| "***".to_owned());
         headers.named(name, &json::quote(&value));
     }
     headers.close();
@@ -281,7 +282,7 @@ mod tests {
         capture.rhythm = Some(Rhythm::new(reads.collect()));
         for name in ["anthropic", "gemini", "ollama-chat"] {
             let target = crate::format::find(name).unwrap().write.unwrap();
-            let made = converted(&capture, target, false);
+            let made = converted(&capture, target, &Options::default());
             let time_of = |word: &str| {
                 let stream = String::from_utf8_lossy(&made.bytes);
                 let read = made.rhythm.as_ref().unwrap().read_of(stream.find(word).unwrap() as u64);

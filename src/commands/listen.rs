@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use crate::commands::service::{PATIENCE, Service};
+use crate::commands::service::Service;
 use crate::io::http::Request;
 use crate::io::{Signals, Woken, die, report, wait_for};
 
@@ -57,8 +57,8 @@ pub(super) fn listen(
 /// Answers the request of a connection.
 fn serve(service: &Service, stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut input = Timed { stream, until: Instant::now() + PATIENCE };
+    stream.set_write_timeout(Some(service.patience))?;
+    let mut input = Timed { stream, until: Instant::now() + service.patience };
     let mut out = stream;
     let request = Request::read(&mut input, &mut out, service.max_body);
     let mut wait = |time: Option<Instant>| match time {
@@ -102,5 +102,82 @@ impl Read for Timed<'_> {
         self.stream.set_read_timeout(Some(left))?;
         let mut stream = self.stream;
         stream.read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::capture::Capture;
+    use crate::cli::Replay;
+
+    #[derive(clap::Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        replay: Replay,
+    }
+
+    /// Serves one connection with a capture of this size; a client has 100 ms for what it does.
+    /// Returns how that ended, and after how long.
+    fn serve_one(size: usize, client: impl FnOnce(TcpStream)) -> (io::Result<()>, Duration) {
+        let text = "x".repeat(size);
+        let stream =
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        let captures = vec![Capture::new("a", stream.into_bytes())];
+        let Arguments { replay } = Arguments::parse_from(["replay", "a"]);
+        let mut service = Service::new(&replay, captures).unwrap();
+        service.patience = Duration::from_millis(100);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::scope(|scope| {
+            let served = scope.spawn(move || {
+                let (stream, _) = listener.accept().unwrap();
+                let begin = Instant::now();
+                (serve(&service, &stream), begin.elapsed())
+            });
+            client(TcpStream::connect(address).unwrap());
+            served.join().unwrap()
+        })
+    }
+
+    #[track_caller]
+    fn check_refused(mut client: TcpStream) {
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.contains("the request takes too long"), "{answer}");
+    }
+
+    #[test]
+    fn a_client_that_sends_nothing_is_refused() {
+        serve_one(1, check_refused).0.unwrap();
+    }
+
+    #[test]
+    fn a_client_that_sends_slowly_is_refused() {
+        let (served, _) = serve_one(1, |mut client| {
+            // Each byte is in time, and all of them are not.
+            for byte in b"GET / HT".chunks(1) {
+                client.write_all(byte).unwrap();
+                thread::sleep(Duration::from_millis(20));
+            }
+            check_refused(client);
+        });
+        served.unwrap();
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_left() {
+        let (served, time) = serve_one(64 << 20, |mut client| {
+            client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            thread::sleep(Duration::from_secs(1));
+        });
+        let kind = served.unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut), "{kind}");
+        assert!(time >= Duration::from_millis(100), "{time:?}");
     }
 }

@@ -8,7 +8,7 @@ use rustix::stdio::{stdin, stdout};
 
 use crate::capture::{Capture, Plan, Play, Tempo};
 use crate::cli::Replay;
-use crate::commands::service::{PATIENCE, Service, play};
+use crate::commands::service::{Service, play};
 use crate::commands::{listen, lost};
 use crate::event::Code;
 use crate::io::http::{NoRequest, Request};
@@ -76,7 +76,7 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
         bail!("standard input is a terminal: --http reads a request from it");
     }
     let mut out = Output::standard();
-    let mut input = Asked { signals, until: Instant::now() + PATIENCE };
+    let mut input = Asked { signals, until: Instant::now() + service.patience };
     let request = Request::read(&mut input, &mut out, service.max_body);
     let outcome = match &request {
         Ok(_) => None,

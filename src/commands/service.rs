@@ -14,8 +14,8 @@ use crate::format::reply_of;
 use crate::io::http::{self, NoRequest, Request};
 use crate::io::report_on;
 
-/// The time that a request may take to come.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+/// The time that a request may take to come, and that a client may take to read.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Waits until a time, or for ever. Fails if the reader has left.
 pub(super) type Wait<'w> = dyn FnMut(Option<Instant>) -> io::Result<()> + 'w;
@@ -42,6 +42,7 @@ pub(super) struct Service {
     drops: bool,
     log: Option<Mutex<File>>,
     pub(super) max_body: usize,
+    pub(super) patience: Duration,
 }
 
 impl Service {
@@ -63,6 +64,7 @@ impl Service {
             drops: args.drop,
             log: log.transpose()?,
             max_body: args.max_event.0,
+            patience: PATIENCE,
         })
     }
 

@@ -10,8 +10,9 @@ pub struct Reply {
     pub formats: &'static [&'static Format],
     /// The headers of its streams beside the media type.
     pub headers: &'static [(&'static str, &'static str)],
-    /// What stands in the address of a request for one body, where the address says so.
-    pub whole: Option<&'static str>,
+    /// What the address of a request says of the answer: the first of these parts that stands in it,
+    /// and the framing that it asks for.
+    pub addresses: &'static [(&'static str, &'static str)],
     /// The provider's word for an error with this HTTP status.
     pub word: fn(status: u16) -> &'static str,
     /// The body of an error that comes in place of a stream.

@@ -205,7 +205,6 @@ fn the_endpoint_says_the_format() {
         (CHAT, "messages", "openai-chat"),
         ("/v1/messages", "messages", "anthropic"),
         ("/v1/responses", "input", "openai-responses"),
-        ("/v1beta/models/m:streamGenerateContent?alt=sse", "contents", "gemini"),
         ("/api/chat", "messages", "ollama-chat"),
     ] {
         for stream in [true, false] {
@@ -220,9 +219,19 @@ fn the_endpoint_says_the_format() {
     }
     let (_, body) = server.ask("/v2/chat", &question());
     assert!(body.contains("1.sse cannot be answered in cohere, which cannot be written"), "{body}");
-    let whole = "/v1beta/models/m:generateContent";
-    let (head, _) = server.ask(whole, &json!({"contents": []}));
-    assert!(head.contains("application/json"), "{head}");
+    // Of Google, the address says what the answer is.
+    for (path, media, begin) in [
+        ("streamGenerateContent?alt=sse", "text/event-stream", "data: {"),
+        ("streamGenerateContent?key=k", "application/json", "[{\"candidates\""),
+        ("generateContent", "application/json", "{\"candidates\""),
+    ] {
+        let (head, body) =
+            server.ask(&format!("/v1beta/models/m:{path}"), &json!({"contents": []}));
+        assert!(head.contains(media) && body.trim_start().starts_with(begin), "{head}\n{body}");
+        let line = &read(&scene, &body).lines[0];
+        assert_eq!(line["format"], "gemini", "{body}");
+        assert_eq!(line["tool_calls"][0]["arguments"]["city"], "Oslo", "{body}");
+    }
 }
 
 #[test]
@@ -364,6 +373,39 @@ fn a_client_may_do_what_it_wants() {
     }
     assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
     drop(silent);
+}
+
+/// Sends a body of 1 GiB, as long as the server takes it, and returns its answer.
+fn flood(server: &Server, head: &str, begin: &str, end: &str) -> String {
+    let mut stream = server.connect();
+    let mut reader = stream.try_clone().unwrap();
+    // What it has not read when it leaves is lost with its answer.
+    let answer = std::thread::spawn(move || {
+        let mut answer = Vec::new();
+        let _ = reader.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    });
+    let piece = [begin, &"x".repeat(1 << 16), end].concat();
+    let head = format!("POST {CHAT} HTTP/1.1\r\n{head}\r\n\r\n");
+    let _ = stream.write_all(head.as_bytes());
+    let _ = (0..1 << 14).try_for_each(|_| stream.write_all(piece.as_bytes()));
+    drop(stream.shutdown(Shutdown::Write));
+    answer.join().unwrap()
+}
+
+#[test]
+fn a_gigabyte_is_refused() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--max-event", "1M", "1.sse"]);
+    for (head, begin, end) in [
+        ("content-length: 1073741824", "", ""),
+        ("transfer-encoding: chunked", "10000\r\n", "\r\n"),
+    ] {
+        let answer = flood(&server, head, begin, end);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{head}: {answer}");
+        assert!(answer.contains("the body is larger than --max-event 1048576"), "{answer}");
+    }
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
 }
 
 #[test]

@@ -252,3 +252,28 @@ fn the_captures_of_the_readme_play() {
     assert_eq!(statuses, ["529", "200"]);
     assert_eq!(scene.read("requests.ndjson").lines().count(), 2);
 }
+
+#[test]
+fn the_conversions_of_the_readme_run() {
+    let scripts = scripts("Another provider's stream");
+    let [script] = &scripts[..] else { panic!("{scripts:?}") };
+    if !can_run() {
+        return;
+    }
+    let scene = scene();
+    let (_server, url) = serve(&scene, &["1.sse"]);
+    scene.write("headers", "x-key: secret\n");
+    scene.write("ask.json", &providers()[0].question.to_string());
+    let call = "{\"name\": \"search_notes\", \"arguments\": {\"query\": \"Bergen\"}}";
+    scene.write("answer.txt", &format!("<tool_call>\n{call}\n</tool_call>"));
+    let (out, err) = shell(&scene, script, &format!("{url}/v1/chat/completions"));
+    let end = "data: {\"type\":\"message_stop\"}\n\n";
+    let (live, plain) = out.split_at(out.find(end).unwrap() + end.len());
+    for (stream, format, city) in [(live, "anthropic", "Oslo"), (plain, "openai-chat", "Bergen")] {
+        scene.write("stream", stream);
+        let run = scene.run(&["classify", "stream"]);
+        let line = &run.lines[0];
+        assert_eq!((&line["format"], &line["type"]), (&json!(format), &json!("tool_calls")));
+        assert_eq!(line["tool_calls"][0]["arguments"]["query"], city, "{stream}\n{err}");
+    }
+}

@@ -7,7 +7,7 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
     headers: &[],
-    whole: None,
+    addresses: &[],
     word: |status| match status {
         401 => "authentication_error",
         402 => "billing_error",

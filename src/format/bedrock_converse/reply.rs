@@ -9,7 +9,7 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT, &INVOKE, &AGENT],
     headers: &[],
-    whole: None,
+    addresses: &[],
     word,
     body,
     record: |trouble| (word(trouble.status), body(trouble)),

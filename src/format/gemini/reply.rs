@@ -7,7 +7,11 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
     headers: &[],
-    whole: Some(":generateContent"),
+    addresses: &[
+        (":generateContent", "json"),
+        ("alt=sse", "sse"),
+        (":streamGenerateContent", "json-array"),
+    ],
     word: |status| match status {
         401 => "UNAUTHENTICATED",
         403 => "PERMISSION_DENIED",
