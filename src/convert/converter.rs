@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
-    CallInput, Code, Event, Failure, Finish, FinishReason, Kind, Reasoning, Start, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, Usage,
+    CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reasoning, Start,
+    ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -143,6 +143,11 @@ impl<'r, W: Write> Converter<'r, W> {
     /// True if the message is kept in memory.
     pub fn gathers(&self) -> bool {
         self.options.whole || self.writing.gathers
+    }
+
+    /// True if the message came in the format in which it is written.
+    fn is_own(&self) -> bool {
+        self.start.get().format == self.writing.name
     }
 
     fn loses(&self, info: Info) -> bool {
@@ -289,15 +294,19 @@ impl<'r, W: Write> Converter<'r, W> {
             // The client has another call than this one: the stream must fail.
             return;
         }
-        let id = self.id(call.id);
+        let made_up = format!("call_{}", call.index);
+        let id = self.id(if call.id.trim().is_empty() { &made_up } else { call.id });
         let call = &ToolCall { id: &id, ..*call };
         let notes = [
+            (call.executor == Some(Executor::Agent), Info::Agent),
             (call.signature.is_some() && self.loses(Info::CallSignature), Info::CallSignature),
             (call.item_id.is_some(), Info::ItemId),
             (matches!(call.input, CallInput::Text(_)), Info::FreeInput),
         ];
         notes.into_iter().filter(|(is, _)| *is).for_each(|(_, info)| self.records.note(info));
-        self.calls += 1;
+        if call.executor.is_none() || !self.loses(Info::RunCall) {
+            self.calls += 1;
+        }
         if is_live {
             return self.stop_fragments(Some(call));
         }
@@ -355,6 +364,10 @@ impl<'r, W: Write> Converter<'r, W> {
     fn stop_fragments(&mut self, call: Option<&ToolCall<'_>>) {
         let Some((choice, _)) = self.live.take() else { return };
         self.write(|encoder, out| encoder.call_stop(choice, call, out));
+        self.write_waiting();
+    }
+
+    fn write_waiting(&mut self) {
         for (choice, kind) in std::mem::take(&mut self.waiting) {
             self.write_event(choice, kind.get());
         }
@@ -372,8 +385,13 @@ impl<'r, W: Write> Converter<'r, W> {
             FinishReason::Pause => Some(Info::FinishPause),
             FinishReason::Other => Some(Info::FinishOther),
             // The format has its own word for it.
-            FinishReason::Error if self.start.get().format == self.writing.name => None,
+            FinishReason::Error
+                if self.is_own() || self.writing.loss(Info::FinishError).is_none() =>
+            {
+                None
+            }
             FinishReason::Error => {
+                self.records.note(Info::FinishError);
                 let raw = finish.raw.unwrap_or("error");
                 let message = format!("the finish reason is {raw}");
                 let failure = Failure::new(Code::Provider, &message, None);
@@ -410,8 +428,10 @@ impl<'r, W: Write> Converter<'r, W> {
         if self.usage.is_some() {
             self.begin();
         }
-        // A call that is written in fragments stays open, and what waits for its end is lost.
-        self.live = None;
+        if self.live.take().is_some() {
+            self.write(|encoder, _| encoder.call_left());
+            self.write_waiting();
+        }
         self.close();
         self.records.note(Info::ErrorCode);
         (0..self.calls).for_each(|_| self.records.note(Info::ClosedCall));
@@ -441,7 +461,8 @@ impl<'r, W: Write> Converter<'r, W> {
         let count =
             |converter: &mut Self| converter.written + converter.records.text().len() as u64;
         if count(self) == self.mark {
-            self.write(|encoder, out| encoder.keep_alive(out));
+            let is_open = self.state == State::Open;
+            self.write(|encoder, out| if is_open { encoder.keep_alive(out) } else { out.idle() });
         }
         self.mark = count(self);
     }
@@ -546,6 +567,7 @@ impl<W: Write> Sink for Converter<'_, W> {
                 self.start = Owned::new(start);
                 self.state = State::Held;
             }
+            (State::Waiting, Kind::Record) => self.record(),
             (State::Held | State::Open, _) => self.take(event),
             (State::Waiting | State::Ended, _) => {}
         }

@@ -85,6 +85,8 @@ words! {
         CallKind = "kind",
         /// A call that the provider or an agent ran.
         RunCall = "tool_call run by others",
+        /// That an agent ran a call, not the provider.
+        Agent = "executor agent",
         /// The result of a call.
         Result = "tool_result",
         /// What the next request must return with a thought.
@@ -111,6 +113,8 @@ words! {
         FinishPause = "finish_reason pause",
         /// The finish reason `other`.
         FinishOther = "finish_reason other",
+        /// The finish reason `error`.
+        FinishError = "finish_reason error",
         /// The stop sequence that was met.
         StopSequence = "stop_sequence",
         /// The cost of the message.
@@ -145,13 +149,16 @@ pub struct Envelope {
     pub after: &'static str,
     /// The text after the last record.
     pub end: &'static str,
+    /// The text between records that says nothing, to keep the connection from looking dead.
+    pub idle: &'static str,
     /// True if there is one record, which is all.
     pub is_body: bool,
 }
 
 impl Envelope {
     /// Lines of data.
-    pub(crate) const SSE: Envelope = Envelope { before: "data: ", ..Envelope::line("sse", "\n\n") };
+    pub(crate) const SSE: Envelope =
+        Envelope { before: "data: ", idle: ": ping\n\n", ..Envelope::line("sse", "\n\n") };
     /// Lines of data with the names of the records.
     pub(crate) const NAMED: Envelope = Envelope { is_named: true, ..Envelope::SSE };
     /// A line each.
@@ -161,8 +168,9 @@ impl Envelope {
 
     /// Returns an envelope that ends each record so, and no more.
     pub(crate) const fn line(framing: &'static str, after: &'static str) -> Self {
-        let (is_named, is_body, begin, before, between, end) = (false, false, "", "", "", "");
-        Envelope { framing, is_named, begin, before, between, after, end, is_body }
+        let (is_named, is_body) = (false, false);
+        let (begin, before, between, end, idle) = ("", "", "", "", "");
+        Envelope { framing, is_named, begin, before, between, after, end, idle, is_body }
     }
 }
 
@@ -201,14 +209,19 @@ impl Records {
         self.line.raw(self.envelope.after);
     }
 
+    /// True if there has been no record.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// True if there is one record, which is all.
     pub(crate) fn is_body(&self) -> bool {
         self.envelope.is_body
     }
 
-    /// Writes text that is no record.
-    pub(crate) fn aside(&mut self, text: &str) {
-        self.line.raw(text);
+    /// Writes text that says nothing.
+    pub(crate) fn idle(&mut self) {
+        self.line.raw(self.envelope.idle);
     }
 
     fn begin(&mut self, name: &str) {
@@ -341,6 +354,9 @@ pub trait Encoder {
     }
     /// The next fragment of a call.
     fn call_piece(&mut self, _choice: u64, _delta: &ToolCallDelta<'_>, _out: &mut Records) {}
+    /// The message fails, and the call that is written in fragments stays open: what was to come
+    /// after it comes now.
+    fn call_left(&mut self) {}
     /// The call that was written in fragments is over: it is whole, or it must not be run.
     fn call_stop(&mut self, _choice: u64, _call: Option<&ToolCall<'_>>, _out: &mut Records) {}
     /// The result of a call in the same message.
@@ -348,7 +364,9 @@ pub trait Encoder {
         out.note(Info::Result);
     }
     /// A record of the source gave nothing to write: keeps the connection from looking dead.
-    fn keep_alive(&mut self, out: &mut Records);
+    fn keep_alive(&mut self, out: &mut Records) {
+        out.idle();
+    }
     /// A choice beside the first one has ended.
     fn finish_choice(
         &mut self,

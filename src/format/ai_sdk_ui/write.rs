@@ -20,6 +20,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::InvalidCall, Carry::Lost),
         (Info::CallSignature, Carry::Lost),
         (Info::CallKind, Carry::Lost),
+        (Info::Agent, Carry::As("provider")),
         (Info::Result, Carry::Lost),
         (Info::ItemId, Carry::Lost),
         (Info::Channel, Carry::Lost),
@@ -43,6 +44,7 @@ const REASONS: &[(FinishReason, &str)] = &[
     (FinishReason::Refusal, "content-filter"),
     (FinishReason::Pause, "other"),
     (FinishReason::Other, "other"),
+    (FinishReason::Error, "error"),
 ];
 
 #[derive(Default)]
@@ -225,10 +227,6 @@ impl Encoder for Parts {
                 (true, Output::Text(text) | Output::Json(text)) => line.text("errorText", text),
             }
         });
-    }
-
-    fn keep_alive(&mut self, out: &mut Records) {
-        out.aside(": ping\n\n");
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {

@@ -21,6 +21,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),
         (Info::CallKind, Carry::As("server_tool_use")),
+        (Info::Agent, Carry::As("provider")),
         (Info::Result, Carry::Lost),
         (Info::Part, Carry::Lost),
         (Info::ItemId, Carry::Lost),
@@ -30,6 +31,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Choice, Carry::Lost),
         (Info::FinishFilter, Carry::As("refusal")),
         (Info::FinishOther, Carry::As("end_turn")),
+        (Info::FinishError, Carry::As("an error")),
         (Info::NoUsage, Carry::As("zeros")),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
@@ -78,12 +80,7 @@ impl Events {
     }
 
     fn tool_use(&mut self, kind: &str, call: &ToolCall<'_>, out: &mut Records) {
-        self.block_start(out, |line| {
-            line.word("type", kind);
-            line.text("id", call.id);
-            line.text("name", call.name);
-            line.minified("input", "{}");
-        });
+        self.block_start(out, |line| call_members(kind, call, "{}", line));
         self.block_delta("input_json_delta", "partial_json", &input_object(call.input), out);
         self.block_stop(out);
     }
@@ -155,10 +152,11 @@ impl Encoder for Events {
     }
 
     fn run_call(&mut self, _choice: u64, call: &ToolCall<'_>, out: &mut Records) {
-        if call.kind.is_some_and(|kind| kind != SERVER_TOOL_USE) {
+        let kind = run_kind(call);
+        if call.kind.is_some_and(|own| own != kind) {
             out.note(Info::CallKind);
         }
-        self.tool_use(SERVER_TOOL_USE, call, out);
+        self.tool_use(kind, call, out);
     }
 
     fn call_start(
@@ -178,6 +176,10 @@ impl Encoder for Events {
 
     fn call_piece(&mut self, _choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
         self.block_delta("input_json_delta", "partial_json", delta.arguments, out);
+    }
+
+    fn call_left(&mut self) {
+        self.index += 1;
     }
 
     fn call_stop(&mut self, _choice: u64, _call: Option<&ToolCall<'_>>, out: &mut Records) {
@@ -235,7 +237,23 @@ impl Encoder for Events {
     }
 }
 
-const SERVER_TOOL_USE: &str = "server_tool_use";
+const MCP_TOOL_USE: &str = "mcp_tool_use";
+
+/// Returns the type of the block of a call that the provider or an agent ran.
+fn run_kind(call: &ToolCall<'_>) -> &'static str {
+    if call.kind == Some(MCP_TOOL_USE) { MCP_TOOL_USE } else { "server_tool_use" }
+}
+
+fn call_members(kind: &str, call: &ToolCall<'_>, input: &str, line: &mut Line) {
+    line.word("type", kind);
+    line.text("id", call.id);
+    line.text("name", call.name);
+    if kind == MCP_TOOL_USE {
+        // Required, and not in the events.
+        line.word("server_name", "");
+    }
+    line.minified("input", input);
+}
 
 /// True if a result of this type has a block of its own.
 fn is_own_result(kind: &str) -> bool {
@@ -257,6 +275,10 @@ fn redacted_members(thought: &Reasoning<'_>, line: &mut Line) {
 fn result_members(kind: &str, result: &ToolResult<'_>, line: &mut Line) {
     line.text("type", kind);
     line.text("tool_use_id", result.id);
+    // Required where there is one.
+    if kind == "mcp_tool_result" {
+        line.flag("is_error", result.is_error == Some(true));
+    }
     match result.output {
         Output::Text(text) => line.text("content", text),
         Output::Json(json) => line.json("content", json),
@@ -289,11 +311,8 @@ fn body_block(part: &Part, line: &mut Line) {
         Part::Call(call) => {
             let call = call.get();
             line.open();
-            let is_ours = call.executor.is_none();
-            line.word("type", if is_ours { "tool_use" } else { SERVER_TOOL_USE });
-            line.text("id", call.id);
-            line.text("name", call.name);
-            line.minified("input", &input_object(call.input));
+            let kind = if call.executor.is_none() { "tool_use" } else { run_kind(&call) };
+            call_members(kind, &call, &input_object(call.input), line);
             line.close();
         }
         Part::Result(result) => {

@@ -18,8 +18,14 @@ use crate::json::Line;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[
-        Envelope { after: "\r\n\r\n", ..Envelope::SSE },
-        Envelope { begin: "[", between: ",\r\n", end: "]\n", ..Envelope::line("json-array", "") },
+        Envelope { after: "\r\n\r\n", idle: "\r\n", ..Envelope::SSE },
+        Envelope {
+            begin: "[",
+            between: ",\r\n",
+            end: "]\n",
+            idle: "\r\n",
+            ..Envelope::line("json-array", "")
+        },
     ],
     has_choices: true,
     losses: &[
@@ -38,6 +44,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Choice, Carry::Lost),
         (Info::FinishRefusal, Carry::As("SAFETY")),
         (Info::FinishPause, Carry::As("OTHER")),
+        (Info::FinishError, Carry::As("an error")),
         (Info::StopSequence, Carry::Lost),
         (Info::CacheWriteTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
@@ -109,10 +116,6 @@ impl Encoder for Chunks {
         let signature =
             call.signature.map(|signature| encoded(signature, Info::CallSignature, out));
         self.write_part(choice, out, |line| call_members(call, signature.as_deref(), line));
-    }
-
-    fn keep_alive(&mut self, out: &mut Records) {
-        out.aside("\r\n");
     }
 
     fn finish_choice(

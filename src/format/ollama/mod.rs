@@ -144,14 +144,15 @@ impl Ollama {
             images: reply.image.map(|image| vec![image]),
         });
         self.message(&message, out)?;
-        if reply.error.is_some() {
-            error::report(&String::from_utf8_lossy(frame.data), out)?;
-            return self.end(out);
-        }
-        if reply.done != Some(true) {
+        if reply.error.is_none() && reply.done != Some(true) {
             return Ok(());
         }
-        self.message.meter.pick(&String::from_utf8_lossy(frame.data));
+        let text = String::from_utf8_lossy(frame.data);
+        self.message.meter.pick(&text);
+        if reply.error.is_some() {
+            error::report(&text, out)?;
+            return self.end(out);
+        }
         out.finish_if(0, reply.done_reason.as_ref())?;
         self.end(out)
     }

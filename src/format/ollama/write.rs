@@ -29,6 +29,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FinishRefusal, Carry::As("stop")),
         (Info::FinishPause, Carry::As("stop")),
         (Info::FinishOther, Carry::As("stop")),
+        (Info::FinishError, Carry::As("an error")),
         (Info::StopSequence, Carry::Lost),
         (Info::CachedTokens, Carry::Lost),
         (Info::CacheWriteTokens, Carry::Lost),
@@ -110,8 +111,17 @@ impl Encoder for Replies {
         });
     }
 
-    fn fail(&mut self, _message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
-        out.record("", |line| line.text("error", &error_message(failure)));
+    fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
+        let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
+        if message.usage.is_some() && out.is_empty() {
+            // An error that is all is the body of one.
+            self.keep_alive(out);
+        }
+        out.record("", |line| {
+            line.text("error", &error_message(failure));
+            line.maybe_number("prompt_eval_count", input_tokens);
+            line.maybe_number("eval_count", output_tokens);
+        });
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {

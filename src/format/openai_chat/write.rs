@@ -10,7 +10,9 @@ use crate::event::{
     CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
-use crate::format::support::writing::{calls, error_type, error_word, finish_word, texts};
+use crate::format::support::writing::{
+    calls, error_type, error_word, finish_word, input_object, texts,
+};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -24,6 +26,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::CallPlace, Carry::As("calls behind the text")),
         (Info::ClosedCall, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
+        (Info::FreeInput, Carry::As("an object with the member input, beside itself")),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
         (Info::Part, Carry::Lost),
@@ -47,6 +50,8 @@ const REASONS: &[(FinishReason, &str)] = &[
     (FinishReason::Refusal, "content_filter"),
     (FinishReason::Pause, "stop"),
     (FinishReason::Other, "stop"),
+    // As OpenRouter and Mistral have it.
+    (FinishReason::Error, "error"),
 ];
 
 #[derive(Default)]
@@ -176,18 +181,17 @@ impl Encoder for Chunks {
         &mut self,
         choice: u64,
         call: &ToolCallStart<'_>,
-        is_free: bool,
+        _is_free: bool,
         out: &mut Records,
     ) {
         let place = self.next_place(choice);
         self.call_delta(choice, out, |line| {
             line.number("index", place);
             line.text("id", call.id);
-            let (kind, key) = words(is_free);
-            line.word("type", kind);
-            line.open_member(kind);
+            line.word("type", "function");
+            line.open_member("function");
             line.text("name", call.name);
-            line.word(key, "");
+            line.word("arguments", "");
             line.close();
         });
         self.add_call(choice);
@@ -197,9 +201,8 @@ impl Encoder for Chunks {
         let place = self.next_place(choice).saturating_sub(1);
         self.call_delta(choice, out, |line| {
             line.number("index", place);
-            let (kind, key) = words(delta.is_free);
-            line.open_member(kind);
-            line.text(key, delta.arguments);
+            line.open_member("function");
+            line.text("arguments", delta.arguments);
             line.close();
         });
     }
@@ -211,10 +214,6 @@ impl Encoder for Chunks {
             line.number("index", place);
             signature_member(signature, line);
         });
-    }
-
-    fn keep_alive(&mut self, out: &mut Records) {
-        out.aside(": ping\n\n");
     }
 
     fn finish_choice(
@@ -292,14 +291,21 @@ fn redacted_detail(thought: &Reasoning<'_>, line: &mut Line) {
     line.close();
 }
 
+/// Adds the members of a call. Free text is there twice: as OpenAI sends it, which none of the
+/// clients reads in a stream, and as the only member of a function's arguments.
 fn call_members(call: &ToolCall<'_>, line: &mut Line) {
     line.text("id", call.id);
-    let (kind, key) = words(matches!(call.input, CallInput::Text(_)));
-    line.word("type", kind);
-    line.open_member(kind);
+    line.word("type", "function");
+    line.open_member("function");
     line.text("name", call.name);
-    line.text(key, call.input.as_str());
+    line.text("arguments", &input_object(call.input));
     line.close();
+    if let CallInput::Text(text) = call.input {
+        line.open_member("custom");
+        line.text("name", call.name);
+        line.text("input", text);
+        line.close();
+    }
     if let Some(signature) = call.signature {
         signature_member(signature, line);
     }
@@ -312,11 +318,6 @@ fn signature_member(signature: &str, line: &mut Line) {
     line.text("thought_signature", signature);
     line.close();
     line.close();
-}
-
-/// The type of a call, and the member that holds its input.
-fn words(is_free: bool) -> (&'static str, &'static str) {
-    if is_free { ("custom", "input") } else { ("function", "arguments") }
 }
 
 /// Adds what a whole message holds.

@@ -241,18 +241,20 @@ impl State {
         }
     }
 
-    /// A thought is signed if anything of it is shown. What the next request returns has the id of
-    /// the item.
+    /// A thought is signed if anything of it is shown, were it an empty text. What the next request
+    /// returns has the id of the item.
     fn thought(&mut self, frame: &Frame, item: &Item, out: &mut EventOut) -> Done {
         self.parts(frame, item.summary.as_deref(), out)?;
         self.parts(frame, item.content.as_deref(), out)?;
         let Some(data) = item.encrypted_content.non_empty() else { return Ok(()) };
         let thought = Reasoning { item_id: item.own_id(), ..Reasoning::default() };
+        let mut parts = [&item.summary, &item.content].into_iter().flatten().flatten();
+        let is_shown = !self.texts.is_empty() || parts.next().is_some();
         out.thought(
             0,
-            match self.texts.is_empty() {
-                true => Reasoning { redacted: Some(data), ..thought },
-                false => Reasoning { signature: Some(data), ..thought },
+            match is_shown {
+                true => Reasoning { signature: Some(data), ..thought },
+                false => Reasoning { redacted: Some(data), ..thought },
             },
         )
     }

@@ -23,13 +23,13 @@ pub(super) static WRITING: Writing = Writing {
         (Info::CallSignature, Carry::Lost),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
-        (Info::Signature, Carry::As("redacted, where the thought has no text")),
         (Info::Channel, Carry::Lost),
         (Info::Block, Carry::Lost),
         (Info::Choice, Carry::Lost),
         (Info::FinishRefusal, Carry::As("content_filter")),
         (Info::FinishPause, Carry::As("completed")),
         (Info::FinishOther, Carry::As("completed")),
+        (Info::FinishError, Carry::As("an error")),
         (Info::StopSequence, Carry::Lost),
         (Info::NoUsage, Carry::As("null, and zeros for its parts")),
     ],
@@ -144,6 +144,20 @@ impl Events {
         known.map_or_else(|| format!("{prefix}_{}", self.place), str::to_owned)
     }
 
+    /// Begins a part of a thought, if none is open.
+    fn begin_part(&mut self, out: &mut Records) {
+        if std::mem::replace(&mut self.is_part_open, true) {
+            return;
+        }
+        let place = self.parts;
+        self.event("response.reasoning_summary_part.added", out, |line| {
+            line.number("summary_index", place);
+            line.open_member("part");
+            summary_members("", line);
+            line.close();
+        });
+    }
+
     /// Ends the part of a thought that is open.
     fn end_part(&mut self, text: &str, out: &mut Records) {
         if !std::mem::take(&mut self.is_part_open) {
@@ -212,13 +226,8 @@ impl Encoder for Events {
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
         let is_thought = matches!(block.kind, BlockKind::Reasoning { .. });
         let place = self.parts;
-        if is_thought && !std::mem::replace(&mut self.is_part_open, true) {
-            self.event("response.reasoning_summary_part.added", out, |line| {
-                line.number("summary_index", place);
-                line.open_member("part");
-                summary_members("", line);
-                line.close();
-            });
+        if is_thought {
+            self.begin_part(out);
         }
         let (kind, key) = match block.kind {
             BlockKind::Text { .. } => ("response.output_text.delta", "content_index"),
@@ -247,7 +256,7 @@ impl Encoder for Events {
             BlockKind::Refusal => ("response.refusal.done", "refusal"),
             BlockKind::Reasoning { .. } => {
                 if block.signature.is_some() && text.is_empty() {
-                    out.note(Info::Signature);
+                    self.begin_part(out);
                 }
                 self.end_part(texts_of_parts(block).next_back().unwrap_or_default(), out);
                 return self.done(out, |id, line| block_members(block, id, true, line));
@@ -303,6 +312,11 @@ impl Encoder for Events {
         self.event(&event, out, |line| line.text("delta", delta.arguments));
     }
 
+    fn call_left(&mut self) {
+        self.fragmented = None;
+        self.place += 1;
+    }
+
     fn call_stop(&mut self, _choice: u64, call: Option<&ToolCall<'_>>, out: &mut Records) {
         let Some(cut) = self.fragmented.take() else { return };
         match call {
@@ -311,15 +325,9 @@ impl Encoder for Events {
         }
     }
 
-    fn keep_alive(&mut self, out: &mut Records) {
-        out.aside(": ping\n\n");
-    }
-
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         let response = Response::finished(message, finish);
-        if message.usage.is_none_or(|usage| {
-            usage.cached_input_tokens.is_none() || usage.reasoning_tokens.is_none()
-        }) {
+        if message.usage.is_none_or(|usage| required(&usage).contains(&None)) {
             out.note(Info::NoUsage);
         }
         self.response(&format!("response.{}", response.status), &response, out);
@@ -437,18 +445,26 @@ impl<'r> Response<'r> {
     }
 }
 
+/// Returns the counts that clients require.
+fn required(usage: &Usage<'_>) -> [Option<u64>; 4] {
+    let Usage { input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, .. } = *usage;
+    [input_tokens, output_tokens, cached_input_tokens, reasoning_tokens]
+}
+
 fn usage_member(usage: &Usage<'_>, line: &mut Line) {
+    let Usage { input_tokens, output_tokens, total_tokens, .. } = *usage;
+    let other = |one: Option<u64>| total_tokens?.checked_sub(one?);
     line.open_member("usage");
-    line.maybe_number("input_tokens", usage.input_tokens);
+    line.number("input_tokens", input_tokens.or(other(output_tokens)).unwrap_or(0));
     line.open_member("input_tokens_details");
     line.number("cached_tokens", usage.cached_input_tokens.unwrap_or(0));
     line.maybe_number("cache_write_tokens", usage.cache_write_tokens);
     line.close();
-    line.maybe_number("output_tokens", usage.output_tokens);
+    line.number("output_tokens", output_tokens.or(other(input_tokens)).unwrap_or(0));
     line.open_member("output_tokens_details");
     line.number("reasoning_tokens", usage.reasoning_tokens.unwrap_or(0));
     line.close();
-    line.maybe_number("total_tokens", usage.total_tokens);
+    line.maybe_number("total_tokens", total_tokens);
     line.close();
 }
 
@@ -482,7 +498,9 @@ fn block_members(block: &Block, id: &str, is_done: bool, line: &mut Line) {
     };
     line.word("type", "reasoning");
     line.open_list("summary");
-    for text in texts_of_parts(block).filter(|text| !text.is_empty()) {
+    // A signature that is not of an empty text would be a thought that is not shown.
+    let is_signed = block.signature.is_some() && block.text.is_empty();
+    for text in texts_of_parts(block).filter(|text| is_signed || !text.is_empty()) {
         line.open();
         summary_members(text, line);
         line.close();
