@@ -24,7 +24,7 @@ use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
-use crate::format::support::payload::{OptionalStr, read, word};
+use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds, Sniff};
@@ -174,6 +174,9 @@ impl Gemini {
         }
         let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
+        if !self.message.is_open() {
+            self.message.head.created = time(chunk.create_time);
+        }
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.progress.chunks += 1;
         let has_logprobs = |candidate: &Candidate| candidate.logprobs_result.is_some();

@@ -17,6 +17,8 @@ pub(super) struct Chunk<'a> {
     pub(super) response_id: Option<Str<'a>>,
     #[serde(alias = "model_version")]
     pub(super) model_version: Option<Str<'a>>,
+    #[serde(alias = "create_time")]
+    pub(super) create_time: Option<&'a RawValue>,
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     /// A [`Feedback`].
     #[serde(alias = "prompt_feedback")]

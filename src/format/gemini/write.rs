@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::support::writing::{error_message, finish_word, input_object};
+use crate::format::support::writing::{error_message, finish_word, input_object, timestamp};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -178,6 +178,8 @@ fn tail(start: &Start<'_>, line: &mut Line) {
     line.raw("\"modelVersion\":");
     line.value(start.model.unwrap_or_default());
     line.maybe_text("responseId", start.id);
+    let created = start.created.filter(|seconds| *seconds > 0).map(timestamp);
+    line.maybe_text("createTime", created.as_deref());
 }
 
 fn text_members(kind: &BlockKind, text: &str, line: &mut Line) {

@@ -18,7 +18,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::payload::{OptionalStr, payload, read};
+use crate::format::support::payload::{OptionalStr, payload, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
 use crate::json::Str;
@@ -69,6 +69,7 @@ const USAGE: &[Row] = &[
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Reply<'a> {
     model: Option<Str<'a>>,
+    created_at: Option<&'a RawValue>,
     /// `/api/chat`.
     message: Option<Message<'a>>,
     /// `/api/generate`, as are the next three.
@@ -135,6 +136,9 @@ impl Ollama {
     fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
         if reply.done.is_none() && reply.error.is_none() {
             return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
+        }
+        if !self.message.is_open() {
+            self.message.head.created = time(reply.created_at);
         }
         self.message.begin(None, reply.model.non_empty(), out)?;
         let message = reply.message.unwrap_or(Message {

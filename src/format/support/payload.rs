@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -132,10 +133,13 @@ macro_rules! read {
 
 pub(crate) use {payload, read};
 
-/// Returns a time in whole seconds since 1970, if it is one.
+/// Returns a time, a number or a date, in whole seconds since 1970, if it is one.
 pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
-    let seconds = json?.get().split('.').next()?;
-    seconds.parse().ok().filter(|seconds| *seconds > 0)
+    let json = json?.get();
+    if let Some(date) = json.strip_prefix('"') {
+        return seconds(date.strip_suffix('"')?);
+    }
+    json.split('.').next()?.parse().ok().filter(|seconds| *seconds > 0)
 }
 
 /// Returns an enum's value: its word, or its number as text.

@@ -1,6 +1,8 @@
-//! What several encoders share: words for reasons and errors, the texts of a whole message, times.
+//! What several encoders share: words for reasons and errors, the texts of a whole message; times,
+//! which readers need as well.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::event::{CallInput, Code, Failure, Finish, FinishReason, ToolCall};
 use crate::format::support::finish;
@@ -102,9 +104,50 @@ pub(crate) fn timestamp(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// Returns the time that RFC 3339 writes so, in whole seconds since 1970, if it is after that.
+///
+/// Source: as [`timestamp`], `days_from_civil`.
+pub(crate) fn seconds(text: &str) -> Option<u64> {
+    let number = |range: Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let zone = text.get(19..)?.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    let offset = match zone.split_at_checked(1)? {
+        ("Z" | "z", "") => 0,
+        (sign, rest) => {
+            let (hours, minutes) = rest.split_once(':')?;
+            let offset = hours.parse::<i64>().ok()? * 3_600 + minutes.parse::<i64>().ok()? * 60;
+            if sign == "-" { -offset } else { offset }
+        }
+    };
+    let year = if month > 2 { year } else { year.checked_sub(1)? };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
+    let day_of_era = year % 400 * 365 + year % 400 / 4 - year % 400 / 100 + day_of_year;
+    let days = (year / 400 * 146_097 + day_of_era).checked_sub(719_468)?;
+    let local = days * 86_400 + hour * 3_600 + minute * 60 + second;
+    local.checked_add_signed(-offset).filter(|seconds| is_date && *seconds > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_times() {
+        for seconds_since in [1, 951_782_400, 951_868_799, 951_868_800, 1_735_689_599] {
+            assert_eq!(seconds(&timestamp(seconds_since)), Some(seconds_since));
+        }
+        assert_eq!(seconds("2024-12-31T23:59:59.123456789Z"), Some(1_735_689_599));
+        assert_eq!(seconds("2025-01-01T01:29:59.5+01:30"), Some(1_735_689_599));
+        assert_eq!(seconds("2024-12-31T15:59:59-08:00"), Some(1_735_689_599));
+        for none in
+            ["", "T", "0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2024-13-01T00:00:00Z"]
+        {
+            assert_eq!(seconds(none), None, "{none}");
+        }
+        assert_eq!(seconds("2024-12-31T23:59:59"), None);
+    }
 
     #[test]
     fn times_are_dates() {
