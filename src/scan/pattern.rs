@@ -62,11 +62,14 @@ pub(super) struct Wanted {
     pub(super) is_escaped: bool,
 }
 
+/// A word of a match, after its name in the pattern.
+pub(crate) type Word<'t> = (&'static str, Cow<'t, str>);
+
 /// The captures of a match: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captures<'t> {
     /// Words, by their names in the pattern.
-    pub words: SmallVec<[(&'static str, Cow<'t, str>); 2]>,
+    pub words: SmallVec<[Word<'t>; 2]>,
     /// The text of the tag's attributes.
     pub attributes: Cow<'t, str>,
 }

@@ -134,7 +134,7 @@ fn a_call_in_text_allocates_little() {
         (
             "hermes",
             "Well.\n<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":\"TEXT\",\"b\":1}}\n</tool_call>\n",
-            20,
+            24,
         ),
         (
             "kimi_k2",
@@ -157,7 +157,7 @@ fn a_call_in_text_allocates_little() {
             "anthropic_xml",
             "Well.\n<function_calls>\n<invoke name=\"f\">\n<parameter name=\"a\">TEXT</parameter>\n\
              <parameter name=\"b\">1</parameter>\n</invoke>\n</function_calls>\n",
-            20,
+            29,
         ),
     ];
     let mut wrong = Vec::new();

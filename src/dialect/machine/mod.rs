@@ -16,7 +16,6 @@ mod rules;
 mod search;
 mod text;
 
-use std::borrow::Cow;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
@@ -31,7 +30,7 @@ use crate::dialect::machine::search::{Found, Marker, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
-use crate::scan::Captures;
+use crate::scan::{Captures, Word};
 
 /// Reads one text.
 pub(crate) struct Machine {
@@ -78,7 +77,7 @@ enum RulesKey {
 /// The rules of a place, and the words of openers that stand in them.
 struct KnownRules {
     key: RulesKey,
-    words: Vec<(&'static str, Cow<'static, str>)>,
+    words: Vec<Word<'static>>,
     rules: Arc<RuleSet>,
 }
 
@@ -400,7 +399,7 @@ impl Machine {
     }
 
     /// Returns what the rules of the place depend on; `None` if it has none.
-    fn rules_key(&self) -> Option<(RulesKey, [&[(&'static str, Cow<'static, str>)]; 3])> {
+    fn rules_key(&self) -> Option<(RulesKey, [&[Word<'static>]; 3])> {
         let call = match &self.place {
             Place::Text(_) => return Some((RulesKey::Text, [&[]; 3])),
             Place::Region(open) => {
