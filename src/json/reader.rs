@@ -843,10 +843,10 @@ mod tests {
             length in 0..20_usize,
             put in "[\\[\\]{}\",:\\\\u0-9eE.+ tfn-]{0,3}",
         ) {
-            let cut = |text: &str, at: usize| text.floor_char_boundary(at.min(text.len()));
             let (text, other) = (TEXTS[text], TEXTS[other]);
-            let piece = &other[cut(other, from)..cut(other, from + length)];
-            let (before, after) = (&text[..cut(text, at)], &text[cut(text, at + length)..]);
+            let split = |text: &'static str, at: usize| text.split_at(text.floor_char_boundary(at));
+            let ((before, _), (_, after)) = (split(text, at), split(text, at + length));
+            let (piece, _) = split(split(other, from).1, length);
             let changed = format!("{before}{put}{piece}{after}");
             check::<Everything<'_>>(&changed);
             check::<Value>(&changed);

@@ -143,6 +143,10 @@ impl<'de> Visitor<'de> for StrVisitor {
         Ok(Str::from(text))
     }
 
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        self.visit_string(text.to_owned())
+    }
+
     fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
         Ok(Str::from(text))
     }

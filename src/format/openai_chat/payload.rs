@@ -246,6 +246,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Text(Str::from(text)))
             }
 
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                self.visit_string(text.to_owned())
+            }
+
             fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Self::Value, E> {
                 Ok(Content::Text(Str::from(text)))
             }
