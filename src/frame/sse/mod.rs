@@ -284,7 +284,7 @@ impl Sse {
             out(Ok(Frame { framing: &FRAMING, event_type, headers: &[], data, id, offset }))?;
         } else if begun.is_some() && self.config.comments {
             let (kind, message) = (FaultKind::Comment, String::new());
-            out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))?;
+            out(Err(Fault { kind, message, offset, raw: &[] }))?;
         }
         self.data.clear();
         self.is_bare = false;
