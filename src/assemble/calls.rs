@@ -32,6 +32,8 @@ pub(super) struct Calls {
     /// The number of calls so far.
     count: u64,
     by_key: BTreeMap<Key, u64>,
+    /// The keys of calls that have ended, by their index: the oldest make room for others.
+    ended: BTreeMap<u64, Key>,
     pub(super) ids: Ids,
     latest: Option<u64>,
     /// The key of the last fragment, while the call that it belongs to is open.
@@ -130,9 +132,10 @@ impl Calls {
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
         self.latest = Some(index);
         self.last = None;
-        let is_room = self.by_key.len() < MAX_KEYS + self.open.len();
-        if part.key != Key::None && (is_room || self.by_key.contains_key(&part.key)) {
-            self.by_key.insert(part.key, index);
+        if part.key != Key::None && self.has_room(part.key) {
+            if let Some(other) = self.by_key.insert(part.key, index).filter(|&it| it != index) {
+                self.ended.remove(&other);
+            }
             self.last = Some(part.key);
             if let Some(call) = self.open.get_mut(&index).filter(|call| call.key == Key::None) {
                 call.key = part.key;
@@ -141,6 +144,17 @@ impl Calls {
         if let Some(id) = part.id {
             self.ids.add(id, index);
         }
+    }
+
+    /// True if a key is remembered, or may be: in the place of one whose call has ended, if there
+    /// are too many.
+    fn has_room(&mut self, key: Key) -> bool {
+        let is_room = self.by_key.len() < MAX_KEYS + self.open.len();
+        if is_room || self.by_key.contains_key(&key) {
+            return true;
+        }
+        let oldest = self.ended.pop_first();
+        oldest.is_some_and(|(_, key)| self.by_key.remove(&key).is_some())
     }
 
     /// Returns a call that is open, and the ids of all.
@@ -159,7 +173,9 @@ impl Calls {
             Key::None => mem::take(&mut self.open).into_values().collect(),
             key => {
                 let index = self.by_key.get(&key);
-                index.and_then(|index| self.open.remove(index)).into_iter().collect()
+                let call = index.and_then(|index| self.open.remove(index));
+                self.ended.extend(call.iter().map(|call| (call.index, key)));
+                call.into_iter().collect()
             }
         }
     }
