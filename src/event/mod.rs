@@ -667,7 +667,7 @@ impl<'a> Failure<'a> {
 
 /// The most choices of one message; OpenAI's `n` is at most 128. An index costs nothing,
 /// but what is known of each choice does.
-const MAX_CHOICES: usize = 1024;
+pub(crate) const MAX_CHOICES: usize = 1024;
 
 /// The error that ends a message with more of them.
 pub(crate) const TOO_MANY_CHOICES: Failure<'_> = Failure {

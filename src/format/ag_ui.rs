@@ -94,6 +94,9 @@ impl Event<'_> {
     }
 }
 
+/// The most messages of one run that are not the agent's.
+const MAX_FOREIGN: usize = 4096;
+
 struct AgUi {
     message: Lifecycle,
     run: Run,
@@ -203,6 +206,7 @@ impl AgUi {
         }
         if event.role.as_ref().is_some_and(|role| role.as_str() != "assistant") {
             self.run.foreign.insert(self.run.latest.clone());
+            out.check_limit(self.run.foreign.len(), MAX_FOREIGN, "messages of others in one run")?;
         }
         if self.run.foreign.contains(&self.run.latest) {
             return Ok(());

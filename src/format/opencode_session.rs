@@ -71,6 +71,8 @@ const FAMILIES: [&str; 14] = [
 
 /// The most messages of the user's that are known again when more comes of them.
 const MAX_PROMPTS: usize = 64;
+/// The most texts and thoughts of one message.
+const MAX_PARTS: usize = 1 << 14;
 
 /// The family of an event of this type, if it's one of the bus.
 fn family(kind: &str) -> Option<&str> {
@@ -222,6 +224,7 @@ impl OpenCodeSession {
             "text" | "reasoning" => {
                 let voice = if kind == "text" { Voice::Answer } else { Voice::Thought(None) };
                 self.voices.insert(id, voice);
+                out.check_limit(self.voices.len(), MAX_PARTS, "parts in one message")?;
                 let text = part.text("text").unwrap_or_default();
                 self.session.text(voice, Source::Item, 0, &text, out)
             }

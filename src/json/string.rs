@@ -6,29 +6,48 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
+/// What stands in the place of half a character.
+const HALF: &str = "\u{FFFD}";
+
 /// A JSON string.
 ///
-/// A lone surrogate at either end is kept beside the text, for it may be the
-/// half of a character whose other half is in the next event or was in the
-/// last one. Anywhere else it becomes U+FFFD, as invalid UTF-8 does.
+/// A lone surrogate becomes U+FFFD, as invalid UTF-8 does. One at either end is kept as
+/// well, for it may be the half of a character whose other half is in the next event or
+/// was in the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Str<'a> {
     text: Cow<'a, str>,
-    /// A low surrogate before the text.
+    /// The low surrogate that the text begins with.
     pub low: Option<u16>,
-    /// A high surrogate after the text.
+    /// The high surrogate that the text ends with.
     pub high: Option<u16>,
     /// True if something had to be replaced.
     pub replaced: bool,
 }
 
 impl<'a> Str<'a> {
-    /// Returns the text without the halves at its ends.
+    /// Returns the text of a string that no other one continues.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the text without the halves at its ends, borrowed if it was.
+    /// Returns the text without the halves at its ends.
+    pub fn body(&self) -> &str {
+        let start = if self.low.is_some() { HALF.len() } else { 0 };
+        let end = if self.high.is_some() { HALF.len() } else { 0 };
+        self.text.get(start..self.text.len() - end).unwrap_or_default()
+    }
+
+    /// Returns a text with halves at its ends.
+    pub(crate) fn with_halves(low: Option<u16>, body: Cow<'a, str>, high: Option<u16>) -> Self {
+        let text = match (low, high) {
+            (None, None) => body,
+            _ => [low.map_or("", |_| HALF), &body, high.map_or("", |_| HALF)].concat().into(),
+        };
+        Str { text, low, high, replaced: false }
+    }
+
+    /// Returns the text, borrowed if it was. See [`Str::as_str`].
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         self.text
     }
@@ -86,7 +105,7 @@ impl<'a> Str<'a> {
             replaced = true;
             at += chunk.invalid().len();
         }
-        Str { text: Cow::Owned(text), low, high, replaced }
+        Str { replaced, ..Str::with_halves(low, Cow::Owned(text), high) }
     }
 }
 
@@ -171,7 +190,7 @@ mod tests {
     #[track_caller]
     fn check(json: &[u8], text: &str, low: Option<u16>, high: Option<u16>, replaced: bool) {
         let got: Str<'_> = serde_json::from_slice(json).unwrap();
-        assert_eq!((got.as_str(), got.low, got.high, got.replaced), (text, low, high, replaced));
+        assert_eq!((got.body(), got.low, got.high, got.replaced), (text, low, high, replaced));
     }
 
     #[test]
@@ -186,6 +205,12 @@ mod tests {
         check(br#""\ude00b""#, "b", Some(0xDE00), None, false);
         check(br#""\ude00\ud83d""#, "", Some(0xDE00), Some(0xD83D), false);
         check(br#""\ud83d\ude00""#, "\u{1F600}", None, None, false);
+    }
+
+    #[test]
+    fn a_string_by_itself_shows_its_halves() {
+        let got: Str<'_> = serde_json::from_str(r#""\ude00a\ud83d""#).unwrap();
+        assert_eq!(got.as_str(), "\u{FFFD}a\u{FFFD}");
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl ValueReader {
         self.path.truncate(container.path);
         self.path.push('/');
         let key: Str<'_> = read(&key).unwrap_or_default();
-        self.path.push_str(&whole(&key).replace('~', "~0").replace('/', "~1"));
+        self.path.push_str(&key.as_str().replace('~', "~0").replace('/', "~1"));
     }
 
     /// Takes a piece of a string, quotes included.
@@ -187,18 +187,12 @@ impl ValueReader {
         }
         let quoted = format!("\"{token}\"");
         let piece: Str<'_> = read(&quoted).unwrap_or_default();
-        self.report(Found::Text(&whole(&piece)), report)
+        self.report(Found::Text(piece.as_str()), report)
     }
 
     fn report(&self, found: Found<'_>, report: &mut Report<'_>) -> io::Result<()> {
         if self.path.len() > MAX_PATH { Ok(()) } else { report(&self.path, found) }
     }
-}
-
-/// Returns the text of a string, with U+FFFD for half a surrogate pair at either end.
-fn whole(text: &Str<'_>) -> String {
-    let half = |half: Option<u16>| half.map_or("", |_| "\u{FFFD}");
-    [half(text.low), text.as_str(), half(text.high)].concat()
 }
 
 /// Returns the length of what comes before an escape that may not be complete: one that ends with

@@ -47,6 +47,9 @@ pub(super) static FORMAT: Format = Format {
     write: None,
 };
 
+/// The most blocks of one message of the model.
+const MAX_BLOCKS: usize = 1 << 14;
+
 struct ClaudeCode {
     is_open: bool,
     /// True if the lines are of a transcript.
@@ -200,7 +203,7 @@ impl ClaudeCode {
             }
             self.block(frame, json, out)?;
         }
-        Ok(())
+        out.check_limit(self.seen.len(), MAX_BLOCKS, "blocks in one message of the model")
     }
 
     fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {

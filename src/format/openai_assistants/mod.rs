@@ -55,6 +55,9 @@ const USAGE: &[Row] = &[
     ("completion_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
 ];
 
+/// The most parts of one message.
+const MAX_PARTS: usize = 1024;
+
 struct Assistants {
     message: Lifecycle,
     steps: Steps,
@@ -160,6 +163,7 @@ impl Assistants {
 
     /// Emits what a delta adds to a part of the message.
     fn piece(&mut self, place: u64, content: &Content, out: &mut EventOut) -> Done {
+        out.check_limit(self.parts.len(), MAX_PARTS, "parts in one message")?;
         let part = self.parts.entry(place).or_default();
         part.is_emitted = true;
         if let Some(text) = content.text.as_ref().and_then(|text| text.value.as_ref()) {

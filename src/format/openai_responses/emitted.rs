@@ -25,7 +25,7 @@ impl Emitted {
     /// Takes a piece.
     pub(in crate::format) fn add(&mut self, piece: &Str) {
         piece.low.into_iter().for_each(|unit| self.unit(unit));
-        self.text(piece.as_str());
+        self.text(piece.body());
         piece.high.into_iter().for_each(|unit| self.unit(unit));
     }
 
@@ -65,7 +65,7 @@ impl Emitted {
         if self.units > 0 {
             low.take().into_iter().for_each(|unit| walked.unit(unit));
         }
-        let (text, mut units) = (whole.as_str(), walked.units);
+        let (text, mut units) = (whole.body(), walked.units);
         let is_behind = |&(_, c): &(usize, char)| {
             let is_behind = units >= self.units;
             units += c.len_utf16() as u64;
@@ -77,8 +77,7 @@ impl Emitted {
         while walked.units < self.units {
             walked.unit(high.take()?);
         }
-        let mut rest = Str::from(rest);
-        (rest.low, rest.high) = (low, high);
+        let rest = Str::with_halves(low, rest.into(), high);
         Some(rest).filter(|_| walked == *self)
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Key, Kind, WarningCode};
+use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls::Call;
 use crate::format::openai_responses::payload::Item;
 use crate::format::openai_responses::state::{Slot, State, Whole};
@@ -115,11 +115,8 @@ impl Items {
     /// Ends a response of more than [`MAX_ITEMS`] items: each is kept, for it may
     /// be repeated.
     fn check_size(&self, out: &mut EventOut) -> Done {
-        if self.items.len() <= MAX_ITEMS && self.known.len() <= MAX_ITEMS {
-            return Ok(());
-        }
-        let message = format!("more than {MAX_ITEMS} items in one response");
-        out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
+        let count = self.items.len().max(self.known.len());
+        out.check_limit(count, MAX_ITEMS, "items in one response")
     }
 
     /// Returns the place after those of all items.

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Key, Kind, Reasoning, WarningCode};
+use crate::event::{Key, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::emitted::Emitted;
@@ -86,11 +86,7 @@ impl State {
 
     /// Ends a response with an item of more than [`MAX_TEXTS`] texts.
     fn check_size(&self, out: &mut EventOut) -> Done {
-        if self.texts.len() <= MAX_TEXTS {
-            return Ok(());
-        }
-        let message = format!("more than {MAX_TEXTS} texts in one item");
-        out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
+        out.check_limit(self.texts.len(), MAX_TEXTS, "texts in one item")
     }
 
     /// A piece of a text has been emitted.

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_responses::Emitted;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, read};
@@ -65,11 +66,14 @@ const USAGE: &[Row] = &[
     ("totalTokens", Op::Is, &[Field::Total]),
 ];
 
+/// The most blocks of one message.
+const MAX_BLOCKS: usize = 1024;
+
 struct Pi {
     stage: Stage,
     calls: Calls,
-    /// The number of bytes of each block that have been emitted.
-    emitted: BTreeMap<u64, usize>,
+    /// What has been emitted of each block.
+    emitted: BTreeMap<u64, Emitted>,
     meter: Meter,
     /// True if the messages are of a session file.
     is_file: bool,
@@ -190,7 +194,8 @@ impl Pi {
         let is_thought = kind.starts_with("thinking");
         match (kind, &update.delta, &update.content, &update.tool_call) {
             ("text_delta" | "thinking_delta", Some(delta), ..) => {
-                *self.emitted.entry(index).or_default() += delta.as_str().len();
+                self.emitted.entry(index).or_default().add(delta);
+                out.check_limit(self.emitted.len(), MAX_BLOCKS, "blocks in one message")?;
                 if is_thought { out.reasoning(0, delta) } else { out.text(0, delta) }
             }
             ("text_end" | "thinking_end", _, Some(content), _) => {
@@ -203,9 +208,14 @@ impl Pi {
 
     /// Emits the rest of a whole text.
     fn rest(&mut self, index: u64, whole: &Str, is_thought: bool, out: &mut EventOut) -> Done {
-        let text = whole.as_str();
-        let emitted = self.emitted.insert(index, text.len()).unwrap_or(0);
-        let rest = Str::from(text.get(emitted..).unwrap_or_default());
+        let emitted = self.emitted.entry(index).or_default();
+        let Some(rest) = emitted.rest(whole) else {
+            return out.warn(
+                WarningCode::TextMismatch,
+                "a text was repeated at its end, but not as its pieces had it",
+            );
+        };
+        emitted.add(&rest);
         if is_thought {
             out.reasoning(0, &rest)?
         } else {

@@ -321,6 +321,15 @@ impl<'o> EventOut<'o> {
         self.warn(WarningCode::UnknownEvent, &message)
     }
 
+    /// Emits the error that there is more of something than is kept, if so.
+    pub(crate) fn check_limit(&mut self, count: usize, most: usize, what: &str) -> Done {
+        if count <= most {
+            return Ok(());
+        }
+        let message = format!("more than {most} {what}");
+        self.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
+    }
+
     /// Emits the error that a frame's payload cannot be parsed.
     pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
         let text = String::from_utf8_lossy(frame.data);

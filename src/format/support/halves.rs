@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use crate::event::{Arguments, CallPart, Key, Kind, Reasoning, Text};
 use crate::json::Str;
 
+/// The most texts that end in half a character.
+const MAX_HALVES: usize = 1024;
+
 /// Buffered halves of characters, each waiting for its other half.
 #[derive(Debug, Default)]
 pub struct Halves(pub(crate) BTreeMap<(u64, Slot), u16>);
@@ -47,15 +50,19 @@ impl Halves {
             return (Cow::Borrowed(piece.as_str()), piece.replaced);
         }
         let (mut text, mut replaced) = (String::new(), piece.replaced);
-        let is_nothing = piece.as_str().is_empty() && piece.low.is_none() && piece.high.is_none();
-        if !is_nothing {
+        if !piece.as_str().is_empty() {
             let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
             replaced |= String::from_utf16(&units).is_err();
             text = String::from_utf16_lossy(&units);
         }
-        text.push_str(piece.as_str());
-        if let Some(high) = piece.high {
-            self.0.insert(at, high);
+        text.push_str(piece.body());
+        match piece.high {
+            Some(high) if self.0.len() < MAX_HALVES => drop(self.0.insert(at, high)),
+            Some(_) => {
+                text.push(char::REPLACEMENT_CHARACTER);
+                replaced = true;
+            }
+            None => {}
         }
         (Cow::Owned(text), replaced)
     }

@@ -8,8 +8,7 @@
 //! shape mean nothing else in another: one reader serves them all.
 
 use crate::event::{
-    Arguments, CallPart, Code, Executor, Failure, FinishReason, Key, Kind, Output, ToolResult,
-    WarningCode,
+    Arguments, CallPart, Executor, FinishReason, Key, Output, ToolResult, WarningCode,
 };
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -283,10 +282,8 @@ impl Session {
             return Ok(());
         }
         self.begin(out)?;
-        if self.turn.emitted.len() + self.turn.echoes.len() > MAX_TEXTS {
-            let message = format!("more than {MAX_TEXTS} texts in one message");
-            out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))?;
-        }
+        let texts = self.turn.emitted.len() + self.turn.echoes.len();
+        out.check_limit(texts, MAX_TEXTS, "texts in one message")?;
         if !voice.is_thought() {
             self.turn.has_text = true;
             self.turn.thoughts = 0;
