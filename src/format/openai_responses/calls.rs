@@ -1,10 +1,11 @@
 //! Which items are calls, who runs them, and what their arguments are.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult};
+use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
 use crate::format::openai_responses::payload::Item;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
@@ -82,16 +83,18 @@ impl Nature {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     pub(super) key: Key,
-    /// True if its id and its name have been emitted.
+    /// True if its id has been emitted.
     has_id: bool,
-    has_name: bool,
+    /// The hashes of its id and of its name, as they were when it began.
+    id: Option<u64>,
+    name: Option<u64>,
     /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
 }
 
 impl Call {
     pub(super) fn new(key: Key) -> Self {
-        Call { key, has_id: false, has_name: false, is_whole: false }
+        Call { key, has_id: false, id: None, name: None, is_whole: false }
     }
 
     /// The call begins. The id of a search for tools may still change.
@@ -103,7 +106,9 @@ impl Call {
     ) -> Done {
         let id = item.id().filter(|_| item.kind() != "tool_search_call");
         let name = tool(item);
-        (self.has_id, self.has_name) = (id.is_some(), name.is_some());
+        self.has_id = id.is_some();
+        self.id = id.and(item.call_id()).map(hash);
+        self.name = name.map(hash);
         let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
         let (key, item_id) = (self.key, item.item_id());
         out.call(0, CallPart { key, id, name, arguments, executor, item_id, ..CallPart::default() })
@@ -138,12 +143,17 @@ impl Call {
         let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
         // By its id alone, a name that comes late finds its call.
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
-        let name = tool(item).filter(|_| !self.has_name);
+        let name = tool(item).filter(|_| self.name.is_none());
         let signature = item.fingerprint.non_empty();
         let (kind, item_id) = (item.own_kind(), item.item_id());
         let part = CallPart { key, id, name, executor, signature, ..CallPart::default() };
         out.call(0, CallPart { kind, item_id, ..part })?;
-        match arguments(item, json) {
+        let given = arguments(item, json);
+        if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
+            let fault = Some((Reason::Conflict, given.text()));
+            return out.emit(0, Kind::CallEnd(CallEnd { key, fault }));
+        }
+        match given {
             Given::Text(text) => self.repeat(&text, false, out)?,
             Given::Free(text) => self.repeat(text, true, out)?,
             Given::Json(json) => {
@@ -163,6 +173,15 @@ impl Call {
         }
         if executor.is_some() { result(item, out) } else { Ok(()) }
     }
+}
+
+fn hash(text: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(text)
+}
+
+/// True if a word is there, and is not the one of this hash.
+fn is_other(known: Option<u64>, word: Option<&str>) -> bool {
+    known.zip(word).is_some_and(|(known, word)| known != hash(word))
 }
 
 /// Emits a tool's result, in the item of its call or in one of its own.
@@ -199,6 +218,17 @@ enum Given<'i> {
     Text(Str<'i>),
     Free(&'i Str<'i>),
     Json(Cow<'i, str>),
+}
+
+impl Given<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Given::Nothing => "",
+            Given::Text(text) => text.as_str(),
+            Given::Free(text) => text.as_str(),
+            Given::Json(json) => json,
+        }
+    }
 }
 
 fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {

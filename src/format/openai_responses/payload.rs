@@ -159,6 +159,11 @@ pub(super) struct Item<'a> {
 
 payload!(Item);
 
+/// Returns an id that is not blank.
+fn told<'t>(id: &'t Option<Str<'_>>) -> Option<&'t str> {
+    id.text().filter(|id| !id.trim_ascii().is_empty())
+}
+
 impl<'a> Item<'a> {
     pub(super) fn kind(&self) -> &str {
         self.kind.or_empty()
@@ -166,9 +171,12 @@ impl<'a> Item<'a> {
 
     /// By what a call is answered; xAI leaves its call's id blank.
     pub(super) fn id(&self) -> Option<&str> {
-        let is_told = |id: &&str| !id.trim_ascii().is_empty();
-        let call_id = self.call_id.text().filter(is_told);
-        call_id.or_else(|| self.id.text().filter(is_told))
+        self.call_id().or_else(|| told(&self.id))
+    }
+
+    /// Returns the id that its answer goes by.
+    pub(super) fn call_id(&self) -> Option<&str> {
+        told(&self.call_id)
     }
 
     /// The id of the item itself, if it has another one for its answer.
