@@ -63,7 +63,7 @@ impl Turns {
     pub(crate) fn feed(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
         match kind {
             Kind::Start(start) => self.state.borrow_mut().is_log = !start.framing.is_empty(),
-            Kind::CallEnd(_) | Kind::Usage(_) | Kind::Time(_) | Kind::End => {}
+            Kind::CallEnd(_) | Kind::Lost | Kind::Usage(_) | Kind::Time(_) | Kind::End => {}
             Kind::Warning(_) | Kind::Error(_) => {}
             _ => self.state.borrow_mut().take(frame),
         }

@@ -190,8 +190,8 @@ impl Calls {
         self.count = call.index;
     }
 
-    /// Marks every open call as one that must not be run.
-    pub(super) fn taint(&mut self) {
-        self.open.values_mut().for_each(Call::taint);
+    /// Marks every open call from an index on as one that must not be run.
+    pub(super) fn taint_from(&mut self, index: u64) {
+        self.open.range_mut(index..).for_each(|(_, call)| call.taint());
     }
 }

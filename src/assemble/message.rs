@@ -54,6 +54,8 @@ struct ChoiceState {
     /// The warnings about each call that have been emitted.
     warned: BTreeSet<(u64, WarningCode)>,
     finish: Option<Owned<Finish<'static>>>,
+    /// The number of calls when it finished; 0 before.
+    finished: u64,
     /// The calls that were emitted and have no result, in their order.
     waiting: Vec<Waiting>,
 }
@@ -71,7 +73,12 @@ impl Message {
         match event.kind {
             Kind::CallPart(part) => return self.part(&part, out),
             Kind::CallEnd(end) => self.call_end(end, out)?,
-            Kind::Finish(finish) => self.choice(out).finish = Some(Owned::new(finish)),
+            Kind::Lost => self.taint(),
+            Kind::Finish(finish) => {
+                let state = self.choice(out);
+                state.finish = Some(Owned::new(finish));
+                state.finished = state.calls.count();
+            }
             Kind::Usage(usage) => self.usage = Some(Owned::new(usage)),
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
@@ -168,10 +175,15 @@ impl Message {
 
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if failure.code == Code::Malformed {
-            // Some bytes could not be read: they may have belonged to any open call.
-            self.choices.values_mut().for_each(|state| state.calls.taint());
+            self.taint();
         }
         self.failures.feed(failure, out)
+    }
+
+    /// Marks every open call as one that must not be run: what could not be read may have been a
+    /// part of it, unless its choice had finished.
+    fn taint(&mut self) {
+        self.choices.values_mut().for_each(|state| state.calls.taint_from(state.finished));
     }
 
     /// Ends the calls that were never closed: they must not be run.

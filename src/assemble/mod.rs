@@ -106,6 +106,7 @@ impl Assembler {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::End => self.end(emit),
+            Kind::Lost if self.message.is_none() => Ok(()),
             _ if self.logged.is_some() => self.log(event, emit),
             Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),

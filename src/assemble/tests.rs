@@ -7,6 +7,7 @@
 //! part #0 @a f | {"x":1}        index 0 (`~0` in text), id `a`, name `f`, and arguments: `|` a
 //!                               fragment, `=` a value, `:=` the whole repeated, `?` a placeholder,
 //!                               `!` repaired, `"` free text
+//! gap                           something was lost that may have been a part of a call
 //! close #0                      the end of a call, of all calls without an index
 //! close ~0 malformed <f>        the end of a call that can't be read
 //! call a f                      a whole call, in a log
@@ -134,6 +135,7 @@ fn event(line: &str) -> Event<'_> {
     let kind = match kind {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
+        "gap" => Kind::Lost,
         "text" => Kind::Text(Text { text: rest, channel: None }),
         "part" => Kind::CallPart(part(rest)),
         "close" => {
@@ -782,6 +784,43 @@ fn arguments_over_max_args_cost_their_call_alone() {
         part #1 @b f | {  }"#,
         r#"invalid 0 @a f too_large | {"é
         call 1 @b f = {}"#,
+    );
+}
+
+#[test]
+fn without_a_limit_every_call_finds_its_end() {
+    let mut run = Run::new("--max-calls=0");
+    for number in 0..10_000 {
+        run.feed(event(&format!("part #{number} @a{number} f | {{}}")));
+        run.feed(event(&format!("close #{number}")));
+    }
+    let is_call = |line: &&String| line.starts_with("call ");
+    assert_eq!(run.finish().iter().filter(is_call).count(), 10_000);
+}
+
+#[test]
+fn a_call_is_not_run_that_may_lack_what_was_lost() {
+    check_calls(
+        "part #0 @a f | {}
+        gap
+        part #1 @b g | {}",
+        "invalid 0 @a f malformed | {}
+        call 1 @b g = {}",
+    );
+    check("gap\nfinish stop\nend", "start\nfinish stop");
+    // Nothing of a call comes after the finish reason.
+    check(
+        "part #0 @a f | {}
+        finish tool_calls
+        gap
+        part #1 @b g | {}
+        gap
+        close
+        end",
+        "start
+        call 0 @a f = {}
+        invalid 1 @b g malformed | {}
+        finish tool_calls wants",
     );
 }
 

@@ -78,6 +78,8 @@ pub enum Kind<'a> {
     CallPart(CallPart<'a>),
     /// Decoders only: the provider closed a call, or it can't be read on.
     CallEnd(CallEnd<'a>),
+    /// Decoders only: what could not be read may have been a part of any call that is open.
+    Lost,
     /// A call has a name; printed with `--deltas`.
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
@@ -142,6 +144,7 @@ impl<'a> Kind<'a> {
                 | Kind::ProviderEvent(_)
                 | Kind::RunEnd(_)
                 | Kind::Record
+                | Kind::Lost
                 | Kind::Time(_)
         )
     }

@@ -152,7 +152,7 @@ texts! {
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; End, Record
+        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; End, Lost, Record
     }
 }
 

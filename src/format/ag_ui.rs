@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult, WarningCode};
+use crate::event::{
+    Arguments, CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult, WarningCode,
+};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
@@ -227,8 +229,16 @@ impl AgUi {
             return self.run.calls.hold_id(id.unwrap_or_default(), out);
         }
         let name = event.tool_call_name.non_empty();
-        let call = CallPart { id, name, is_undecided: name.is_some(), ..CallPart::default() };
-        self.run.calls.fragment(call, &event.piece(), out)
+        let is_undecided = name.is_some();
+        let part = CallPart { id, name, is_undecided, ..CallPart::default() };
+        // What is no text is no piece of arguments either: as a value, it is not lost.
+        match event.delta.map(RawValue::get).filter(|json| !json.starts_with(['"', 'n'])) {
+            Some(json) => {
+                let arguments = Arguments::Value(json);
+                self.run.calls.part(CallPart { arguments, ..part }, out).map(drop)
+            }
+            None => self.run.calls.fragment(part, &event.piece(), out),
+        }
     }
 
     /// Chunks of a call end where something else comes.

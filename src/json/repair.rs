@@ -21,10 +21,16 @@ pub(crate) struct Repaired {
     pub code: WarningCode,
     /// A sentence for people.
     pub message: String,
+    /// True if what was lost may have been a part of what the model wrote.
+    pub is_lost: bool,
 }
 
-/// Removes from a payload what kept it from being read as its type. Returns
-/// `None` if it isn't JSON, or if nothing can be removed.
+/// Fields at the top of a record that say nothing of what the model wrote.
+const METADATA: &[&str] =
+    &["id", "model", "modelVersion", "model_version", "object", "responseId", "response_id"];
+
+/// Removes from a payload what kept it from being read as its type, or writes it as that
+/// type. Returns `None` if it isn't JSON, or if nothing can be done.
 pub(crate) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
     let Fault::Field(field) = fault else { return None };
     let reason = reason(&field.message);
@@ -34,18 +40,37 @@ pub(crate) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
             json: without_doubles(json),
             code: WarningCode::DuplicateKey,
             message,
+            is_lost: false,
         });
     }
     let path: Vec<_> = field.path().collect();
     // Where JSON was asked for, Cloudflare's content is the object itself.
     let is_text = matches!(path.last(), Some(Step::Key(key)) if key == "content")
         && reason.starts_with("invalid type: object, expected a string");
-    let message = match is_text {
-        true => format!("the field {} is an object: its JSON was taken as text", named(&path)),
-        false => format!("the field {} was left out: {reason}", named(&path)),
+    let value = path.iter().try_fold(json, |json, step| of(step, json))?;
+    let (field, code) = (named(&path), WarningCode::WrongType);
+    let (other, message) = match whole_number(value).filter(|_| reason.ends_with(WHOLE_NUMBER)) {
+        Some(number) => {
+            (Some(number.to_owned()), format!("the field {field} was read as the number {number}"))
+        }
+        None if is_text => (
+            Some(quote(value)),
+            format!("the field {field} is an object: its JSON was taken as text"),
+        ),
+        None => (None, format!("the field {field} was left out: {reason}")),
     };
-    let json = changed(json, &path, &|value| is_text.then(|| quote(value)))?;
-    Some(Repaired { json, code: WarningCode::WrongType, message })
+    let is_metadata = matches!(path.as_slice(), [Step::Key(key)] if METADATA.contains(&key.as_str()));
+    // Some send -1 where there is no index.
+    let is_nothing = matches!(value, "null" | "-1");
+    let is_lost = other.is_none() && !is_metadata && !is_nothing;
+    Some(Repaired { json: changed(json, &path, other.as_deref())?, code, message, is_lost })
+}
+
+/// Returns the digits of a whole number that is written as a text or as a fraction.
+fn whole_number(json: &str) -> Option<&str> {
+    let text = json.trim_matches('"');
+    let digits = text.strip_suffix(".0").unwrap_or(text);
+    digits.parse::<u64>().is_ok_and(|number| number.to_string() == digits).then_some(digits)
 }
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
@@ -100,6 +125,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
+/// Numbers that are counts or places, in JSON's words.
+const WHOLE_NUMBER: &str = "a whole number, 0 or more";
+
 /// Returns serde's message in JSON's words, without the text that was found.
 fn reason(text: &str) -> String {
     let Some((found, wanted)) = text.rsplit_once(", expected ") else { return text.to_owned() };
@@ -108,7 +136,7 @@ fn reason(text: &str) -> String {
     let wanted = match wanted {
         "a sequence" => "an array",
         "a map" => "an object",
-        "u64" => "a whole number, 0 or more",
+        "u64" => WHOLE_NUMBER,
         "f64" => "a number",
         _ if wanted.starts_with("struct ") => "an object",
         _ => wanted,
@@ -129,13 +157,20 @@ fn named(path: &[&Step]) -> String {
     if named.is_empty() { ".".to_owned() } else { named }
 }
 
-/// Returns JSON text with another value at a path, or without it where `change`
-/// returns none.
-fn changed(json: &str, path: &[&Step], change: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+/// Returns the value that a step leads to.
+fn of<'j>(step: &Step, json: &'j str) -> Option<&'j str> {
+    match step {
+        Step::Key(key) => member(json, key),
+        Step::Index(at) => member(json, &at.to_string()),
+    }
+}
+
+/// Returns JSON text with another value at a path, or without any.
+fn changed(json: &str, path: &[&Step], other: Option<&str>) -> Option<String> {
     let (step, rest) = path.split_first()?;
     let child = |value: &RawValue| match rest {
-        [] => Some(change(value.get())),
-        rest => changed(value.get(), rest, change).map(Some),
+        [] => Some(other.map(str::to_owned)),
+        rest => changed(value.get(), rest, other).map(Some),
     };
     let mut parts = Vec::new();
     match step {
@@ -201,9 +236,18 @@ mod tests {
         );
         check(r#"{"a": {"b": 1}, "c": 2}"#, r#"{"c":2}"#, WarningCode::WrongType);
         check(r#"{"c": 2, "a": [1]}"#, r#"{"c":2,"a":[]}"#, WarningCode::WrongType);
-        check(r#"{"x": 1, "c": "2"}"#, r#"{"x":1}"#, WarningCode::WrongType);
-        check(r#"{ "c"  :  "2"  ,  "a" : [ ] }"#, r#"{"a":[ ]}"#, WarningCode::WrongType);
+        check(r#"{"x": 1, "c": "y"}"#, r#"{"x":1}"#, WarningCode::WrongType);
+        check(r#"{ "c"  :  "y"  ,  "a" : [ ] }"#, r#"{"a":[ ]}"#, WarningCode::WrongType);
         check(r#"{ "a" : [ { } , { "b"  : "x" } ] }"#, r#"{"a":[{ },{}]}"#, WarningCode::WrongType);
+    }
+
+    #[test]
+    fn a_whole_number_is_read_however_it_is_written() {
+        check(r#"{"c": "2"}"#, r#"{"c":2}"#, WarningCode::WrongType);
+        check(r#"{"a": [{"b": 2.0}]}"#, r#"{"a":[{"b":2}]}"#, WarningCode::WrongType);
+        for value in ["\"02\"", "\"\"", "-2", "2.5", "18446744073709551616"] {
+            check(&format!(r#"{{"c": {value}}}"#), "{}", WarningCode::WrongType);
+        }
     }
 
     #[test]

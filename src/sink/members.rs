@@ -211,9 +211,12 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Error(_) => "error",
         Kind::ToolStart(_) => "tool_start",
         Kind::RunEnd(_) => "end",
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record | Kind::Time(_) => {
-            return None;
-        }
+        Kind::CallPart(_)
+        | Kind::CallEnd(_)
+        | Kind::Lost
+        | Kind::End
+        | Kind::Record
+        | Kind::Time(_) => return None,
     })
 }
 
@@ -239,7 +242,12 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Error(it) => failure(it, to),
         Kind::ToolStart(it) => tool_call_start(it, to),
         Kind::RunEnd(it) => run_end(it, to),
-        Kind::CallPart(_) | Kind::CallEnd(_) | Kind::End | Kind::Record | Kind::Time(_) => {}
+        Kind::CallPart(_)
+        | Kind::CallEnd(_)
+        | Kind::Lost
+        | Kind::End
+        | Kind::Record
+        | Kind::Time(_) => {}
     }
 }
 

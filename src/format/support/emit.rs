@@ -55,6 +55,22 @@ impl<'o> EventOut<'o> {
         self.intercept(pass_on, decode)
     }
 
+    /// Runs a part of a decoder after which no call that is open is safe to run: something was
+    /// lost that may have been a part of it.
+    pub(crate) fn distrusted(
+        &mut self,
+        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| {
+            if let Kind::CallEnd(_) | Kind::Finish(_) = event.kind {
+                emit(Kind::Lost.into())?;
+            }
+            emit(event)
+        };
+        self.intercept(pass_on, decode)?;
+        self.emit(0, Kind::Lost)
+    }
+
     /// Emits an event that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
         (self.emit)(Event::new(choice, kind))

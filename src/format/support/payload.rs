@@ -15,10 +15,12 @@ use crate::json::Str;
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
 
+const NOT_JSON: &str = "an event's data is not the JSON that its format asks for";
+
 /// Reads a frame's payload as a `T` and hands it to `then`. A field of an
-/// unexpected type costs that field and a warning; several objects in one frame
-/// are read one after another; a payload that isn't JSON is reported as
-/// malformed. A frame without data is a keep-alive.
+/// unexpected type costs that field, a warning, and the calls that are open; several objects in one frame
+/// are read one after another; what isn't JSON is reported as malformed,
+/// after the objects that came before it. A frame without data is a keep-alive.
 pub fn read_records<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut, mut then: F) -> Done
 where
     T: for<'de> Payload<'de>,
@@ -37,21 +39,21 @@ where
         if let Ok(payload) = read {
             return then(payload, out);
         }
-        let several: Result<Vec<&RawValue>, _> =
-            serde_json::Deserializer::from_slice(data).into_iter().collect();
-        if let Ok(several) = several {
-            if several.len() > 1 {
-                out.warn(
-                    WarningCode::SeveralRecords,
-                    "several records in one event were told apart",
-                )?;
-            }
-            return several
-                .iter()
-                .try_for_each(|record| read_repaired::<T, F>(record.get(), frame, out, &mut then));
+        let mut is_whole = true;
+        let records = serde_json::Deserializer::from_slice(data).into_iter();
+        let records: Vec<&RawValue> =
+            records.map_while(|record| record.inspect_err(|_| is_whole = false).ok()).collect();
+        if records.len() > 1 {
+            out.warn(WarningCode::SeveralRecords, "several records in one event were told apart")?;
+        }
+        for record in records {
+            read_repaired::<T, F>(record.get(), frame, out, &mut then)?;
+        }
+        if is_whole {
+            return Ok(());
         }
     }
-    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+    out.malformed(frame, NOT_JSON)
 }
 
 /// Reads a record of which some fields may be wrong.
@@ -65,17 +67,19 @@ where
     T: for<'de> Payload<'de>,
     F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
-    let mut record = Cow::Borrowed(record);
+    let (mut record, mut is_lost) = (Cow::Borrowed(record), false);
     for _ in 0..MAX_REPAIRS {
         let fault = match json::read(&record) {
+            Ok(payload) if is_lost => return out.distrusted(|out| then(payload, out)),
             Ok(payload) => return then(payload, out),
             Err(fault) => fault,
         };
         let Some(repaired) = json::repair(&record, &fault) else { break };
         out.warn(repaired.code, &repaired.message)?;
+        is_lost |= repaired.is_lost;
         record = Cow::Owned(repaired.json);
     }
-    out.malformed(frame, "an event's data is not the JSON that its format asks for")
+    out.malformed(frame, NOT_JSON)
 }
 
 /// The text of a field that a record may lack.
