@@ -106,12 +106,16 @@ impl Logged {
         Ok(())
     }
 
-    /// Emits the last lines, the usage right before the end.
+    /// Emits the last lines, the turn and the usage right before the end.
     fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let mut tail = std::mem::take(&mut self.tail);
         let end = tail.iter().rposition(|held| matches!(held.kind.get(), Kind::Finish(_)));
         let end = end.map(|at| tail.remove(at));
-        tail.sort_by_key(|held| matches!(held.kind.get(), Kind::Usage(_)));
+        tail.sort_by_key(|held| match held.kind.get() {
+            Kind::Turn(_) => 1,
+            Kind::Usage(_) => 2,
+            _ => 0,
+        });
         let mut lines = tail.iter().chain(&end);
         lines
             .try_for_each(|held| emit_at(held.time, Event::new(held.choice, held.kind.get()), emit))

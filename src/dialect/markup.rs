@@ -135,14 +135,16 @@ impl Markup {
 
     fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         let is_text = self.is_plain;
+        let is_log = !start.framing.is_empty();
         let dialect = match self.choice {
+            // What markup there was in a log's texts has been read.
+            _ if is_log => None,
             Selection::Default if is_text => Some("auto"),
             Selection::Auto => Some("auto"),
             Selection::Row(row) => Some(row.name),
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| BTreeMap::new());
-        let is_log = !start.framing.is_empty();
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
         self.probes = is_probed.then(BTreeMap::new);
         emit(Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())

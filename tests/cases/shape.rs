@@ -30,7 +30,12 @@ impl<'a> Message<'a> {
         let mut behind: Vec<&str> = Vec::new();
         for Message { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
-            let is_none = |line: &&&str| matches!(kind(line), "warning" | "provider_event");
+            // An agent says between two messages which tools it runs.
+            let is_none = |line: &&&str| {
+                let of_agents = ["tool_start", "tool_result", "end"];
+                matches!(kind(line), "warning" | "provider_event")
+                    || of_agents.contains(&kind(line))
+            };
             let own = lines.len() - lines.iter().rev().take_while(is_none).count();
             let rest = match lines[..own].last().is_some_and(is_end) {
                 true => lines.split_off(own),
