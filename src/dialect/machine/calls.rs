@@ -359,8 +359,11 @@ impl Machine {
             // Text that is no further object of the call is the answer's.
             let space = std::mem::take(space);
             self.end_call("", emit)?;
-            self.text(&space, emit)?;
-            return self.text(text, emit);
+            for text in [&space, text] {
+                self.context.feed(text);
+                self.text(text, emit)?;
+            }
+            return Ok(());
         }
         self.calls.push_raw(text);
         if text.trim_ascii().is_empty() {
