@@ -13,6 +13,7 @@ use crate::format::write::Part;
 use crate::format::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
 };
+use crate::json;
 use crate::json::Minifier;
 use crate::sink::Sink;
 
@@ -399,7 +400,9 @@ impl<'r, W: Write> Converter<'r, W> {
             }
             FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Length => None,
         };
-        if self.live.is_some() && !finish.finish_reason.is_cut() {
+        // A reader takes arguments that are whole for those of a call.
+        let is_cut = finish.finish_reason.is_cut() && !json::is_json(&self.fragments);
+        if self.live.is_some() && !is_cut {
             let message = "a call that was written in fragments must not be run";
             return self.fail(&Failure::new(Code::Malformed, message, None));
         }

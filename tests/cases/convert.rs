@@ -166,11 +166,14 @@ fn may_become(to: &Writing, from: &Value, back: &Value, has_calls: bool) -> bool
     from == back || is_changed || is_upgraded || is_bare
 }
 
-/// What a format cannot say of how a message cost: a part that is larger than the whole.
-fn is_odd(usage: &Map<String, Value>) -> bool {
-    let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
-    count("cached_input_tokens") + count("cache_write_tokens") > count("input_tokens")
-        || count("reasoning_tokens") > count("output_tokens")
+/// What a format cannot say of how a message cost: a part that is larger than the whole, or a whole
+/// without its parts.
+fn is_odd(usage: &Value) -> bool {
+    let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+    let (input, output) = (count("input_tokens"), count("output_tokens"));
+    count("cached_input_tokens") + count("cache_write_tokens") > input
+        || count("reasoning_tokens") > output
+        || output == 0 && count("total_tokens") > input
 }
 
 fn targets() -> impl Iterator<Item = &'static Writing> {
@@ -193,6 +196,7 @@ pub(crate) fn conversions_are_read_back(case: &Case) -> bool {
     };
     let parsed = run(&first, Print::Joined, [input]).out;
     let Some(source) = Message::all(&parsed).into_iter().next() else { return false };
+    config.assembly.choice = first.assembly.choice;
     let usual = Options { choice: first.assembly.choice, ..Options::default() };
     for to in targets() {
         // With deltas, a call that can't be read has begun before it is known to be text.
@@ -237,7 +241,13 @@ fn check_one(
         // Fragments went out of a call that turned out to be none for the client.
         (Some(_), None) if options.deltas && is_failed(&back) => return,
         (Some(from), None) if from == "error" && is_failed(&back) => {}
-        (None, None) => assert!(is_failed(&source) && is_failed(&back), "{}", shown()),
+        (None, None) => {
+            assert!(is_failed(&source) && is_failed(&back), "{}", shown());
+            let is_invalid = |line: &Value| line["type"] == "invalid_tool_call";
+            if options.deltas && source.iter().any(is_invalid) {
+                return;
+            }
+        }
         _ => panic!("{from:?} became {became:?}: {}", shown()),
     }
     let is_cut = is_failed(&source) || from.as_ref().is_some_and(|from| from == "error");
@@ -256,7 +266,13 @@ fn check_one(
     let is_known = |key: &str| expected.usage.contains_key(key);
     let is_unknown = to.loss(Info::NoUsage).is_some()
         && !(is_known("input_tokens") && is_known("output_tokens"));
-    if is_unknown || is_odd(&expected.usage) || is_cut && to.loss(Info::CachedTokens).is_some() {
+    // A log that was damaged may have said it at the beginning alone.
+    let is_early = source[0].get("input_tokens").is_some();
+    let is_odd = source
+        .iter()
+        .filter(|line| line["type"] == "usage")
+        .any(|usage| is_odd(usage) || is_early && usage.get("input_tokens").is_none());
+    if is_unknown || is_odd || is_cut && to.loss(Info::CachedTokens).is_some() {
         (expected.usage, got.usage) = Default::default();
     }
     if is_cut {

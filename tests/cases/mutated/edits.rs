@@ -26,6 +26,7 @@ const EDITS: &[Edit] = &[
     insert_foreign,
     append,
     interleave,
+    quote,
     json,
     json,
     json,
@@ -119,6 +120,23 @@ fn interleave(draft: &mut Draft, dice: &mut Dice, pool: &Pool) {
         let at = place(draft, dice);
         draft.parts.insert(at, part);
     }
+}
+
+/// Another input as text: in JSON, or in Markdown.
+fn quote(draft: &mut Draft, dice: &mut Dice, pool: &Pool) {
+    let other = kin(draft, dice, pool).concat();
+    let marked = |mark: &str| -> Vec<u8> {
+        let lines = other.split_inclusive(|&byte| byte == b'\n');
+        lines.flat_map(|line| [mark.as_bytes(), line].concat()).collect()
+    };
+    let quoted = match dice.below(4) {
+        0 => [b"```\n", other.as_slice(), b"\n```\n"].concat(),
+        1 => marked("    "),
+        2 => marked("> "),
+        _ => Value::text(&String::from_utf8_lossy(&other)).to_string().into_bytes(),
+    };
+    let at = place(draft, dice);
+    draft.parts.insert(at, quoted);
 }
 
 fn kin(draft: &Draft, dice: &mut Dice, pool: &Pool) -> Vec<Vec<u8>> {
@@ -344,13 +362,17 @@ const SPOKEN: &[&str] = &[
     "\"partial_json\"",
 ];
 
-/// Says a text of a dialect in a record, or in several alike.
+/// Says a text of a dialect, or another input, in a record, or in several alike.
 fn speak(draft: &mut Draft, dice: &mut Dice, pool: &Pool) {
     let at = dice.below(draft.parts.len());
     let Some(part) = draft.parts.get(at) else { return };
     let Some(payload) = Payload::of(part) else { return };
     let Some(mut value) = Value::read(payload.json) else { return };
-    let text = String::from_utf8_lossy(pool.text(dice)).into_owned();
+    let text = match dice.one_in(4) {
+        true => pool.source(dice).case.input.as_slice(),
+        false => pool.text(dice),
+    };
+    let text = String::from_utf8_lossy(text).into_owned();
     let mut pieces = vec![String::new()];
     for token in tokens(text.as_bytes()) {
         if dice.one_in(6) {
