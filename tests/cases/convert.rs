@@ -167,13 +167,13 @@ fn may_become(to: &Writing, from: &Value, back: &Value, has_calls: bool) -> bool
 }
 
 /// What a format cannot say of how a message cost: a part that is larger than the whole, or a whole
-/// without its parts.
+/// that is larger than its parts.
 fn is_odd(usage: &Value) -> bool {
     let count = |key: &str| usage[key].as_u64().unwrap_or(0);
     let (input, output) = (count("input_tokens"), count("output_tokens"));
     count("cached_input_tokens") + count("cache_write_tokens") > input
         || count("reasoning_tokens") > output
-        || output == 0 && count("total_tokens") > input
+        || count("total_tokens") > input + output
 }
 
 fn targets() -> impl Iterator<Item = &'static Writing> {

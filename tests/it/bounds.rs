@@ -181,6 +181,33 @@ fn open_blocks_have_a_limit() {
     });
 }
 
+#[test]
+fn what_decoders_remember_has_a_limit() {
+    let head = delta("{\"content\":\"a\"}");
+    check_limit(&["parse"], &head, "more than 1024 choices", |number| {
+        chunk(&format!("\"choices\":[{{\"index\":{number},\"delta\":{{}}}}]"))
+    });
+    let candidate = |number: u64| format!("data: {{\"candidates\":[{{\"index\":{number}}}]}}\n\n");
+    check_limit(&["parse", "-f", "gemini"], "", "more than 1024 choices", candidate);
+    let head = "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n";
+    check_limit(&["parse"], head, "more than 4096 messages of others", |number| {
+        let message = format!("\"messageId\":\"u{number}\",\"role\":\"user\"");
+        format!("data: {{\"type\":\"TEXT_MESSAGE_START\",{message}}}\n\n")
+    });
+    let head = "{\"type\":\"agent_start\"}\n{\"type\":\"message_start\",\"message\":\
+                {\"role\":\"assistant\",\"content\":[],\"model\":\"m\"}}\n";
+    check_limit(&["parse"], head, "more than 1024 blocks", |number| {
+        let delta = format!("\"type\":\"text_delta\",\"contentIndex\":{number},\"delta\":\"a\"");
+        format!("{{\"type\":\"message_update\",\"assistantMessageEvent\":{{{delta}}}}}\n")
+    });
+    let head = "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n";
+    check_limit(&["parse"], head, "more than 16384 blocks", |number| {
+        let text = format!("{{\"type\":\"text\",\"text\":\"t{number}\"}}");
+        let message = format!("{{\"id\":\"m\",\"role\":\"assistant\",\"content\":[{text}]}}");
+        format!("{{\"type\":\"assistant\",\"session_id\":\"s\",\"message\":{message}}}\n")
+    });
+}
+
 /// Everything that a summary keeps counts, each kind by itself.
 #[test]
 fn summaries_have_a_limit() {

@@ -1,11 +1,11 @@
-//! Fixtures of dialects joined, cut and spliced: where one markup follows another,
-//! or what is left of one, the laws hold as well.
+//! Fixtures joined, cut and spliced: where one markup or stream follows another, or what is
+//! left of one, the laws hold as well.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use proptest::sample::Index;
+use proptest::sample::{Index, select};
 use toolstream::Config;
 use toolstream::dialect::{DIALECTS, Dialect, Selection};
 use toolstream::format;
@@ -20,8 +20,10 @@ struct Text {
     input: String,
 }
 
-/// The longest input that is spliced, in bytes: each splice is cut at every byte.
+/// The longest text that is spliced, in bytes: each splice is cut at every byte.
 const LONGEST: usize = 400;
+/// The longest stream.
+const LONGEST_STREAM: usize = 700;
 
 fn texts() -> &'static [Text] {
     static TEXTS: OnceLock<Vec<Text>> = OnceLock::new();
@@ -31,6 +33,19 @@ fn texts() -> &'static [Text] {
             let row = DIALECTS.iter().find(|row| row.name == name)?;
             let input = String::from_utf8(case.input).ok()?;
             (input.len() <= LONGEST).then_some(Text { row, input })
+        });
+        cases.collect()
+    })
+}
+
+/// The inputs of a format's fixtures that need no arguments, and the format.
+fn streams() -> &'static [(String, Vec<u8>)] {
+    static STREAMS: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    STREAMS.get_or_init(|| {
+        let cases = Case::all().into_iter().filter_map(|case| {
+            let format = case.name.strip_prefix("fixtures/format/")?.split('/').next()?.to_owned();
+            let is_meant = case.args.is_empty() && case.input.len() <= LONGEST_STREAM;
+            is_meant.then_some((format, case.input))
         });
         cases.collect()
     })
@@ -54,21 +69,22 @@ fn calls(out: &str) -> BTreeMap<String, usize> {
 
 /// Returns what is wrong with an input that is cut at every byte, once in two
 /// reads (law 1), and once for good (law 3).
-fn fault(selection: Selection, input: &str) -> Option<String> {
-    let config = Config { format: format::find("text"), dialect: selection, ..Config::default() };
-    let bytes = input.as_bytes();
-    let whole = joined(&config, [bytes]);
+fn fault(config: &Config, bytes: &[u8]) -> Option<String> {
+    let (whole, input) = (joined(config, [bytes]), bytes.escape_ascii());
+    let is_text = |out: &str| out.contains("\"format\":\"text\"");
     let known = calls(&whole.0);
     (1..bytes.len()).find_map(|at| {
         let (head, tail) = bytes.split_at(at);
-        let split = joined(&config, [head, tail]);
+        let split = joined(config, [head, tail]);
         if split != whole {
-            return Some(format!("{input:?} split at {at}: {}\nis not {}", split.0, whole.0));
+            return Some(format!("{input} split at {at}: {}\nis not {}", split.0, whole.0));
         }
-        let prefix = joined(&config, [head]).0;
+        let prefix = joined(config, [head]).0;
         let is_known = |(call, count): (&String, &usize)| known.get(call) >= Some(count);
-        let adds = !calls(&prefix).iter().all(is_known);
-        adds.then(|| format!("{input:?} cut at {at} has a call of its own: {prefix}"))
+        // So little came that it may be plain text.
+        let is_other = is_text(&prefix) && !is_text(&whole.0);
+        let adds = !is_other && !calls(&prefix).iter().all(is_known);
+        adds.then(|| format!("{input} cut at {at} has a call of its own: {prefix}"))
     })
 }
 
@@ -89,9 +105,35 @@ proptest! {
         let end = if is_cut { cut.index(first.input.len() + 1) } else { first.input.len() };
         let head = first.input.get(..first.input.floor_char_boundary(end)).unwrap();
         let input = format!("{head}{between}{}", other.input);
-        for selection in [Selection::Row(first.row), Selection::Auto] {
-            let fault = fault(selection, &input);
+        for dialect in [Selection::Row(first.row), Selection::Auto] {
+            let config = Config { format: format::find("text"), dialect, ..Config::default() };
+            let fault = fault(&config, input.as_bytes());
             prop_assert!(fault.is_none(), "{}: {}", first.row.name, fault.unwrap());
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(settings(64))]
+
+    /// Two streams or bodies with something between them, the first one cut or not.
+    #[test]
+    fn spliced_streams_keep_the_laws(
+        places in [any::<Index>(), any::<Index>(), any::<Index>()],
+        between in select(&[
+            "", "\n", "\n\n", "\r", "data: [DONE]\n\n", ": a comment\n\n", "{}\n", "\0", "\u{feff}",
+        ]),
+        is_same: bool,
+        is_cut: bool,
+    ) {
+        let [first, other, cut] = places;
+        let (format, first) = &streams()[first.index(streams().len())];
+        let fits = |stream: &&(String, Vec<u8>)| !is_same || stream.0 == *format;
+        let others: Vec<_> = streams().iter().filter(fits).collect();
+        let (_, other) = others[other.index(others.len())];
+        let end = if is_cut { cut.index(first.len() + 1) } else { first.len() };
+        let input = [&first[..end], between.as_bytes(), other].concat();
+        let fault = fault(&Config::default(), &input);
+        prop_assert!(fault.is_none(), "{format}: {}", fault.unwrap());
     }
 }
