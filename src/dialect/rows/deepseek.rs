@@ -17,10 +17,13 @@ pub(crate) static V3: Dialect = Dialect {
     models: &["DeepSeek V3-0324", "DeepSeek R1"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::arguments(
-        "<｜tool▁call▁begin｜>{_}<｜tool▁sep｜>{name}{ws}```json",
-        "```{ws}<｜tool▁call▁end｜>",
-    )],
+    calls: &[
+        Call::arguments(
+            "<｜tool▁call▁begin｜>{_}<｜tool▁sep｜>{name}{ws}```json",
+            "```{ws}<｜tool▁call▁end｜>",
+        ),
+        UNREADABLE,
+    ],
     drops: DROPS,
     results: Results {
         open: "<｜tool▁outputs▁begin｜>",
@@ -36,11 +39,16 @@ pub(crate) static V31: Dialect = Dialect {
     models: &["DeepSeek V3.1", "DeepSeek V3.2-Exp"],
     auto: true,
     regions: &[tags::REASONING],
-    calls: &[Call::arguments("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>")],
+    calls: &[
+        Call::arguments("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+        UNREADABLE,
+    ],
     drops: DROPS,
     results: OUTPUT,
     ..Dialect::EMPTY
 };
+
+const UNREADABLE: Call = Call::unreadable("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>");
 
 const DSML: &[Call] = &[
     Call::empty("<｜DSML｜invoke{@name}/>", ""),

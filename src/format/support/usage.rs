@@ -65,6 +65,9 @@ const FEW: usize = 32;
 /// The most bytes of one message's usage: keys that never repeat end here.
 const MAX_SIZE: usize = 1 << 20;
 
+/// The bytes that a member takes besides its text, where there are many.
+const PLACE: usize = 160;
+
 impl Meter {
     pub(crate) fn new(rows: &'static [Row]) -> Self {
         let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
@@ -131,7 +134,9 @@ impl Meter {
         };
         let known = at.and_then(|at| self.members.get_mut(at));
         let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
-        let size = self.size - old + key.len() + json.len();
+        let is_new_place = known.is_none() && !self.places.is_empty();
+        let room = if is_new_place { PLACE } else { 0 };
+        let size = self.size - old + key.len() + json.len() + room;
         if size > MAX_SIZE {
             self.is_full = true;
             return;
