@@ -59,7 +59,8 @@ pub(crate) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
         ),
         None => (None, format!("the field {field} was left out: {reason}")),
     };
-    let is_metadata = matches!(path.as_slice(), [Step::Key(key)] if METADATA.contains(&key.as_str()));
+    let is_metadata =
+        matches!(path.as_slice(), [Step::Key(key)] if METADATA.contains(&key.as_str()));
     // Some send -1 where there is no index.
     let is_nothing = matches!(value, "null" | "-1");
     let is_lost = other.is_none() && !is_metadata && !is_nothing;
