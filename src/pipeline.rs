@@ -303,14 +303,14 @@ impl Layers {
                 })
             });
         }
-        // Of each record came one event, or none of any.
-        let mut silent = 0;
+        // Of each record came one event, up to the one from which on nothing comes.
+        let mut silent = 0_usize;
         repeats.flush(decoder, &mut |pieces| {
             silent = pieces.cuts.len() + 1;
             markup.feed_pieces(pieces, &mut |pieces| {
                 assembler.feed_pieces(pieces, &mut |pieces| {
                     pieces.events().try_for_each(|event| {
-                        silent = 0;
+                        silent = silent.saturating_sub(1);
                         sink.feed(event)?;
                         sink.feed(Kind::Record.into())
                     })
