@@ -209,7 +209,7 @@ impl Line<'_> {
                     None => output(self.value),
                 },
             }),
-            "tool_call" => Kind::ToolCall(self.call()?),
+            "tool_call" => self.call()?,
             "invalid_tool_call" => Kind::InvalidToolCall(InvalidToolCall {
                 index: self.index?,
                 id: self.id.text(),
@@ -287,19 +287,41 @@ impl Line<'_> {
         })
     }
 
-    fn call(&self) -> Option<ToolCall<'_>> {
+    /// Returns the call that the line is: one that we would not have printed is invalid.
+    fn call(&self) -> Option<Kind<'_>> {
         let input = self.input.text().map(CallInput::Text);
         let arguments = self.arguments.map(|json| CallInput::Arguments(json.get()));
-        Some(ToolCall {
-            index: self.index?,
-            id: self.id.text()?,
-            name: self.name.text()?,
-            input: input.or(arguments)?,
-            source: self.source.text(),
-            executor: variant::<Executor>(&self.executor),
-            signature: self.signature.text(),
-            kind: self.own_kind.text(),
-            item_id: self.item_id.text(),
+        let (name, input) = (self.name.text()?, input.or(arguments)?);
+        let executor = match self.executor {
+            Some(_) => Some(variant::<Executor>(&self.executor)?),
+            None => None,
+        };
+        let fault = match input {
+            _ if name.trim().is_empty() => Some(Reason::NoName),
+            CallInput::Arguments(json) if !json.starts_with('{') => Some(Reason::NotObject),
+            _ => None,
+        };
+        let (index, id, source) = (self.index?, self.id.text()?, self.source.text());
+        Some(match fault {
+            None => Kind::ToolCall(ToolCall {
+                index,
+                id,
+                name,
+                input,
+                source,
+                executor,
+                signature: self.signature.text(),
+                kind: self.own_kind.text(),
+                item_id: self.item_id.text(),
+            }),
+            Some(reason) => Kind::InvalidToolCall(InvalidToolCall {
+                index,
+                id: Some(id),
+                name: self.name.non_empty(),
+                arguments_raw: input.as_str(),
+                reason,
+                source,
+            }),
         })
     }
 
