@@ -63,6 +63,10 @@ fn content(lines: &[Value], to: &Writing) -> Content {
     let is_failed = lines.iter().any(|line| line["type"] == "error");
     let mut content = Content::default();
     let mut calls = BTreeSet::new();
+    // In this format, a call whose result is in the stream was run by the agent.
+    let results =
+        lines.iter().filter(|line| to.name == "ai-sdk-ui" && line["type"] == "tool_result");
+    let results: BTreeSet<_> = results.filter_map(|line| line["id"].as_str()).collect();
     for line in lines {
         let word = |key: &str| line[key].as_str().unwrap_or_default();
         match word("type") {
@@ -98,8 +102,8 @@ fn content(lines: &[Value], to: &Writing) -> Content {
                 for key in ["index", "source", "kind", "item_id"] {
                     keys.remove(key);
                 }
-                if let Some(executor) = keys.get_mut("executor") {
-                    *executor = "provider".into();
+                if keys.contains_key("executor") || results.contains(word("id")) {
+                    keys.insert("executor".to_owned(), "provider".into());
                 }
                 if changed(Info::FreeInput)
                     && to.name != "openai-chat"
