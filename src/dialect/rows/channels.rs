@@ -12,6 +12,9 @@ pub(crate) static HARMONY: Dialect = Dialect {
     auto: true,
     regions: &[ANALYSIS, FINAL],
     calls: &[
+        to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_} to="),
+        to_two("<|start|>assistant to={_} to="),
+        to_two("{start}{[} {]}to=functions.{_} to="),
         to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
         to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
         // The first header's beginning is in the prompt.
@@ -37,6 +40,11 @@ pub(crate) static HARMONY: Dialect = Dialect {
 /// A function's message is a call, whatever its body is.
 const fn to_function(open: &'static str) -> Call {
     Call { next: &["{start}"], ..to_other(open) }
+}
+
+/// A header with two recipients does not say which tool is called.
+const fn to_two(open: &'static str) -> Call {
+    Call::unreadable(open, BEAM_END)
 }
 
 /// A message to someone else is a call if it holds an object.
