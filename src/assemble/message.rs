@@ -84,6 +84,8 @@ impl Message {
             Kind::Warning(warning) => self.warning(warning, out)?,
             Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
             Kind::ProviderEvent(_) => out.pass(event)?,
+            // Only messages of a log have turns, and this is what came between two of them.
+            Kind::Turn(_) => {}
             _ => {
                 self.choice(out);
                 out.pass(event)?;
