@@ -37,7 +37,8 @@ pub(crate) fn run(kind: &str, format: &str, file: &str) {
 }
 
 fn read<'l, T: Deserialize<'l>>(line: &'l [u8]) {
-    black_box(serde_json::from_slice::<T>(line).unwrap());
+    // Of recorded streams, a record may be another than a loop expects.
+    let _ = black_box(serde_json::from_slice::<T>(line));
 }
 
 /// A string that is borrowed where it can be.
@@ -52,11 +53,11 @@ struct Text<'a>(
 #[expect(dead_code)]
 struct Chat<'a> {
     #[serde(borrow)]
-    id: Text<'a>,
+    id: Option<Text<'a>>,
     #[serde(borrow)]
-    model: Text<'a>,
+    model: Option<Text<'a>>,
     #[serde(borrow)]
-    choices: Vec<ChatChoice<'a>>,
+    choices: Option<Vec<ChatChoice<'a>>>,
     #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
@@ -64,9 +65,9 @@ struct Chat<'a> {
 #[derive(Deserialize)]
 #[expect(dead_code)]
 struct ChatChoice<'a> {
-    index: u64,
+    index: Option<u64>,
     #[serde(borrow)]
-    delta: ChatDelta<'a>,
+    delta: Option<ChatDelta<'a>>,
     #[serde(borrow)]
     finish_reason: Option<Text<'a>>,
 }
@@ -85,11 +86,11 @@ struct ChatDelta<'a> {
 #[derive(Deserialize)]
 #[expect(dead_code)]
 struct ChatCall<'a> {
-    index: u64,
+    index: Option<u64>,
     #[serde(borrow)]
     id: Option<Text<'a>>,
     #[serde(borrow)]
-    function: ChatFunction<'a>,
+    function: Option<ChatFunction<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -98,14 +99,14 @@ struct ChatFunction<'a> {
     #[serde(borrow)]
     name: Option<Text<'a>>,
     #[serde(borrow)]
-    arguments: Text<'a>,
+    arguments: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 #[expect(dead_code)]
 struct Response<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: Option<Text<'a>>,
     output_index: Option<u64>,
     content_index: Option<u64>,
     #[serde(borrow)]
@@ -124,7 +125,7 @@ struct Response<'a> {
 #[expect(dead_code)]
 struct Anthropic<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Text<'a>,
+    kind: Option<Text<'a>>,
     index: Option<u64>,
     #[serde(borrow)]
     delta: Option<AnthropicDelta<'a>>,
@@ -151,20 +152,20 @@ struct AnthropicDelta<'a> {
 #[expect(dead_code)]
 struct Gemini<'a> {
     #[serde(borrow)]
-    candidates: Vec<Candidate<'a>>,
+    candidates: Option<Vec<Candidate<'a>>>,
     #[serde(borrow, rename = "usageMetadata")]
     usage: Option<&'a RawValue>,
     #[serde(borrow, rename = "modelVersion")]
-    model: Text<'a>,
+    model: Option<Text<'a>>,
     #[serde(borrow, rename = "responseId")]
-    id: Text<'a>,
+    id: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 #[expect(dead_code)]
 struct Candidate<'a> {
     #[serde(borrow)]
-    content: Content<'a>,
+    content: Option<Content<'a>>,
     #[serde(borrow, rename = "finishReason")]
     reason: Option<Text<'a>>,
     index: Option<u64>,
@@ -174,7 +175,7 @@ struct Candidate<'a> {
 #[expect(dead_code)]
 struct Content<'a> {
     #[serde(borrow)]
-    parts: Vec<Part<'a>>,
+    parts: Option<Vec<Part<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -188,10 +189,10 @@ struct Part<'a> {
 #[expect(dead_code)]
 struct Ollama<'a> {
     #[serde(borrow)]
-    model: Text<'a>,
+    model: Option<Text<'a>>,
     #[serde(borrow)]
-    message: Said<'a>,
-    done: bool,
+    message: Option<Said<'a>>,
+    done: Option<bool>,
     #[serde(borrow)]
     done_reason: Option<Text<'a>>,
 }
@@ -200,5 +201,5 @@ struct Ollama<'a> {
 #[expect(dead_code)]
 struct Said<'a> {
     #[serde(borrow)]
-    content: Text<'a>,
+    content: Option<Text<'a>>,
 }

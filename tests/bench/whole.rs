@@ -13,6 +13,7 @@ mod hostile;
 mod live;
 mod loops;
 mod parts;
+mod real;
 mod runs;
 
 use std::fs::{self, File};
@@ -40,10 +41,12 @@ fn main() {
         ["grown"] => grown::table(),
         ["parts"] => parts::table(),
         ["live"] => live::table(),
+        ["real"] => real::table(40_000_000),
         ["runs", rest @ ..] => runs::table(rest.first().copied().unwrap_or("")),
         rest => {
             let megabytes = rest.first().copied().unwrap_or("100");
             table(size(megabytes), rest.get(1).copied().unwrap_or(""));
+            real::table(size(megabytes));
             live::table();
             hostile::table();
             grown::table();
@@ -107,7 +110,7 @@ const NODE: &str = "\
     lines.on('close', () => console.log(keys))";
 
 /// The processor time of a program that reads this file, in seconds.
-fn time(program: &str, args: &[&str], input: &Path) -> Option<f64> {
+pub(crate) fn time(program: &str, args: &[&str], input: &Path) -> Option<f64> {
     let times = (0..RUNS).map(|_| {
         let mut command = Command::new(program);
         command.args(args).stdin(File::open(input).unwrap()).stdout(Stdio::null());
