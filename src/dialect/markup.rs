@@ -11,7 +11,7 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    Emit, EmitPieces, Event, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, WarningCode,
+    Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, WarningCode,
     is_too_many,
 };
 use crate::tools::Tools;
@@ -86,6 +86,11 @@ impl Markup {
                 let is_cut = self.finish_choice(event.choice, stopped, emit)?;
                 self.is_cut |= is_cut && finish.inferred;
                 if self.is_cut { Ok(()) } else { emit(event) }
+            }
+            // Nothing comes after it.
+            Kind::Error(Failure { code: Code::Limit, .. }) => {
+                self.finish(emit)?;
+                emit(event)
             }
             Kind::End => {
                 self.finish(emit)?;
