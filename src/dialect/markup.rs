@@ -11,8 +11,8 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES, WarningCode,
-    is_too_many,
+    Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES,
+    WarningCode, is_too_many,
 };
 use crate::tools::Tools;
 
