@@ -4,7 +4,7 @@
 //! streams, whole messages) share this. A call that is still in progress has no
 //! result after it; one that was answered has a `tool_result` of its id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::event::{CallPart, Executor, Key, Kind, ToolResult, WarningCode};
@@ -15,6 +15,9 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     by_id: BTreeMap<String, Known>,
+    /// The numbers of the calls that are whole, and end with their result or where it is known
+    /// that they have none.
+    held: BTreeSet<u64>,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
 }
@@ -24,8 +27,6 @@ struct Known {
     number: u64,
     is_open: bool,
     is_answered: bool,
-    /// It is whole, and ends with its result or where it is known to have none.
-    is_held: bool,
     /// It came under the id of a call that had ended: the assembler, to which
     /// that id is the other one's, must not hear it.
     is_second: bool,
@@ -84,10 +85,10 @@ impl Calls {
     /// The call of this key is whole, but who sent it may run it as well: it ends with its
     /// result, or when it is [released](Calls::release).
     pub(crate) fn hold(&mut self, key: Key, out: &mut EventOut) -> Done {
-        let mut calls = self.by_id.values_mut();
-        match calls.find(|call| call.is_open && Key::Index(call.number) == key) {
+        let mut open = self.by_id.values().filter(|call| call.is_open);
+        match open.find(|call| Key::Index(call.number) == key) {
             Some(call) => {
-                call.is_held = true;
+                self.held.insert(call.number);
                 Ok(())
             }
             None => out.call_end(0, key),
@@ -102,14 +103,8 @@ impl Calls {
 
     /// The calls that are whole and have no result are the caller's to run.
     pub(crate) fn release(&mut self, out: &mut EventOut) -> Done {
-        let mut numbers = Vec::new();
-        for call in self.by_id.values_mut() {
-            if std::mem::take(&mut call.is_held) {
-                numbers.push(call.number);
-            }
-        }
-        numbers.sort_unstable();
-        numbers.into_iter().try_for_each(|number| self.end_key(Key::Index(number), out))
+        let held = std::mem::take(&mut self.held);
+        held.into_iter().try_for_each(|number| self.end_key(Key::Index(number), out))
     }
 
     /// True if the call of this id has its result.
@@ -130,7 +125,7 @@ impl Calls {
             Some(call) => {
                 call.is_answered = true;
                 if call.is_open {
-                    if !std::mem::take(&mut call.is_held) {
+                    if !self.held.remove(&call.number) {
                         let warning = "a call had its result before its end";
                         out.warn(WarningCode::MissingCallEnd, warning)?;
                     }
@@ -152,12 +147,14 @@ impl Calls {
         let id = part.id.filter(|id| !id.trim_ascii().is_empty());
         let known = id.and_then(|id| self.by_id.get(id)).copied();
         match known {
-            Some(call) if call.is_open && !call.is_held || part.name.is_none() => {
+            Some(call)
+                if call.is_open && !self.held.contains(&call.number) || part.name.is_none() =>
+            {
                 let id = id.filter(|_| !call.is_second);
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
             }
             Some(first) => {
-                if first.is_held {
+                if self.held.remove(&first.number) {
                     self.end_key(Key::Index(first.number), out)?;
                 }
                 out.warn(
@@ -171,8 +168,7 @@ impl Calls {
         self.count += 1;
         let is_second = known.is_some();
         if let Some(id) = id {
-            let call =
-                Known { number, is_open: true, is_answered: false, is_held: false, is_second };
+            let call = Known { number, is_open: true, is_answered: false, is_second };
             self.by_id.insert(id.to_owned(), call);
         }
         let id = id.filter(|_| !is_second);
