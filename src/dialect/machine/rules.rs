@@ -517,28 +517,26 @@ impl RuleSet {
 
     /// Adds the numbers of the rules that may begin with this text, in their order.
     pub(crate) fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
-        let fits_here = |number: &usize| {
-            let rule = &self.rules[*number];
-            (has_tools || !rule.known) && rule.pattern.may_begin(text)
-        };
-        fits.extend(self.starts.of(text).iter().copied().filter(fits_here));
-        if is_spaced {
-            fits.extend(self.spaced.iter().copied().filter(fits_here));
-            fits.sort_unstable();
-            fits.dedup();
+        self.add_fitting(self.starts.of(text), text, has_tools, fits);
+        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
+            self.add_fitting(&self.spaced, text, has_tools, fits);
+            sort(fits);
         }
     }
 
     /// Adds the numbers of the rules that may begin with any text, where the message begins.
     pub(crate) fn fit_start(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
+        self.add_fitting(&self.blank, text, has_tools, fits);
+        sort(fits);
+    }
+
+    /// Adds those of these rules that may begin with a text.
+    fn add_fitting(&self, rules: &[usize], text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
         let fits_here = |number: &usize| {
             let rule = &self.rules[*number];
             (has_tools || !rule.known) && rule.pattern.may_begin(text)
         };
-        fits.extend(self.blank.iter().copied().filter(fits_here));
-        fits.sort_unstable();
-        fits.dedup();
+        fits.extend(rules.iter().copied().filter(fits_here));
     }
 
     /// True if a rule that may begin with this text is tried there.
@@ -554,6 +552,12 @@ impl RuleSet {
         let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
         fits && !(rule.guarded && (is_prose() || is_idle()))
     }
+}
+
+/// Puts numbers in their order, each once.
+fn sort(numbers: &mut Vec<usize>) {
+    numbers.sort_unstable();
+    numbers.dedup();
 }
 
 /// The state that decides which rules are tried at a place.
