@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Key, MAX_CHOICES, WarningCode};
+use crate::event::{Arguments, CallPart, Key, WarningCode};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
@@ -180,7 +180,7 @@ impl DashScope {
         let number = choice.index.unwrap_or(0);
         let is_last = out.finish_if(number, choice.finish_reason.as_ref())?;
         self.progress.finished.insert(number, is_last);
-        out.check_limit(self.progress.finished.len(), MAX_CHOICES, "choices in one message")?;
+        out.check_choices(self.progress.finished.len())?;
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
             let new =

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, MAX_CHOICES, WarningCode};
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
@@ -135,7 +135,7 @@ impl Completions {
             }
             let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
             *self.finished.entry(number).or_default() |= is_finished;
-            out.check_limit(self.finished.len(), MAX_CHOICES, "choices in one message")?;
+            out.check_choices(self.finished.len())?;
         }
         chunk.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         match chunk.error {

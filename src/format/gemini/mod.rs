@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, MAX_CHOICES, WarningCode};
+use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
@@ -186,7 +186,7 @@ impl Gemini {
             let state =
                 self.progress.candidates.entry(choice).or_insert_with(|| State::new(choice));
             state.feed(candidate, frame, out)?;
-            out.check_limit(self.progress.candidates.len(), MAX_CHOICES, "choices in one message")?;
+            out.check_choices(self.progress.candidates.len())?;
         }
         if let Some(feedback) = chunk.prompt_feedback {
             self.feedback(feedback, out)?;

@@ -16,9 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use crate::event::{
-    CallPart, Executor, FinishReason, Key, Kind, MAX_CHOICES, Output, ToolResult, WarningCode,
-};
+use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
@@ -230,7 +228,7 @@ impl OpenAiChat {
     fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
         self.progress.finished.entry(number).or_insert(false);
-        out.check_limit(self.progress.finished.len(), MAX_CHOICES, "choices in one message")?;
+        out.check_choices(self.progress.finished.len())?;
         // Perplexity and Writer send a `message` beside each `delta`.
         let whole = choice.message.as_deref().filter(|_| is_body);
         if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_deref()) {

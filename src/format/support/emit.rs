@@ -5,7 +5,8 @@ use std::io;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, Output, ProviderEvent, Reasoning, Start, Warning, WarningCode,
+    Kind, MAX_CHOICES, Output, ProviderEvent, Reasoning, Start, TOO_MANY_CHOICES, Warning,
+    WarningCode,
 };
 use crate::format::support::finish;
 use crate::format::support::halves::{Halves, Slot};
@@ -344,6 +345,14 @@ impl<'o> EventOut<'o> {
         }
         let message = format!("more than {most} {what}");
         self.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)))
+    }
+
+    /// Emits the error that there are more choices than anyone asks for, if so.
+    pub(crate) fn check_choices(&mut self, count: usize) -> Done {
+        if count <= MAX_CHOICES {
+            return Ok(());
+        }
+        self.emit(0, Kind::Error(TOO_MANY_CHOICES))
     }
 
     /// Emits the error that a frame's payload cannot be parsed.
