@@ -187,24 +187,22 @@ impl Meter {
     /// Begins a part that is counted apart and added to those before it: a
     /// model's part, or a step's.
     pub(crate) fn part(&mut self) {
-        let latest = std::mem::take(&mut self.latest);
-        let mut members = json::members(&latest);
-        members.retain(|(_, value)| value.get() != "null");
         // Nearly always one object holds all.
-        let is_all = self.members.is_empty() && members.len() <= FEW && !has_doubles(&members);
-        if is_all {
-            let members: Vec<_> =
-                members.iter().map(|(key, value)| (key.as_ref(), value.get())).collect();
-            self.count(&members);
-        } else {
+        if self.members.is_empty() {
+            let latest = std::mem::take(&mut self.latest);
+            let mut members = json::members(&latest);
+            members.retain(|(_, value)| value.get() != "null");
+            if members.len() <= FEW && !has_doubles(&members) {
+                let members = members.iter().map(|(key, value)| (key.as_ref(), value.get()));
+                return self.count(&members.collect::<Vec<_>>());
+            }
             self.latest = latest;
-            self.read_latest();
-            let members = std::mem::take(&mut self.members);
-            self.places.clear();
-            let members: Vec<_> =
-                members.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-            self.count(&members);
         }
+        self.read_latest();
+        let members = std::mem::take(&mut self.members);
+        self.places.clear();
+        let members = members.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        self.count(&members.collect::<Vec<_>>());
     }
 
     /// Counts the members of a part, if it has any.
