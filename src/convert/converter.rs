@@ -295,8 +295,10 @@ impl<'r, W: Write> Converter<'r, W> {
             // The client has another call than this one: the stream must fail.
             return;
         }
-        let made_up = format!("call_{}", call.index);
-        let id = self.id(if call.id.trim().is_empty() { &made_up } else { call.id });
+        let id = match call.id.trim() {
+            "" => format!("call_{}", call.index),
+            _ => self.id(call.id),
+        };
         let call = &ToolCall { id: &id, ..*call };
         let notes = [
             (call.executor == Some(Executor::Agent), Info::Agent),
