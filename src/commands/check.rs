@@ -383,16 +383,15 @@ impl Run<'_> {
             Err(error) if is_missing(error) && files.golden.is_ok() => return Verdict::NoCapture,
             Err(error) => return Verdict::Unreadable(error.to_string()),
         };
+        let no_text = Err(GoldenError::Edited("it is not UTF-8".into()));
         let golden = match &files.golden {
             Ok(Err(error @ GoldenError::Newer(_))) => return Verdict::Unusable(error.clone()),
-            Ok(read) => Some(read.clone()),
+            Ok(read) => Some(read),
             Err(error) if is_missing(error) => None,
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
-                Some(Err(GoldenError::Edited("it is not UTF-8".into())))
-            }
+            Err(error) if error.kind() == ErrorKind::InvalidData => Some(&no_text),
             Err(error) => return Verdict::Unreadable(format!("{path}: {error}")),
         };
-        match self.compare(capture, golden.as_ref()) {
+        match self.compare(capture, golden) {
             Ok((Verdict::Same, _)) => Verdict::Same,
             Ok((_, fresh)) if self.args.update => {
                 match write_whole(Path::new(&path), fresh.text()) {
