@@ -44,7 +44,7 @@ const fn to_function(open: &'static str) -> Call {
 
 /// A header with two recipients does not say which tool is called.
 const fn to_two(open: &'static str) -> Call {
-    Call::unreadable(open, BEAM_END)
+    Call::unreadable(open, MESSAGE_END)
 }
 
 /// A message to someone else is a call if it holds an object.
@@ -74,12 +74,12 @@ pub(crate) static BEAM: Dialect = Dialect {
         ANALYSIS,
         Region::answer(
             "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*}<|message|>",
-            BEAM_END,
+            MESSAGE_END,
         ),
     ],
     calls: &[Call::parameters(
         "<|start|>assistant{ws}to={name}<|channel|>{*}<|message|>",
-        BEAM_END,
+        MESSAGE_END,
         "<rfl:parameter{@key=name}>{nl}",
         "{nl}</rfl:parameter>",
     )],
@@ -96,7 +96,7 @@ pub(crate) static BEAM: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-const BEAM_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
+const MESSAGE_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
 
 /// A header names the recipient, which decides what the body is. The first one's
 /// beginning is in the prompt; a later one's may be missing.

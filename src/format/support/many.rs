@@ -3,10 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::json;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::json;
 
 /// Objects in an array, or one object by itself.
 pub(crate) struct Many<T>(pub(crate) Vec<T>);

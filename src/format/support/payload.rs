@@ -18,9 +18,10 @@ const MAX_REPAIRS: usize = 16;
 const NOT_JSON: &str = "an event's data is not the JSON that its format asks for";
 
 /// Reads a frame's payload as a `T` and hands it to `then`. A field of an
-/// unexpected type costs that field, a warning, and the calls that are open; several objects in one frame
-/// are read one after another; what isn't JSON is reported as malformed,
-/// after the objects that came before it. A frame without data is a keep-alive.
+/// unexpected type costs that field, a warning, and the calls that are open;
+/// several objects in one frame are read one after another; what isn't JSON is
+/// reported as malformed, after the objects that came before it. A frame without
+/// data is a keep-alive.
 pub fn read_records<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut, mut then: F) -> Done
 where
     T: for<'de> Payload<'de>,
