@@ -81,6 +81,7 @@ pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
 }
 
 /// Returns the members of an object in order, or why the text is none.
+#[cfg(feature = "cli")]
 pub(crate) fn object(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
     serde_json::from_str::<Members<'_>>(json).map(|members| members.0)
 }
