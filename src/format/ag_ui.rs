@@ -144,7 +144,7 @@ impl AgUi {
         ) {
             self.run.calls.release(out)?;
         }
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         match kind {
             "RUN_FINISHED" => self.run_finished(event, out),
             "RUN_ERROR" => {

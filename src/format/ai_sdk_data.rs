@@ -90,7 +90,7 @@ struct AiSdkData {
 
 impl Decoder for AiSdkData {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         if matches!(frame.event_type, "0" | "g" | "3" | "d" | "e" | "f") {
             self.calls.release(out)?;
         }

@@ -207,7 +207,7 @@ impl Agent {
     /// Functions that the caller is to run. Their results must name what
     /// stands beside them in the event: it's passed on too.
     fn return_control(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        out.block(0, "returnControl", &String::from_utf8_lossy(frame.data))?;
+        out.block(0, "returnControl", &frame.text())?;
         for invocation in event.invocation_inputs.iter().flatten() {
             let (name, arguments) = match invocation {
                 Invocation { function_invocation_input: Some(function), .. } => (
@@ -240,7 +240,7 @@ impl Agent {
     fn trace(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let Some(trace) = record.at("trace") else {
-            let text = String::from_utf8_lossy(frame.data);
+            let text = frame.text();
             return match is_json(&text) {
                 true => out.unknown(frame, frame.event_type),
                 false => out.malformed(frame, "a record is not JSON"),

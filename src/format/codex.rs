@@ -157,7 +157,7 @@ impl Codex {
             }
             "error" => {
                 self.begin(out)?;
-                self.error = Some(String::from_utf8_lossy(frame.data).into_owned());
+                self.error = Some(frame.text().into_owned());
                 out.warn(
                     WarningCode::AgentError,
                     event.message.as_ref().map_or("the agent reported an error", Str::as_str),

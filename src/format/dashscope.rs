@@ -135,7 +135,7 @@ impl Decoder for DashScope {
             return Ok(());
         }
         if frame.event_type == "error" {
-            self.message.fail(&String::from_utf8_lossy(frame.data), out)?;
+            self.message.fail(&frame.text(), out)?;
             return self.end(out);
         }
         read!(&frame, out, |reply: Reply| {

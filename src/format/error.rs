@@ -32,7 +32,7 @@ impl Decoder for ErrorBody {
         if !std::mem::replace(&mut self.started, true) {
             out.start(FORMAT.name, None, None)?;
         }
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         if frame.is_failure() {
             error::report_failure(&frame, out)
         } else if error::is_error(&Record::new(&frame)) {

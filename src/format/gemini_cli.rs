@@ -152,9 +152,7 @@ impl GeminiCli {
             }
             "result" => self.result(event, out),
             "" if event.stats.is_some() => self.body(event, out),
-            "" if error::is_error(&Record::new(frame)) => {
-                error::report(&String::from_utf8_lossy(frame.data), out)
-            }
+            "" if error::is_error(&Record::new(frame)) => error::report(&frame.text(), out),
             kind => out.unknown(frame, kind),
         }
     }

@@ -118,7 +118,7 @@ impl Conversations {
             }
             _ if error::is_error(&Record::new(frame)) => {
                 self.begin(event, out)?;
-                error::report(&String::from_utf8_lossy(frame.data), out)?;
+                error::report(&frame.text(), out)?;
                 self.end(None, out)
             }
             _ => {
@@ -177,7 +177,7 @@ impl Event<'_> {
                 self.emit_result(key, out)
             }
             "agent.handoff.started" | "agent.handoff.done" | "agent.handoff" => {
-                out.block(0, "agent_handoff", &String::from_utf8_lossy(frame.data))
+                out.block(0, "agent_handoff", &frame.text())
             }
             kind => out.unknown(frame, kind),
         }

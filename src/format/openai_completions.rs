@@ -91,7 +91,7 @@ impl Decoder for Completions {
         self.holds = frame.framing.holds;
         self.awaits_done = frame.framing.ends_with_done;
         if frame.event_type == "error" {
-            return self.message.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.message.fail(&frame.text(), out);
         }
         read!(&frame, out, |chunk: Chunk| self.chunk(&frame, &chunk, out))
     }
@@ -150,9 +150,7 @@ impl Completions {
         let record = Record::new(frame);
         match chunk.choices {
             Some(_) => Ok(()),
-            None if error::is_error(&record) => {
-                self.message.fail(&String::from_utf8_lossy(frame.data), out)
-            }
+            None if error::is_error(&record) => self.message.fail(&frame.text(), out),
             None => out.unknown(frame, &record.text("object").unwrap_or_default()),
         }
     }

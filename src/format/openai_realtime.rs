@@ -71,7 +71,7 @@ impl Realtime {
         }
         match event.kind.or_empty() {
             kind if is_about_session(kind) => Ok(()),
-            "error" => self.fail(&String::from_utf8_lossy(frame.data), out),
+            "error" => self.fail(&frame.text(), out),
             _ => {
                 self.responses.event(frame, event, out)?;
                 self.error = self.error.take().filter(|_| self.responses.is_open());

@@ -144,9 +144,7 @@ impl OpenCode {
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))?;
                 self.end(out)
             }
-            ("error", _) => {
-                problem(event.error.as_ref(), &String::from_utf8_lossy(frame.data), out)
-            }
+            ("error", _) => problem(event.error.as_ref(), &frame.text(), out),
             (kind, _) => out.unknown(frame, kind),
         }
     }

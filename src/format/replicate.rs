@@ -79,7 +79,7 @@ impl Decoder for Replicate {
             }
             "error" => {
                 self.message.begin(None, None, out)?;
-                error::report(&String::from_utf8_lossy(frame.data), out)
+                error::report(&frame.text(), out)
             }
             "done" => {
                 self.message.begin(None, None, out)?;
@@ -117,7 +117,7 @@ impl Replicate {
         prediction.logs.iter().try_for_each(|text| logs(text, out))?;
         prediction.metrics.iter().for_each(|metrics| self.message.meter.pick(metrics.get()));
         if prediction.error.is_some() {
-            error::report(&String::from_utf8_lossy(frame.data), out)?;
+            error::report(&frame.text(), out)?;
         }
         match status {
             Some("starting" | "processing") => Ok(()),

@@ -1,5 +1,6 @@
 //! The framers' trait, what they emit, and the row of a framing.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::event::WarningCode;
@@ -30,6 +31,15 @@ impl<'a> Frame<'a> {
     /// Returns the header of this name, if there is one and it is text.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         header::text(self.headers, name)
+    }
+
+    /// Returns its payload as text, with U+FFFD in place of what is not UTF-8.
+    pub fn text(&self) -> Cow<'a, str> {
+        // Checks UTF-8 at several times the speed of `String::from_utf8_lossy`.
+        match std::str::from_utf8(self.data) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(self.data),
+        }
     }
 
     /// True if it is `[DONE]`: some formats end a stream with it, and some
@@ -276,7 +286,7 @@ pub(crate) mod tests {
             let mut got = Vec::new();
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
                 got.push(match frame {
-                    Ok(f) => format!("{}|{}", f.event_type, String::from_utf8_lossy(f.data)),
+                    Ok(f) => format!("{}|{}", f.event_type, f.text()),
                     Err(Fault { kind: FaultKind::Note(_), offset, .. }) => {
                         format!("!Note {offset}")
                     }

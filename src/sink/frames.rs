@@ -64,7 +64,7 @@ impl<W: Write> Frames<W> {
         }
         match std::str::from_utf8(frame.data) {
             Err(_) if is_binary => line.text("data_base64", &BASE64.encode(frame.data)),
-            _ => line.text("data", &String::from_utf8_lossy(frame.data)),
+            _ => line.text("data", &frame.text()),
         }
         if !frame.id.is_empty() {
             line.text("id", frame.id);

@@ -208,5 +208,5 @@ impl AiSdkUi {
 }
 
 fn text<'f>(frame: &Frame<'f>) -> Cow<'f, str> {
-    String::from_utf8_lossy(frame.data)
+    frame.text()
 }

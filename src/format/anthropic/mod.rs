@@ -240,7 +240,7 @@ impl Anthropic {
 
     /// The provider reported an error.
     fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        self.message.fail(&String::from_utf8_lossy(frame.data), out)
+        self.message.fail(&frame.text(), out)
     }
 
     /// A record that is none of this format's.

@@ -140,7 +140,7 @@ impl Converse {
         if record.has("output") || record.has("stopReason") {
             return read!(frame, out, |body: Body| self.body(frame, &body, out));
         }
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         let exception =
             json::members(&text).into_iter().find(|(name, _)| name.ends_with("Exception"));
         if let Some((name, value)) = exception {

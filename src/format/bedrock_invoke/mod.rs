@@ -189,9 +189,7 @@ impl Invoke {
             Some(inner) => out
                 .intercept(|event, emit| message.feed(event, emit), |out| inner.feed(*frame, out)),
             None => {
-                stranger.get_or_insert_with(|| {
-                    crate::json::quote_start(&String::from_utf8_lossy(frame.data))
-                });
+                stranger.get_or_insert_with(|| crate::json::quote_start(&frame.text()));
                 out.unknown(frame, CHUNK)
             }
         }

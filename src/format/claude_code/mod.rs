@@ -158,7 +158,7 @@ impl ClaudeCode {
         if line.is_of_transcript() && !std::mem::replace(&mut self.has_aside, true) {
             out.warn(WarningCode::Subagent, "what subagents said is passed over: --raw shows it")?;
         }
-        let data = String::from_utf8_lossy(frame.data);
+        let data = frame.text();
         let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
         out.emit(0, Kind::ProviderEvent(event))
     }
@@ -269,12 +269,7 @@ impl ClaudeCode {
         if line.is_error == Some(true) {
             let message = line.failure();
             let code = subtype.filter(|subtype| *subtype != "success");
-            error::report_as(
-                message.as_deref().or(subtype),
-                code,
-                &String::from_utf8_lossy(frame.data),
-                out,
-            )?;
+            error::report_as(message.as_deref().or(subtype), code, &frame.text(), out)?;
             return self.end(out);
         }
         // It repeats the last text, and is all there is without the stream.

@@ -41,7 +41,7 @@ impl ClaudeCode {
             }
             "message_stop" => self.blocks.cut(out),
             "ping" => Ok(()),
-            "error" => error::report(&String::from_utf8_lossy(frame.data), out),
+            "error" => error::report(&frame.text(), out),
             kind => out.unknown(frame, kind),
         }
     }

@@ -190,7 +190,7 @@ impl CohereV1 {
         }
         out.finish_if(0, event.finish_reason.as_ref())?;
         if event.error.is_some() {
-            error::report(&String::from_utf8_lossy(frame.data), out)?;
+            error::report(&frame.text(), out)?;
         }
         self.end(out)
     }

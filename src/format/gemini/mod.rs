@@ -126,7 +126,7 @@ impl Decoder for Gemini {
         }
         self.holds = frame.framing.holds;
         if frame.event_type == "error" {
-            return self.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.fail(&frame.text(), out);
         }
         read!(&frame, out, |chunk: Chunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
@@ -204,7 +204,7 @@ impl Gemini {
         if !is_error {
             return out.unknown(frame, Record::new(frame).first_key());
         }
-        self.fail(&String::from_utf8_lossy(frame.data), out)
+        self.fail(&frame.text(), out)
     }
 
     fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {

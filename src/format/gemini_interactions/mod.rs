@@ -204,7 +204,7 @@ impl GeminiInteractions {
     }
 
     fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        self.message.fail(&String::from_utf8_lossy(frame.data), out)
+        self.message.fail(&frame.text(), out)
     }
 
     /// `interaction.completed`.

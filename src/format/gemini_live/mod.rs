@@ -81,7 +81,7 @@ impl Decoder for GeminiLive {
             return Ok(());
         }
         if frame.event_type == "error" {
-            return self.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.fail(&frame.text(), out);
         }
         read!(&frame, out, |message: Message| self.message(&frame, &message, out))
     }
@@ -116,11 +116,9 @@ impl GeminiLive {
             self.tool_call(message, out)?;
         }
         match message.error {
-            Some(_) => self.fail(&String::from_utf8_lossy(frame.data), out),
+            Some(_) => self.fail(&frame.text(), out),
             None if message.is_named() => Ok(()),
-            None if error::is_error(&Record::new(frame)) => {
-                self.fail(&String::from_utf8_lossy(frame.data), out)
-            }
+            None if error::is_error(&Record::new(frame)) => self.fail(&frame.text(), out),
             None => out.unknown(frame, Record::new(frame).first_key()),
         }
     }

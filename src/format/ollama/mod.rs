@@ -151,7 +151,7 @@ impl Ollama {
         if reply.error.is_none() && reply.done != Some(true) {
             return Ok(());
         }
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         self.message.meter.pick(&text);
         if reply.error.is_some() {
             error::report(&text, out)?;

@@ -80,7 +80,7 @@ impl Decoder for Assistants {
             return Ok(());
         }
         if frame.event_type == "error" {
-            return self.message.fail(&String::from_utf8_lossy(frame.data), out);
+            return self.message.fail(&frame.text(), out);
         }
         read!(&frame, out, |event: Event| self.event(&frame, &event, out))
     }
@@ -124,9 +124,7 @@ impl Assistants {
                 let content = event.content.as_deref().unwrap_or_default();
                 (0..).zip(content).try_for_each(|(place, part)| self.whole(place, part, out))
             }
-            _ if error::is_error(&Record::new(frame)) => {
-                self.message.fail(&String::from_utf8_lossy(frame.data), out)
-            }
+            _ if error::is_error(&Record::new(frame)) => self.message.fail(&frame.text(), out),
             _ => out.unknown(frame, if object.is_empty() { frame.event_type } else { object }),
         }
     }

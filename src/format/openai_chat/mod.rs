@@ -117,7 +117,7 @@ impl Decoder for OpenAiChat {
         }
         self.awaits_done = frame.framing.ends_with_done;
         if frame.event_type == "error" {
-            return self.error(&String::from_utf8_lossy(frame.data), out);
+            return self.error(&frame.text(), out);
         }
         read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
     }
@@ -207,7 +207,7 @@ impl OpenAiChat {
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         if error::is_error(&record) {
-            return self.error(&String::from_utf8_lossy(frame.data), out);
+            return self.error(&frame.text(), out);
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();
         // Some proxies keep a stream alive with empty chunks.

@@ -116,15 +116,13 @@ impl Responses {
             | "response.failed"
             | "response.cancelled"
             | "response.done" => self.last(frame, kind, event.response, out),
-            "error" => self.fail(&String::from_utf8_lossy(frame.data), out),
+            "error" => self.fail(&frame.text(), out),
             _ if kind.starts_with("response.") => {
                 self.begin_late(out)?;
                 events::feed(&mut self.items, frame, kind, event, out)
             }
             "" if event.object.text() == Some("response") => self.body(frame, out),
-            "" if error::is_error(&Record::new(frame)) => {
-                self.fail(&String::from_utf8_lossy(frame.data), out)
-            }
+            "" if error::is_error(&Record::new(frame)) => self.fail(&frame.text(), out),
             // Sent while nothing else is.
             "keepalive" | "ping" => Ok(()),
             _ => out.unknown(frame, kind),

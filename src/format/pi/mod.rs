@@ -247,7 +247,7 @@ impl Pi {
         self.meter.feed(message.usage.map_or("", RawValue::get));
         let reason = message.stop_reason.text().filter(|raw| !finish::is_none(raw));
         if let Some(words) = message.error_message.non_empty() {
-            let json = String::from_utf8_lossy(frame.data);
+            let json = frame.text();
             error::report_as(Some(words), reason.filter(|raw| *raw != "error"), &json, out)?;
         }
         reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
@@ -264,7 +264,7 @@ impl Pi {
                     .map_or(Ok(()), |signature| out.signature(0, signature.as_str()))
             }
             ("toolCall", ..) => self.call(block, out),
-            (kind, ..) => out.block(0, kind, &String::from_utf8_lossy(frame.data)),
+            (kind, ..) => out.block(0, kind, &frame.text()),
         }
     }
 

@@ -192,7 +192,7 @@ pub(crate) fn is_blank(json: &str) -> bool {
 /// Hands over each record of a frame, as JSON text. What is no JSON is passed over: the decoder
 /// reports it.
 pub(crate) fn each_record(frame: &Frame<'_>, mut then: impl FnMut(&str)) {
-    let text = String::from_utf8_lossy(frame.data);
+    let text = frame.text();
     let records = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
     records.map_while(Result::ok).for_each(|record| then(record.get()));
 }

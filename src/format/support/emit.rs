@@ -328,7 +328,7 @@ impl<'o> EventOut<'o> {
     /// its type; if that is empty, the frame's name is.
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
         self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
         let message = match if name.is_empty() { frame.event_type } else { name } {
@@ -357,7 +357,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits the error that a frame's payload cannot be parsed.
     pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         let raw = Some(Output::Text(&text));
         let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
         self.emit(0, Kind::Error(failure))

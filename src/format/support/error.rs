@@ -75,7 +75,7 @@ pub(crate) fn report(json: &str, out: &mut EventOut) -> Done {
 pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     let header = |name| frame.header(name).filter(|text| !text.is_empty());
     let code = header(":exception-type").or(header(":error-code"));
-    let text = String::from_utf8_lossy(frame.data);
+    let text = frame.text();
     let (message, _) = words(&text, 0);
     let message = message.as_deref().or(header(":error-message"));
     if !frame.data.is_empty() {

@@ -126,7 +126,7 @@ impl Lifecycle {
         if !error::is_error(&Record::new(frame)) {
             return out.unknown(frame, name).map(|()| false);
         }
-        self.fail(&String::from_utf8_lossy(frame.data), out).map(|()| true)
+        self.fail(&frame.text(), out).map(|()| true)
     }
 
     /// Ends the open message, if there is one: emits what it cost, and its end.

@@ -32,10 +32,10 @@ where
         return Ok(());
     }
     if data.starts_with(b"{") {
-        let text = String::from_utf8_lossy(data);
+        let text = frame.text();
         let read = match &text {
-            Cow::Borrowed(text) => json::read(text),
-            Cow::Owned(text) => json::read_lossy(text),
+            Cow::Borrowed(text) => json::read(text.trim_ascii()),
+            Cow::Owned(text) => json::read_lossy(text.trim_ascii()),
         };
         if let Ok(payload) = read {
             return then(payload, out);

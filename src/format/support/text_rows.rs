@@ -70,7 +70,7 @@ impl Decoder for Simple {
         if frame.is_done() {
             return self.done(out);
         }
-        let text = String::from_utf8_lossy(frame.data);
+        let text = frame.text();
         let frame = Frame { data: text.as_bytes(), ..frame };
         let record = Record::new(&frame);
         if frame.event_type == "error" || error::is_error(&record) {

@@ -519,7 +519,7 @@ mod tests {
             let mut got = String::new();
             let mut out = |frame: FrameResult<'_>| {
                 got = match frame {
-                    Ok(frame) => format!("|{}", String::from_utf8_lossy(frame.data)),
+                    Ok(frame) => format!("|{}", frame.text()),
                     Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
                 };
                 Ok(())
