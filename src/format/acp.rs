@@ -21,15 +21,12 @@ use crate::frame::Frame;
 use crate::json;
 
 pub(super) static FORMAT: Format = Format {
-    name: "acp",
     aliases: &["agent-client-protocol"],
     about: "Agent Client Protocol, JSON-RPC with session/update",
     link: "https://agentclientprotocol.com/protocol/prompt-turn",
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(Acp::default()),
-    request: None,
-    write: None,
+    ..Format::new("acp", || Box::new(Acp::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

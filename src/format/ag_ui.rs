@@ -25,15 +25,14 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "ag-ui",
     aliases: &["agui"],
     about: "AG-UI, events of an agent's run",
     link: "https://docs.ag-ui.com/concepts/events",
     evidence: &["threadId", "runId", "messageId", "delta"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() }),
-    request: None,
-    write: None,
+    ..Format::new("ag-ui", || {
+        Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() })
+    })
 };
 
 /// Types are written in capitals, as no other format does.

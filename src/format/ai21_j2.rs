@@ -7,20 +7,17 @@ use crate::format::format::Format;
 use crate::format::support::text_rows::{Shape, Simple};
 
 pub(super) static FORMAT: Format = Format {
-    name: "ai21-j2",
     aliases: &["jurassic", "bedrock-ai21"],
     about: "AI21 Jurassic-2 completions, body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-jurassic2.html",
     evidence: &["completions.0.data.text"],
     sniff: |record| record.at("completions.0.data.text").is_some().into(),
-    decoder: || {
+    ..Format::new("ai21-j2", || {
         Simple::boxed(Shape {
             id: &["id"],
             text: &["completions.0.data.text"],
             finish: &["completions.0.finishReason.reason"],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

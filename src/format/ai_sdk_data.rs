@@ -23,17 +23,14 @@ use crate::frame::Frame;
 use crate::json::{Str, quote};
 
 pub(super) static FORMAT: Format = Format {
-    name: "ai-sdk-data",
     aliases: &["ai-sdk-data-v1", "ai-sdk-v4"],
     about: "Vercel AI SDK, data stream (versions 3 and 4)",
     link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
     evidence: &[],
     sniff: |record| record.framing.is_coded().into(),
-    decoder: || {
+    ..Format::new("ai-sdk-data", || {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 pub(super) static REPLY: Reply = Reply {

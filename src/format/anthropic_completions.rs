@@ -7,7 +7,6 @@ use crate::format::format::Format;
 use crate::format::support::text_rows::{Shape, Simple};
 
 pub(super) static FORMAT: Format = Format {
-    name: "anthropic-completions",
     aliases: &["anthropic-complete"],
     about: "Anthropic Text Completions, the API before Messages, stream and body",
     link: "https://platform.claude.com/docs/en/api/completions/create",
@@ -16,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
         let is_typed = record.text("type").as_deref() == Some("completion");
         (record.has("completion") && (is_typed || record.get("stop_reason").is_some())).into()
     },
-    decoder: || {
+    ..Format::new("anthropic-completions", || {
         Simple::boxed(Shape {
             id: &["id", "log_id"],
             model: &["model"],
@@ -25,7 +24,5 @@ pub(super) static FORMAT: Format = Format {
             stop_sequence: &["stop"],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

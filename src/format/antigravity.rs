@@ -8,15 +8,12 @@ use crate::format::format::{Format, Record};
 use crate::format::support::log::{LOG, Log, LogDecoder, What};
 
 pub(super) static FORMAT: Format = Format {
-    name: "antigravity",
     aliases: &["antigravity-cli"],
     about: "Google Antigravity CLI, session files",
     link: "https://antigravity.google/docs",
     evidence: &["step_index", "source", "status"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&ANTIGRAVITY)),
-    request: None,
-    write: None,
+    ..Format::new("antigravity", || Box::new(LogDecoder::new(&ANTIGRAVITY)))
 };
 
 fn is_ours(record: &Record) -> bool {

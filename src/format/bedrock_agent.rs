@@ -25,15 +25,12 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-agent",
     aliases: &["bedrock-agents", "invoke-agent"],
     about: "Agents for Amazon Bedrock, InvokeAgent's stream",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
     evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
-    decoder: || Box::new(Agent::default()),
-    request: None,
-    write: None,
+    ..Format::new("bedrock-agent", || Box::new(Agent::default()))
 };
 
 /// A chunk is an agent's if it isn't a model's.

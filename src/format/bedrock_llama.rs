@@ -8,15 +8,13 @@ use crate::format::support::text_rows::{Shape, Simple};
 use crate::format::support::usage::{Field, Op};
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-llama",
-    aliases: &[],
     about: "Meta Llama on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html",
     evidence: &["generation", "stop_reason"],
     sniff: |record| {
         (record.get("generation").is_some() && record.get("stop_reason").is_some()).into()
     },
-    decoder: || {
+    ..Format::new("bedrock-llama", || {
         Simple::boxed(Shape {
             text: &["generation"],
             finish: &["stop_reason"],
@@ -27,7 +25,5 @@ pub(super) static FORMAT: Format = Format {
             ],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

@@ -7,19 +7,15 @@ use crate::format::format::Format;
 use crate::format::support::text_rows::{Shape, Simple};
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-mistral",
-    aliases: &[],
     about: "Mistral text completion on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-text-completion.html",
     evidence: &["outputs.0.text"],
     sniff: |record| record.at("outputs.0.text").is_some().into(),
-    decoder: || {
+    ..Format::new("bedrock-mistral", || {
         Simple::boxed(Shape {
             text: &["outputs.0.text"],
             finish: &["outputs.0.stop_reason"],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

@@ -8,15 +8,13 @@ use crate::format::support::text_rows::{Shape, Simple};
 use crate::format::support::usage::{Field, Op};
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-titan",
-    aliases: &[],
     about: "Amazon Titan Text on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-text.html",
     evidence: &["outputText", "results.0.outputText"],
     sniff: |record| {
         (record.get("outputText").is_some() || record.at("results.0.outputText").is_some()).into()
     },
-    decoder: || {
+    ..Format::new("bedrock-titan", || {
         Simple::boxed(Shape {
             text: &["outputText", "results.0.outputText"],
             finish: &["completionReason", "results.0.completionReason"],
@@ -27,7 +25,5 @@ pub(super) static FORMAT: Format = Format {
             ],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

@@ -19,15 +19,12 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "cline",
     aliases: &["cline-session", "roo-code", "kilo-code"],
     about: "Cline, Roo Code and Kilo Code, ui_messages.json and --json",
     link: "https://docs.cline.bot/",
     evidence: &["ts", "say", "ask"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(Cline::default()),
-    request: None,
-    write: None,
+    ..Format::new("cline", || Box::new(Cline::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -19,15 +19,12 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "codex",
     aliases: &["codex-exec", "codex-cli"],
     about: "Codex CLI, codex exec --json",
     link: "https://developers.openai.com/codex/noninteractive",
     evidence: &["thread_id", "item"],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
-    decoder: || Box::new(Codex::default()),
-    request: None,
-    write: None,
+    ..Format::new("codex", || Box::new(Codex::default()))
 };
 
 fn is_ours(kind: &str) -> bool {

@@ -13,15 +13,12 @@ use crate::format::support::session::Repeats;
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "codex-rollout",
     aliases: &["codex-session"],
     about: "Codex CLI, session files (rollouts)",
     link: "https://github.com/openai/codex/tree/main/codex-rs/rollout",
     evidence: &["payload", "instructions", "created_at"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&CODEX)),
-    request: None,
-    write: None,
+    ..Format::new("codex-rollout", || Box::new(LogDecoder::new(&CODEX)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -17,15 +17,12 @@ use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "cody",
     aliases: &["sourcegraph", "sourcegraph-cody"],
     about: "Sourcegraph Cody, completions stream",
     link: "https://github.com/sourcegraph/cody-public-snapshot",
     evidence: &["deltaText", "completion", "stopReason"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(Cody::default()),
-    request: None,
-    write: None,
+    ..Format::new("cody", || Box::new(Cody::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

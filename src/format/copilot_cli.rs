@@ -12,15 +12,12 @@ use crate::format::support::session::Repeats;
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "copilot-cli",
     aliases: &["copilot-cli-events", "copilot-sdk"],
     about: "GitHub Copilot CLI, session events",
     link: "https://github.com/github/copilot-sdk/blob/main/docs/features/streaming-events.md",
     evidence: &["data", "history", "prompt", "output"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&COPILOT)),
-    request: None,
-    write: None,
+    ..Format::new("copilot-cli", || Box::new(LogDecoder::new(&COPILOT)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -13,27 +13,21 @@ use crate::format::support::session::Repeats;
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "cursor",
     aliases: &["cursor-agent", "cursor-stream-json"],
     about: "Cursor CLI, --output-format stream-json",
     link: "https://cursor.com/docs/cli/reference/output-format",
     evidence: &["apiKeySource", "tool_call", "call_id"],
     sniff: |record| is_run(record).into(),
-    decoder: || Box::new(LogDecoder::new(&RUN)),
-    request: None,
-    write: None,
+    ..Format::new("cursor", || Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static TRANSCRIPT: Format = Format {
-    name: "cursor-transcript",
     aliases: &["cursor-session"],
     about: "Cursor, agents' transcripts and stored bubbles",
     link: "https://cursor.com/docs",
     evidence: &["role", "message.content", "bubble_rows"],
     sniff: |record| is_transcript(record).into(),
-    decoder: || Box::new(LogDecoder::new(&FILE)),
-    request: None,
-    write: None,
+    ..Format::new("cursor-transcript", || Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

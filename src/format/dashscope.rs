@@ -24,7 +24,6 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "dashscope",
     aliases: &["qwen", "model-studio"],
     about: "Alibaba DashScope's own format, stream and body",
     link: "https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope",
@@ -34,14 +33,12 @@ pub(super) static FORMAT: Format = Format {
             ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
         (is_answer && record.has("request_id")).into()
     },
-    decoder: || {
+    ..Format::new("dashscope", || {
         Box::new(DashScope {
             message: Lifecycle::new(&FORMAT, USAGE),
             progress: Progress::default(),
         })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 const USAGE: &[Row] = &[

@@ -12,27 +12,21 @@ use crate::format::support::session::Repeats;
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "droid",
     aliases: &["droid-stream-json", "factory-droid"],
     about: "Factory Droid, droid exec --output-format stream-json",
     link: "https://docs.factory.ai/cli/droid-exec/overview",
     evidence: &["session_id", "finalText", "toolName"],
     sniff: |record| is_run(record).into(),
-    decoder: || Box::new(LogDecoder::new(&RUN)),
-    request: None,
-    write: None,
+    ..Format::new("droid", || Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static SESSION: Format = Format {
-    name: "droid-session",
     aliases: &["factory-session"],
     about: "Factory Droid, session files",
     link: "https://docs.factory.ai/",
     evidence: &["id", "cwd"],
     sniff: |record| is_session(record).into(),
-    decoder: || Box::new(LogDecoder::new(&FILE)),
-    request: None,
-    write: None,
+    ..Format::new("droid-session", || Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

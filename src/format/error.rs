@@ -9,15 +9,12 @@ use crate::frame::{Frame, Sniff};
 
 /// A body that is nothing but an error.
 pub(crate) static FORMAT: Format = Format {
-    name: "error",
     aliases: &["error-body"],
     about: "an error body of any provider",
     link: "https://platform.openai.com/docs/guides/error-codes",
     evidence: &["error", "errors", "detail", "message", "Message", "title"],
     sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
-    decoder: || Box::new(ErrorBody { started: false }),
-    request: None,
-    write: None,
+    ..Format::new("error", || Box::new(ErrorBody { started: false }))
 };
 
 struct ErrorBody {

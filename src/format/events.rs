@@ -19,15 +19,12 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "events",
     aliases: &["toolstream"],
     about: "toolstream's own events, as parse prints them",
     link: "https://github.com/toolstream/toolstream#events",
     evidence: &["v", "format", "framing"],
     sniff,
-    decoder: || Box::new(Events { is_open: false }),
-    request: None,
-    write: None,
+    ..Format::new("events", || Box::new(Events { is_open: false }))
 };
 
 fn sniff(record: &Record) -> Sniff {

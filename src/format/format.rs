@@ -111,9 +111,9 @@ pub struct Format {
 }
 
 impl Format {
-    /// Returns a row that detection never chooses: its name and its decoder. A row outside of
-    /// this crate fills in the rest by `..Format::new(NAME, DECODER)`, and is asked for by
-    /// the `format` of a configuration.
+    /// Returns a row with a name and a decoder, which detection never chooses. Other rows are made
+    /// of it by `..Format::new(NAME, DECODER)`. A row outside of this crate is in no table: the
+    /// `format` of a configuration asks for it.
     pub const fn new(name: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
         let (aliases, about, link, evidence) = (&[], "", "", &[]);
         Format {

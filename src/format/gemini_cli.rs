@@ -20,7 +20,6 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "gemini-cli",
     aliases: &["gemini-cli-stream-json"],
     about: "Gemini CLI, --output-format stream-json or json",
     link: "https://geminicli.com/docs/cli/headless/",
@@ -36,9 +35,7 @@ pub(super) static FORMAT: Format = Format {
         "response",
     ],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(GeminiCli::default()),
-    request: None,
-    write: None,
+    ..Format::new("gemini-cli", || Box::new(GeminiCli::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -14,15 +14,12 @@ use crate::format::support::session::Repeats;
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "gemini-cli-session",
     aliases: &["gemini-session"],
     about: "Gemini CLI, session files and checkpoints",
     link: "https://geminicli.com/docs/cli/session-management/",
     evidence: &["projectHash", "messages", "history", "parts"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&GEMINI)),
-    request: None,
-    write: None,
+    ..Format::new("gemini-cli-session", || Box::new(LogDecoder::new(&GEMINI)))
 };
 
 fn is_ours(record: &Record) -> bool {

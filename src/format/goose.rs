@@ -11,27 +11,21 @@ use crate::format::support::log::{LOG, Log, LogDecoder, What};
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "goose",
     aliases: &["goose-stream-json"],
     about: "Goose, --output-format stream-json and its server's stream",
     link: "https://block.github.io/goose/docs/guides/goose-cli-commands",
     evidence: &["message", "extension_id", "token_state"],
     sniff: |record| is_run(record).into(),
-    decoder: || Box::new(LogDecoder::new(&RUN)),
-    request: None,
-    write: None,
+    ..Format::new("goose", || Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static SESSION: Format = Format {
-    name: "goose-session",
     aliases: &["goose-export"],
     about: "Goose, session files and exports",
     link: "https://block.github.io/goose/docs/guides/sessions/",
     evidence: &["working_dir", "conversation", "created"],
     sniff: |record| is_session(record).into(),
-    decoder: || Box::new(LogDecoder::new(&FILE)),
-    request: None,
-    write: None,
+    ..Format::new("goose-session", || Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

@@ -11,27 +11,21 @@ use crate::format::support::log::{LOG, Log, LogDecoder, What};
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "grok",
     aliases: &["grok-session", "grok-build"],
     about: "Grok CLI, session files (chat_history.jsonl)",
     link: "https://docs.x.ai/build/overview",
     evidence: &["content", "prompt_index", "model_id"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&GROK)),
-    request: None,
-    write: None,
+    ..Format::new("grok", || Box::new(LogDecoder::new(&GROK)))
 };
 
 pub(super) static STREAM: Format = Format {
-    name: "grok-stream",
     aliases: &["grok-json", "grok-streaming-json"],
     about: "Grok CLI, --output-format streaming-json and json",
     link: "https://docs.x.ai/build/cli/headless-scripting",
     evidence: &["data", "stopReason", "sessionId"],
     sniff: |record| is_run(record).into(),
-    decoder: || Box::new(LogDecoder::new(&RUN)),
-    request: None,
-    write: None,
+    ..Format::new("grok-stream", || Box::new(LogDecoder::new(&RUN)))
 };
 
 fn is_run(record: &Record) -> bool {

@@ -7,15 +7,12 @@ use crate::format::format::{Format, Record};
 use crate::format::support::log::{LOG, Log, LogDecoder, What};
 
 pub(super) static FORMAT: Format = Format {
-    name: "hermes",
     aliases: &["hermes-session"],
     about: "Hermes agent, session files",
     link: "https://github.com/NousResearch/hermes-agent",
     evidence: &["session_id", "session_start", "messages"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&HERMES)),
-    request: None,
-    write: None,
+    ..Format::new("hermes", || Box::new(LogDecoder::new(&HERMES)))
 };
 
 fn is_ours(record: &Record) -> bool {

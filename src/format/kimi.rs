@@ -10,15 +10,12 @@ use crate::format::support::log::{LOG, Log, LogDecoder, What};
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "kimi",
     aliases: &["kimi-cli", "kimi-code", "kimi-wire"],
     about: "Kimi Code and Kimi CLI, session files and wire",
     link: "https://moonshotai.github.io/kimi-cli/en/customization/wire-mode.html",
     evidence: &["protocol_version", "event", "message.payload", "params.payload"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&KIMI)),
-    request: None,
-    write: None,
+    ..Format::new("kimi", || Box::new(LogDecoder::new(&KIMI)))
 };
 
 fn is_ours(record: &Record) -> bool {

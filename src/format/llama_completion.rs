@@ -8,7 +8,6 @@ use crate::format::support::text_rows::{End, Shape, Simple};
 use crate::format::support::usage::{Field, Op};
 
 pub(super) static FORMAT: Format = Format {
-    name: "llama-completion",
     aliases: &["llama-cpp", "lm-studio"],
     about: "llama.cpp's /completion, which LM Studio has too, stream and body",
     link: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
@@ -17,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
         let is_flag = matches!(record.get("stop"), Some("true" | "false"));
         ((is_flag || record.has("stop_type")) && record.text("content").is_some()).into()
     },
-    decoder: || {
+    ..Format::new("llama-completion", || {
         Simple::boxed(Shape {
             model: &["model"],
             text: &["content"],
@@ -31,7 +30,5 @@ pub(super) static FORMAT: Format = Format {
             end: End::At(&["stop", "stop_type"]),
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

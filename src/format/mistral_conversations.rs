@@ -20,15 +20,14 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "mistral-conversations",
     aliases: &["mistral-agents"],
     about: "Mistral Conversations, stream and body",
     link: "https://docs.mistral.ai/api/endpoint/beta/conversations",
     evidence: &["response_id", "conversation_id", "outputs"],
     sniff,
-    decoder: || Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) }),
-    request: None,
-    write: None,
+    ..Format::new("mistral-conversations", || {
+        Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) })
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

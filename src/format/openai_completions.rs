@@ -19,13 +19,12 @@ use crate::frame::{Frame, Holds, Sniff};
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-completions",
     aliases: &["completions", "text-completion"],
     about: "OpenAI's legacy Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/completions",
     evidence: &["choices", "choices.0.text"],
     sniff,
-    decoder: || {
+    ..Format::new("openai-completions", || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Completions {
             message,
@@ -33,9 +32,7 @@ pub(super) static FORMAT: Format = Format {
             holds: Holds::Stream,
             awaits_done: false,
         })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 /// Together writes `text.completion`, Writer no object at all.

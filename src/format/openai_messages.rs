@@ -30,22 +30,19 @@ use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-messages",
     aliases: &["litellm-messages", "chat-messages"],
     about: "OpenAI and LiteLLM message objects of all roles, as requests hold them",
     link: "https://platform.openai.com/docs/api-reference/chat/create",
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
     sniff: |record| is_ours(record).into(),
-    decoder: || {
+    ..Format::new("openai-messages", || {
         Box::new(OpenAiMessages {
             message: Lifecycle::new(&FORMAT, &[]),
             calls: Calls::default(),
             blocks: Blocks::default(),
             has_call: false,
         })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -17,15 +17,14 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-realtime",
     aliases: &["realtime", "voice-live"],
     about: "OpenAI Realtime: a dump of a session's server events",
     link: "https://platform.openai.com/docs/api-reference/realtime-server-events",
     evidence: &["event_id", "session", "response"],
     sniff,
-    decoder: || Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None }),
-    request: None,
-    write: None,
+    ..Format::new("openai-realtime", || {
+        Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None })
+    })
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.

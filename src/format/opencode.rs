@@ -17,15 +17,12 @@ use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "opencode",
     aliases: &["opencode-run"],
     about: "opencode, opencode run --format json",
     link: "https://opencode.ai/docs/cli/",
     evidence: &["sessionID", "part"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(OpenCode::default()),
-    request: None,
-    write: None,
+    ..Format::new("opencode", || Box::new(OpenCode::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -20,15 +20,12 @@ use crate::frame::Frame;
 use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {
-    name: "opencode-session",
     aliases: &["opencode-storage", "opencode-export", "opencode-bus"],
     about: "opencode, stored sessions, exports and its server's events",
     link: "https://opencode.ai/docs/server/",
     evidence: &["messageID", "sessionID", "info", "properties"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(OpenCodeSession::default()),
-    request: None,
-    write: None,
+    ..Format::new("opencode-session", || Box::new(OpenCodeSession::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -9,15 +9,12 @@ use crate::format::support::log::{LOG, Log, LogDecoder, What};
 use crate::format::support::usage::{Field, Op, Row};
 
 pub(super) static FORMAT: Format = Format {
-    name: "qwen-code",
     aliases: &["qwen-code-session"],
     about: "Qwen Code, session files",
     link: "https://github.com/QwenLM/qwen-code",
     evidence: &["sessionId", "uuid", "message.parts", "systemPayload"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(LogDecoder::new(&QWEN)),
-    request: None,
-    write: None,
+    ..Format::new("qwen-code", || Box::new(LogDecoder::new(&QWEN)))
 };
 
 fn is_ours(record: &Record) -> bool {

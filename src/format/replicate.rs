@@ -21,15 +21,11 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "replicate",
-    aliases: &[],
     about: "Replicate, stream of plain text and prediction body",
     link: "https://replicate.com/docs/topics/predictions/streaming",
     evidence: &["urls", "version", "status", "output"],
     sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
-    decoder: || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }),
-    request: None,
-    write: None,
+    ..Format::new("replicate", || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }))
 };
 
 fn is_prediction(record: &Record) -> bool {

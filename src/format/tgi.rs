@@ -8,13 +8,12 @@ use crate::format::support::text_rows::{End, Shape, Simple};
 use crate::format::support::usage::{Field, Op};
 
 pub(super) static FORMAT: Format = Format {
-    name: "tgi",
     aliases: &["hugging-face", "text-generation-inference"],
     about: "Hugging Face Text Generation Inference, /generate, stream and body",
     link: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
     evidence: &["generated_text", "token.text"],
     sniff: |record| record.get("generated_text").is_some().into(),
-    decoder: || {
+    ..Format::new("tgi", || {
         Simple::boxed(Shape {
             text: &["token.text", "generated_text"],
             hidden: &["token.special"],
@@ -27,7 +26,5 @@ pub(super) static FORMAT: Format = Format {
             end: End::At(&["generated_text"]),
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

@@ -7,13 +7,11 @@ use crate::format::support::text_rows::{Shape, Simple};
 use crate::format::support::usage::{Field, Op};
 
 pub(super) static FORMAT: Format = Format {
-    name: "watsonx",
-    aliases: &[],
     about: "IBM watsonx.ai text generation, stream and body",
     link: "https://cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream",
     evidence: &["results.0.generated_text"],
     sniff: |record| record.at("results.0.generated_text").is_some().into(),
-    decoder: || {
+    ..Format::new("watsonx", || {
         Simple::boxed(Shape {
             model: &["model_id"],
             text: &["results.0.generated_text"],
@@ -25,7 +23,5 @@ pub(super) static FORMAT: Format = Format {
             ],
             ..Shape::of(&FORMAT)
         })
-    },
-    request: None,
-    write: None,
+    })
 };

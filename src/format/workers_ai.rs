@@ -24,15 +24,14 @@ use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "workers-ai",
     aliases: &["cloudflare"],
     about: "Cloudflare Workers AI's own format, stream and REST body",
     link: "https://developers.cloudflare.com/workers-ai/",
     evidence: &["response", "tool_calls", "success", "result"],
     sniff: |record| (is_record(record) || is_wrapper(record)).into(),
-    decoder: || Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 }),
-    request: None,
-    write: None,
+    ..Format::new("workers-ai", || {
+        Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 })
+    })
 };
 
 fn is_record(record: &Record) -> bool {

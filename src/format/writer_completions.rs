@@ -6,13 +6,12 @@ use crate::format::format::Format;
 use crate::format::support::text_rows::{End, Shape, Simple};
 
 pub(super) static FORMAT: Format = Format {
-    name: "writer-completions",
     aliases: &["writer"],
     about: "Writer's text generation, stream",
     link: "https://dev.writer.com/api-reference/completion-api/text-generation",
     evidence: &["value"],
     sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
-    decoder: || Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&FORMAT) }),
-    request: None,
-    write: None,
+    ..Format::new("writer-completions", || {
+        Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&FORMAT) })
+    })
 };

@@ -194,7 +194,7 @@ fn is_row(line: &str) -> bool {
 
 /// The name in a line of a row.
 fn row_name(line: &str) -> Option<&str> {
-    line.strip_prefix("    name: \"")?.split('"').next()
+    line.strip_prefix("    ..Format::new(\"")?.split('"').next()
 }
 
 #[test]

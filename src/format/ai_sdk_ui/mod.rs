@@ -27,19 +27,17 @@ use crate::json;
 use payload::Part;
 
 pub(super) static FORMAT: Format = Format {
-    name: "ai-sdk-ui",
     aliases: &["ai-sdk", "ai-sdk-ui-message-stream", "vercel-ai"],
     about: "Vercel AI SDK, UI message stream (version 5 and later)",
     link: "https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol",
     evidence: &["id", "toolCallId", "errorText", "url", "data"],
     sniff: |record| is_ours(record).into(),
-    decoder: || {
+    write: Some(&write::WRITING),
+    ..Format::new("ai-sdk-ui", || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         let (calls, free) = (Calls::default(), BTreeSet::new());
         Box::new(AiSdkUi { message, calls, free, thoughts: 0, awaits_done: false })
-    },
-    request: None,
-    write: Some(&write::WRITING),
+    })
 };
 
 fn is_ours(record: &Record) -> bool {

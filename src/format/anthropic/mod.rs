@@ -27,21 +27,20 @@ use blocks::{Blocks, Extent};
 use payload::{Block, Ending, Event, Message, object};
 
 pub(super) static FORMAT: Format = Format {
-    name: "anthropic",
     aliases: &["anthropic-messages", "claude", "messages"],
     about: "Anthropic Messages, stream and body",
     link: "https://platform.claude.com/docs/en/build-with-claude/streaming",
     evidence: &["message", "delta", "content_block", "role", "content", "stop_reason"],
     sniff,
-    decoder: || {
+    request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
+    ..Format::new("anthropic", || {
         Box::new(Anthropic {
             message: Lifecycle::new(&FORMAT, USAGE),
             blocks: Blocks::default(),
             repeats: false,
         })
-    },
-    request: Some(&turn::REQUEST),
-    write: Some(&write::WRITING),
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -27,7 +27,6 @@ use blocks::Blocks;
 use payload::{Body, Event};
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-converse",
     aliases: &["bedrock-converse-stream", "converse", "nova"],
     about: "Amazon Bedrock Converse, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html",
@@ -42,11 +41,10 @@ pub(super) static FORMAT: Format = Format {
         "stopReason",
     ],
     sniff,
-    decoder: || {
-        Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
-    },
     request: Some(&turn::REQUEST),
-    write: None,
+    ..Format::new("bedrock-converse", || {
+        Box::new(Converse { message: Lifecycle::new(&FORMAT, USAGE), blocks: Blocks::default() })
+    })
 };
 
 /// The events of a stream, in their order.

@@ -27,15 +27,13 @@ use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
-    name: "bedrock-invoke",
     aliases: &["bedrock-invoke-model", "invoke-model"],
     about: "Amazon Bedrock InvokeModelWithResponseStream, around any model's format",
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html",
     evidence: &["bytes", "p"],
     sniff,
-    decoder: || Box::new(Invoke::default()),
     request: Some(&turn::REQUEST),
-    write: None,
+    ..Format::new("bedrock-invoke", || Box::new(Invoke::default()))
 };
 
 /// The event that pieces of an answer come in.

@@ -36,15 +36,12 @@ use crate::json::Str;
 use line::{Line, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {
-    name: "claude-code",
     aliases: &["claude-code-transcript", "claude-agent-sdk", "amp"],
     about: "Claude Code, stream-json, json and session transcripts",
     link: "https://code.claude.com/docs/en/headless",
     evidence: &["session_id", "sessionId", "uuid", "message"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(ClaudeCode::default()),
-    request: None,
-    write: None,
+    ..Format::new("claude-code", || Box::new(ClaudeCode::default()))
 };
 
 /// The most blocks of one message of the model.

@@ -22,15 +22,13 @@ use crate::frame::{Frame, Sniff};
 use payload::{Event, Message};
 
 pub(super) static FORMAT: Format = Format {
-    name: "cohere",
     aliases: &["cohere-v2"],
     about: "Cohere Chat, version 2, stream and body",
     link: "https://docs.cohere.com/v2/reference/chat-stream",
     evidence: &["delta", "message", "finish_reason"],
     sniff,
-    decoder: || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }),
     request: Some(&turn::REQUEST),
-    write: None,
+    ..Format::new("cohere", || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }))
 };
 
 fn sniff(record: &Record) -> Sniff {

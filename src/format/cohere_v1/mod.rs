@@ -21,20 +21,17 @@ use crate::json::Str;
 use payload::{CallDelta, Event, ToolCall};
 
 pub(super) static FORMAT: Format = Format {
-    name: "cohere-v1",
     aliases: &["cohere-generate"],
     about: "Cohere Chat, version 1, and Generate, stream and body",
     link: "https://docs.cohere.com/v1/reference/chat-stream",
     evidence: &["is_finished", "generation_id", "response_id", "generations", "text"],
     sniff,
-    decoder: || {
+    ..Format::new("cohere-v1", || {
         Box::new(CohereV1 {
             message: Lifecycle::new(&FORMAT, USAGE),
             progress: Progress::default(),
         })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

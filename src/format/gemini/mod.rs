@@ -36,7 +36,6 @@ use payload::{Candidate, Chunk, Feedback};
 pub(super) use payload::{Content, Part};
 
 pub(super) static FORMAT: Format = Format {
-    name: "gemini",
     aliases: &["google", "google-gemini", "vertex"],
     about: "Google Gemini generateContent, stream and body",
     link: "https://ai.google.dev/api/generate-content",
@@ -49,7 +48,9 @@ pub(super) static FORMAT: Format = Format {
         "responseId",
     ],
     sniff,
-    decoder: || {
+    request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
+    ..Format::new("gemini", || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Gemini {
             message,
@@ -57,9 +58,7 @@ pub(super) static FORMAT: Format = Format {
             holds: Holds::Stream,
             repeats: false,
         })
-    },
-    request: Some(&turn::REQUEST),
-    write: Some(&write::WRITING),
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

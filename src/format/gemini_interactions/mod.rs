@@ -26,20 +26,18 @@ use payload::{Event, Interaction};
 use steps::Steps;
 
 pub(super) static FORMAT: Format = Format {
-    name: "gemini-interactions",
     aliases: &["google-interactions", "interactions"],
     about: "Gemini Interactions, stream and body",
     link: "https://ai.google.dev/api/interactions-api",
     evidence: &["interaction", "step", "content"],
     sniff,
-    decoder: || {
+    request: Some(&turn::REQUEST),
+    ..Format::new("gemini-interactions", || {
         Box::new(GeminiInteractions {
             message: Lifecycle::new(&FORMAT, USAGE),
             steps: Steps::default(),
         })
-    },
-    request: Some(&turn::REQUEST),
-    write: None,
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

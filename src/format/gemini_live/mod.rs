@@ -18,7 +18,6 @@ use crate::frame::{Frame, Sniff};
 use payload::{Message, ServerContent, Transcription};
 
 pub(super) static FORMAT: Format = Format {
-    name: "gemini-live",
     aliases: &["google-live"],
     about: "Gemini Live, a dump of its events",
     link: "https://ai.google.dev/api/live",
@@ -36,13 +35,11 @@ pub(super) static FORMAT: Format = Format {
         "setup",
     ],
     sniff,
-    decoder: || {
+    ..Format::new("gemini-live", || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         let (model, parts) = (None, Parts::default());
         Box::new(GeminiLive { message, model, is_interrupted: false, parts })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -24,27 +24,22 @@ use crate::frame::{Frame, Sniff};
 use crate::json::Str;
 
 pub(super) static CHAT: Format = Format {
-    name: "ollama-chat",
     aliases: &["ollama"],
     about: "Ollama's /api/chat, stream and body",
     link: "https://docs.ollama.com/api/chat",
     evidence: &["message", "done"],
     sniff: |record| sniff(record, "message", '{'),
-    decoder: || Box::new(Ollama::new(&CHAT)),
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
+    ..Format::new("ollama-chat", || Box::new(Ollama::new(&CHAT)))
 };
 
 pub(super) static GENERATE: Format = Format {
-    name: "ollama-generate",
-    aliases: &[],
     about: "Ollama's /api/generate, stream and body",
     link: "https://docs.ollama.com/api/generate",
     evidence: &["response", "done"],
     sniff: |record| sniff(record, "response", '"'),
-    decoder: || Box::new(Ollama::new(&GENERATE)),
-    request: None,
-    write: None,
+    ..Format::new("ollama-generate", || Box::new(Ollama::new(&GENERATE)))
 };
 
 fn sniff(record: &Record, key: &str, start: char) -> Sniff {

@@ -25,18 +25,15 @@ use payload::{Content, Event};
 use steps::Steps;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-assistants",
     aliases: &["assistants"],
     about: "OpenAI Assistants: the stream of a run, and runs as they are polled",
     link: "https://platform.openai.com/docs/api-reference/assistants-streaming/events",
     evidence: &["id", "thread_id"],
     sniff,
-    decoder: || {
+    ..Format::new("openai-assistants", || {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Assistants { message, steps: Steps::default(), parts: BTreeMap::new() })
-    },
-    request: None,
-    write: None,
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -30,13 +30,14 @@ use payload::{Choice, Chunk, Delta, Given, Specific};
 use reasoning::Details;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-chat",
     aliases: &["openai", "chat", "chat-completions"],
     about: "OpenAI Chat Completions and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/chat/streaming",
     evidence: &["choices"],
     sniff,
-    decoder: || {
+    request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
+    ..Format::new("openai-chat", || {
         let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), Progress::default());
         Box::new(OpenAiChat {
             message,
@@ -45,9 +46,7 @@ pub(super) static FORMAT: Format = Format {
             has_ended: false,
             repeats: false,
         })
-    },
-    request: Some(&turn::REQUEST),
-    write: Some(&write::WRITING),
+    })
 };
 
 fn sniff(record: &Record) -> Sniff {

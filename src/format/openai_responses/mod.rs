@@ -33,15 +33,14 @@ pub(super) use emitted::Emitted;
 pub(super) use payload::Event;
 
 pub(super) static FORMAT: Format = Format {
-    name: "openai-responses",
     aliases: &["responses", "codex-responses"],
     about: "OpenAI Responses and compatible servers, stream and body",
     link: "https://platform.openai.com/docs/api-reference/responses-streaming",
     evidence: &["response", "item", "output"],
     sniff,
-    decoder: || Box::new(Responses::new(&FORMAT, USAGE)),
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
+    ..Format::new("openai-responses", || Box::new(Responses::new(&FORMAT, USAGE)))
 };
 
 fn sniff(record: &Record) -> Sniff {

@@ -28,15 +28,12 @@ use crate::json::Str;
 use payload::{Block, Event, Message};
 
 pub(super) static FORMAT: Format = Format {
-    name: "pi",
     aliases: &["pi-print", "pi-session", "openclaw"],
     about: "pi coding agent and OpenClaw, --mode json and session files",
     link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
     evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
     sniff: |record| is_ours(record).into(),
-    decoder: || Box::new(Pi::default()),
-    request: None,
-    write: None,
+    ..Format::new("pi", || Box::new(Pi::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

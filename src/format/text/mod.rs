@@ -11,15 +11,13 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 
 pub(crate) static FORMAT: Format = Format {
-    name: "text",
     aliases: &["plain", "plain-text"],
     about: "plain text, as a model's process prints it",
     link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
     evidence: &[],
     sniff: |record: &Record<'_>| record.framing.is_text().into(),
-    decoder: || Box::new(Plain::default()),
     request: Some(&turn::REQUEST),
-    write: None,
+    ..Format::new("text", || Box::new(Plain::default()))
 };
 
 #[derive(Default)]
