@@ -17,34 +17,12 @@ use crate::json;
 const MARKS_OF_SUCCESS: [&str; 7] =
     ["choices", "content", "candidates", "output", "role", "delta", "usage"];
 
-/// Members that stand beside a bare `message` or `detail` in an error's body.
-const WORDS_OF_ERRORS: [&str; 25] = [
-    "Message",
-    "__type",
-    "code",
-    "correlation_id",
-    "detail",
-    "error_code",
-    "error_type",
-    "id",
-    "instance",
-    "message",
-    "messages",
-    "object",
-    "param",
-    "path",
-    "raw_status_code",
-    "requestId",
-    "request_id",
-    "result",
-    "status",
-    "statusCode",
-    "status_code",
-    "success",
-    "timestamp",
-    "title",
-    "type",
-];
+/// Members that stand beside a bare `message` or `detail` in an error's body, with spaces between
+/// them.
+const WORDS_OF_ERRORS: &str = "\
+    Message __type code correlation_id detail error_code error_type id instance message messages \
+    object param path raw_status_code requestId request_id result status statusCode status_code \
+    success timestamp title type";
 
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
@@ -55,7 +33,8 @@ pub(crate) fn is_error(record: &Record) -> bool {
     let is_text =
         |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
     // A title, a detail or a message among other things is any record's.
-    let is_alone = || record.names().all(|name| WORDS_OF_ERRORS.contains(&name));
+    let is_alone =
+        || record.names().all(|name| WORDS_OF_ERRORS.split(' ').any(|word| word == name));
     let bare = tells(&"errors")
         || (is_alone() && (tells(&"detail") || ["message", "Message"].iter().any(is_text)));
     record.is_failure
@@ -157,39 +136,20 @@ fn word(json: &str) -> Option<String> {
     string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
 }
 
+/// Parts of codes, and whether the same request may succeed later; the first row that fits counts.
+const CODES: &[(bool, &[&str])] = &[
+    (true, &["overloaded", "rate_limit", "ratelimit", "timeout", "unavailable", "throttl"]),
+    (true, &["resource_exhausted", "api_error", "server_error", "internalserver", "notready"]),
+    (false, &["invalid", "authentication", "permission", "not_found", "billing"]),
+    (false, &["context_length", "bad_request", "validation", "accessdenied"]),
+];
+
 /// True if the same request may succeed later; `None` where the code does not decide it.
 fn is_retryable(code: &str) -> Option<bool> {
     let code = code.to_ascii_lowercase();
-    let later = [
-        "overloaded",
-        "rate_limit",
-        "ratelimit",
-        "timeout",
-        "unavailable",
-        "throttl",
-        "resource_exhausted",
-        "api_error",
-        "server_error",
-        "internalserver",
-        "notready",
-    ];
-    let never = [
-        "invalid",
-        "authentication",
-        "permission",
-        "not_found",
-        "billing",
-        "context_length",
-        "bad_request",
-        "validation",
-        "accessdenied",
-    ];
-    match code.parse::<u16>().ok().and_then(is_retryable_status) {
-        Some(is_retryable) => Some(is_retryable),
-        None if later.iter().any(|word| code.contains(word)) => Some(true),
-        None if never.iter().any(|word| code.contains(word)) => Some(false),
-        None => None,
-    }
+    let fits = |(_, parts): &&(bool, &[&str])| parts.iter().any(|part| code.contains(part));
+    let by_status = code.parse().ok().and_then(is_retryable_status);
+    by_status.or_else(|| CODES.iter().find(fits).map(|(is_retryable, _)| *is_retryable))
 }
 
 /// Returns true if a request that failed with this HTTP status may succeed
