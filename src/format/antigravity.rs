@@ -27,8 +27,8 @@ static ANTIGRAVITY: Log = Log {
         ("USER*", What::Prompt, "."),
         ("MODEL/PLANNER_RESPONSE", What::Answer, "."),
         ("MODEL*", What::Result, "."),
-        ("SYSTEM*", What::Note, "."),
         ("", What::Note, "."),
     ],
+    notes: "SYSTEM*",
     ..LOG
 };

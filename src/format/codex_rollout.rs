@@ -49,9 +49,6 @@ static CODEX: Log = Log {
     steps: &[
         ("user", What::Prompt, "."),
         ("assistant", What::Message, "."),
-        ("", What::Note, "."),
-        ("session_meta*", What::Note, "."),
-        ("turn_context*", What::Note, "."),
         ("response_item*", What::Block, "payload"),
         ("event_msg/user_message", What::Prompt, "."),
         ("event_msg/agent_message", What::TextEvent, "payload.message"),
@@ -62,11 +59,6 @@ static CODEX: Log = Log {
         ("event_msg/turn_aborted", What::Warning, "payload.reason"),
         ("event_msg/error", What::Warning, "payload.message"),
         ("event_msg/stream_error", What::Warning, "payload.message"),
-        ("event_msg*", What::Note, "."),
-        ("compacted*", What::Note, "."),
-        ("inter_agent_communication*", What::Note, "."),
-        ("world_state*", What::Note, "."),
-        ("state*", What::Note, "."),
         ("message", What::Block, "."),
         ("reasoning", What::Block, "."),
         ("function_call*", What::Block, "."),
@@ -74,7 +66,10 @@ static CODEX: Log = Log {
         ("custom_tool_call*", What::Block, "."),
         ("local_shell_call", What::Block, "."),
         ("web_search_call", What::Block, "."),
+        ("", What::Note, "."),
     ],
+    notes: "session_meta*|turn_context*|event_msg*|compacted*|inter_agent_communication*|\
+            world_state*|state*",
     session: "payload.session_id|payload.id|id",
     model: "payload.model",
     // The sum so far: the same counts come again with each change of the limits.

@@ -63,17 +63,12 @@ static RUN: Log = Log {
     format: FORMAT.name,
     kind: &["type", "subtype"],
     steps: &[
-        ("system*", What::Note, "."),
-        ("user*", What::Note, "."),
         ("assistant*", What::Message, "message"),
         ("thinking/delta", What::Thought, "text"),
-        ("thinking/completed", What::Note, "."),
         ("tool_call/*", What::NamedCall, "tool_call"),
         ("result*", What::Whole, "result"),
-        ("interaction_query*", What::Note, "."),
-        ("connection*", What::Note, "."),
-        ("retry*", What::Note, "."),
     ],
+    notes: "system*|user*|thinking/completed|interaction_query*|connection*|retry*",
     usage: ("", USAGE),
     total: "usage",
     repeats: Repeats::Joined,
@@ -89,8 +84,8 @@ static FILE: Log = Log {
         ("2", What::Answer, "value|."),
         ("user", What::Message, "message"),
         ("assistant", What::Message, "message"),
-        ("turn_ended", What::Note, "."),
         ("", What::Records, "bubble_rows|bubbles"),
     ],
+    notes: "turn_ended",
     ..LOG
 };

@@ -61,7 +61,6 @@ const USAGE: &[Row] = &[
 static RUN: Log = Log {
     format: FORMAT.name,
     steps: &[
-        ("system", What::Note, "."),
         ("message", What::Message, "."),
         ("reasoning", What::Block, "."),
         ("tool_call", What::Call, "."),
@@ -72,6 +71,7 @@ static RUN: Log = Log {
         ("assistant", What::Message, "message"),
         ("result", What::Whole, "result"),
     ],
+    notes: "system",
     usage: ("", USAGE),
     total: "usage",
     repeats: Repeats::ByText,
@@ -81,13 +81,8 @@ static RUN: Log = Log {
 
 static FILE: Log = Log {
     format: SESSION.name,
-    steps: &[
-        ("session_start", What::Note, "."),
-        ("message", What::Message, "message"),
-        ("todo_state", What::Note, "."),
-        ("session_end", What::Note, "."),
-        ("compaction_state", What::Note, "."),
-    ],
+    steps: &[("message", What::Message, "message")],
+    notes: "session_start|todo_state|session_end|compaction_state",
     session: "id",
     usage: ("message.usage", USAGE),
     ..LOG

@@ -57,10 +57,8 @@ static RUN: Log = Log {
         ("error", What::Error, "."),
         ("end", What::End, "."),
         ("", What::Whole, "text"),
-        ("usage", What::Note, "."),
-        ("auto_compact*", What::Note, "."),
-        ("image_compressed", What::Note, "."),
     ],
+    notes: "usage|auto_compact*|image_compressed",
     reason: "stopReason",
     usage: ("", USAGE),
     total: "usage",
@@ -84,13 +82,13 @@ fn is_ours(record: &Record) -> bool {
 static GROK: Log = Log {
     format: FORMAT.name,
     steps: &[
-        ("system", What::Note, "."),
         ("user", What::Message, "."),
         ("assistant", What::Message, "."),
         ("reasoning", What::Block, "."),
         ("tool_result", What::Result, "."),
         ("backend_tool_call", What::Block, "."),
     ],
+    notes: "system",
     model: "model_id",
     ..LOG
 };

@@ -28,8 +28,7 @@ static HERMES: Log = Log {
         ("user", What::Message, "."),
         ("assistant", What::Message, "."),
         ("tool", What::Message, "."),
-        ("system", What::Note, "."),
-        ("session_meta", What::Note, "."),
     ],
+    notes: "system|session_meta",
     ..LOG
 };

@@ -65,25 +65,10 @@ static KIMI: Log = Log {
         ("StatusUpdate", What::Usage, "message.payload.token_usage|params.payload.token_usage"),
         // `state.json`, which lies beside the sessions.
         ("", What::Note, "."),
-        ("metadata", What::Note, "."),
-        ("config.*", What::Note, "."),
-        ("tools.*", What::Note, "."),
-        ("llm.*", What::Note, "."),
-        ("context.*", What::Note, "."),
-        ("permission.*", What::Note, "."),
-        ("usage.record", What::Note, "."),
-        ("turn.*", What::Note, "."),
-        ("Turn*", What::Note, "."),
-        ("Step*", What::Note, "."),
-        ("Compaction*", What::Note, "."),
-        ("Approval*", What::Note, "."),
-        ("Hook*", What::Note, "."),
-        ("Btw*", What::Note, "."),
-        ("SubagentEvent", What::Note, "."),
-        ("SteerInput", What::Note, "."),
-        ("PlanDisplay", What::Note, "."),
-        ("QuestionRequest", What::Note, "."),
     ],
+    notes: "metadata|config.*|tools.*|llm.*|context.*|permission.*|usage.record|turn.*|Turn*|\
+            Step*|Compaction*|Approval*|Hook*|Btw*|SubagentEvent|SteerInput|PlanDisplay|\
+            QuestionRequest",
     part: "event.stepUuid|event.uuid|message.payload.message_id|params.payload.message_id",
     usage: ("", USAGE),
     ..LOG

@@ -42,8 +42,8 @@ static QWEN: Log = Log {
         ("user", What::Message, "message"),
         ("assistant", What::Message, "message"),
         ("tool_result", What::Message, "message"),
-        ("system", What::Note, "."),
     ],
+    notes: "system",
     aside: "isSidechain",
     usage: ("usageMetadata", USAGE),
     ..LOG

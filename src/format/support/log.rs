@@ -21,6 +21,9 @@ pub(crate) struct Log {
     pub(crate) kind: &'static [Places],
     /// The meaning of records. The first step of a record's kind counts.
     pub(crate) steps: &'static [Step],
+    /// The kinds of records that hold nothing but what is true of the session, unless they have a
+    /// step: with `|` between them, each written as in a step.
+    pub(crate) notes: &'static str,
     /// The session's id.
     pub(crate) session: Places,
     /// The model.
@@ -46,6 +49,7 @@ pub(crate) const LOG: Log = Log {
     format: "",
     kind: &["type"],
     steps: &[],
+    notes: "",
     session: "sessionId|session_id|sessionID",
     model: "model",
     part: "",
@@ -168,8 +172,7 @@ impl LogDecoder {
         let record = Object::new(json);
         let kind: Vec<String> = log.kind.iter().filter_map(|places| record.name(places)).collect();
         let kind = kind.join("/");
-        let Some(&(_, what, places)) = log.steps.iter().find(|(name, ..)| is_kind(name, &kind))
-        else {
+        let Some((what, places)) = log.step_of(&kind) else {
             return out.unknown(&Frame { data: json.as_bytes(), ..*frame }, &kind);
         };
         if !matches!(what, What::Records | What::Note) && self.is_aside(&record) {
@@ -355,9 +358,17 @@ impl LogDecoder {
     }
 }
 
-/// True if a step of this name is for records of this kind.
-fn is_kind(name: &str, kind: &str) -> bool {
-    name.strip_suffix('*').map_or(name == kind, |start| kind.starts_with(start))
+impl Log {
+    /// Returns what records of a kind hold, and where.
+    fn step_of(&self, kind: &str) -> Option<(What, Places)> {
+        let is_it = |name: &str| {
+            name.strip_suffix('*').map_or(name == kind, |start| kind.starts_with(start))
+        };
+        let step = self.steps.iter().find(|(name, ..)| is_it(name));
+        let is_note = || !kind.is_empty() && self.notes.split('|').any(is_it);
+        step.map(|(_, what, places)| (*what, *places))
+            .or_else(|| is_note().then_some((What::Note, ".")))
+    }
 }
 
 impl Decoder for LogDecoder {
