@@ -14,9 +14,9 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| record.at("completions.0.data.text").is_some().into(),
     ..Format::new("ai21-j2", || {
         Simple::boxed(Shape {
-            id: &["id"],
-            text: &["completions.0.data.text"],
-            finish: &["completions.0.finishReason.reason"],
+            id: "id",
+            text: "completions.0.data.text",
+            finish: "completions.0.finishReason.reason",
             ..Shape::of(&FORMAT)
         })
     })

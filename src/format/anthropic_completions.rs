@@ -17,11 +17,11 @@ pub(super) static FORMAT: Format = Format {
     },
     ..Format::new("anthropic-completions", || {
         Simple::boxed(Shape {
-            id: &["id", "log_id"],
-            model: &["model"],
-            text: &["completion"],
-            finish: &["stop_reason"],
-            stop_sequence: &["stop"],
+            id: "id|log_id",
+            model: "model",
+            text: "completion",
+            finish: "stop_reason",
+            stop_sequence: "stop",
             ..Shape::of(&FORMAT)
         })
     })

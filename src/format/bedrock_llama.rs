@@ -16,8 +16,8 @@ pub(super) static FORMAT: Format = Format {
     },
     ..Format::new("bedrock-llama", || {
         Simple::boxed(Shape {
-            text: &["generation"],
-            finish: &["stop_reason"],
+            text: "generation",
+            finish: "stop_reason",
             usage: &[""],
             counts: &[
                 ("prompt_token_count", Op::Is, &[Field::Input]),

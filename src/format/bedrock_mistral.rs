@@ -13,8 +13,8 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| record.at("outputs.0.text").is_some().into(),
     ..Format::new("bedrock-mistral", || {
         Simple::boxed(Shape {
-            text: &["outputs.0.text"],
-            finish: &["outputs.0.stop_reason"],
+            text: "outputs.0.text",
+            finish: "outputs.0.stop_reason",
             ..Shape::of(&FORMAT)
         })
     })

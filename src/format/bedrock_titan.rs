@@ -16,8 +16,8 @@ pub(super) static FORMAT: Format = Format {
     },
     ..Format::new("bedrock-titan", || {
         Simple::boxed(Shape {
-            text: &["outputText", "results.0.outputText"],
-            finish: &["completionReason", "results.0.completionReason"],
+            text: "outputText|results.0.outputText",
+            finish: "completionReason|results.0.completionReason",
             usage: &["", "results.0"],
             counts: &[
                 ("inputTextTokenCount", Op::Is, &[Field::Input]),

@@ -29,8 +29,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://www.alibabacloud.com/help/en/model-studio/qwen-api-via-dashscope",
     evidence: &["output.choices", "output.text", "request_id"],
     sniff: |record| {
-        let is_answer =
-            ["output.choices", "output.text"].iter().any(|path| record.at(path).is_some());
+        let is_answer = record.at("output.choices|output.text").is_some();
         (is_answer && record.has("request_id")).into()
     },
     ..Format::new("dashscope", || {

@@ -202,12 +202,14 @@ impl<'a> Record<'a> {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
     }
 
-    /// The JSON text of what stands at a path, unless it's null: keys joined by
-    /// dots, numbers for the elements of arrays.
-    pub fn at(&self, path: &str) -> Option<&'a str> {
-        let mut keys = path.split('.');
-        let top = self.get(keys.next()?)?;
-        keys.try_fold(top, json::member).filter(|json| *json != "null")
+    /// The JSON text of what stands at the first of some paths, with `|` between them, at which
+    /// there is anything but null. A path is keys joined by dots, numbers for elements of arrays.
+    pub fn at(&self, places: &str) -> Option<&'a str> {
+        places.split('|').find_map(|path| {
+            let mut keys = path.split('.');
+            let top = self.get(keys.next()?)?;
+            keys.try_fold(top, json::member).filter(|json| *json != "null")
+        })
     }
 
     /// True if there is such a member, and it isn't null.

@@ -18,16 +18,16 @@ pub(super) static FORMAT: Format = Format {
     },
     ..Format::new("llama-completion", || {
         Simple::boxed(Shape {
-            model: &["model"],
-            text: &["content"],
-            finish: &["stop_type"],
-            stop_sequence: &["stopping_word"],
+            model: "model",
+            text: "content",
+            finish: "stop_type",
+            stop_sequence: "stopping_word",
             usage: &[""],
             counts: &[
                 ("tokens_evaluated", Op::Is, &[Field::Input]),
                 ("tokens_predicted", Op::Is, &[Field::Output]),
             ],
-            end: End::At(&["stop", "stop_type"]),
+            end: End::At("stop|stop_type"),
             ..Shape::of(&FORMAT)
         })
     })

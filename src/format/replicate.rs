@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn is_prediction(record: &Record) -> bool {
-    let has_urls = ["urls.get", "urls.stream"].iter().any(|path| record.at(path).is_some());
+    let has_urls = record.at("urls.get|urls.stream").is_some();
     (has_urls || record.has("version")) && record.has("status") && record.get("output").is_some()
 }
 

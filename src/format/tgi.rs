@@ -15,15 +15,15 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| record.get("generated_text").is_some().into(),
     ..Format::new("tgi", || {
         Simple::boxed(Shape {
-            text: &["token.text", "generated_text"],
-            hidden: &["token.special"],
-            finish: &["details.finish_reason"],
+            text: "token.text|generated_text",
+            hidden: "token.special",
+            finish: "details.finish_reason",
             usage: &["details"],
             counts: &[
                 ("input_length", Op::Is, &[Field::Input]),
                 ("generated_tokens", Op::Is, &[Field::Output]),
             ],
-            end: End::At(&["generated_text"]),
+            end: End::At("generated_text"),
             ..Shape::of(&FORMAT)
         })
     })

@@ -13,9 +13,9 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| record.at("results.0.generated_text").is_some().into(),
     ..Format::new("watsonx", || {
         Simple::boxed(Shape {
-            model: &["model_id"],
-            text: &["results.0.generated_text"],
-            finish: &["results.0.stop_reason"],
+            model: "model_id",
+            text: "results.0.generated_text",
+            finish: "results.0.stop_reason",
             usage: &["results.0"],
             counts: &[
                 ("input_token_count", Op::Is, &[Field::Input]),

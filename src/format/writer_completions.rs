@@ -12,6 +12,6 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["value"],
     sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
     ..Format::new("writer-completions", || {
-        Simple::boxed(Shape { text: &["value"], end: End::OfInput, ..Shape::of(&FORMAT) })
+        Simple::boxed(Shape { text: "value", end: End::OfInput, ..Shape::of(&FORMAT) })
     })
 };

@@ -6,6 +6,7 @@ use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::Lifecycle;
+use crate::format::support::object::Places;
 use crate::format::support::payload::OptionalStr;
 use crate::format::support::usage::Row;
 use crate::format::support::{error, finish};
@@ -13,21 +14,18 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
-/// Paths into a record: the first counts at which anything stands.
-pub(crate) type Place = &'static [&'static str];
-
-/// The paths of the fields in the records of one format.
+/// The places of the fields in the records of one format; empty for those that it has not.
 pub(crate) struct Shape {
     pub(crate) row: &'static Format,
-    pub(crate) id: Place,
-    pub(crate) model: Place,
-    pub(crate) text: Place,
+    pub(crate) id: Places,
+    pub(crate) model: Places,
+    pub(crate) text: Places,
     /// A flag: true if the text is a marker of the model's, and not for people.
-    pub(crate) hidden: Place,
-    pub(crate) finish: Place,
-    pub(crate) stop_sequence: Place,
-    /// Objects that hold counts; the empty path is the record itself.
-    pub(crate) usage: Place,
+    pub(crate) hidden: Places,
+    pub(crate) finish: Places,
+    pub(crate) stop_sequence: Places,
+    /// All objects that hold counts; the empty path is the record itself.
+    pub(crate) usage: &'static [&'static str],
     pub(crate) counts: &'static [Row],
     pub(crate) end: End,
 }
@@ -37,7 +35,7 @@ pub(crate) enum End {
     /// It has the reason to stop.
     Reason,
     /// Something stands here that isn't false.
-    At(Place),
+    At(Places),
     /// Not at all: the input ends.
     OfInput,
 }
@@ -47,12 +45,12 @@ impl Shape {
     pub(crate) fn of(row: &'static Format) -> Self {
         Shape {
             row,
-            id: &[],
-            model: &[],
-            text: &[],
-            hidden: &[],
-            finish: &[],
-            stop_sequence: &[],
+            id: "",
+            model: "",
+            text: "",
+            hidden: "",
+            finish: "",
+            stop_sequence: "",
             usage: &[],
             counts: &[],
             end: End::Reason,
@@ -78,7 +76,7 @@ impl Decoder for Simple {
             self.message.fail(&text, out)?;
             return self.message.end(out);
         }
-        if first(&record, self.shape.text).is_some() {
+        if record.at(self.shape.text).is_some() {
             return self.record(&record, &text, out);
         }
         match record.text("type").as_deref() {
@@ -112,7 +110,7 @@ impl Simple {
 
     fn record(&mut self, record: &Record, json: &str, out: &mut EventOut) -> Done {
         self.begin(record, out)?;
-        if first(record, self.shape.hidden) != Some("true") {
+        if record.at(self.shape.hidden) != Some("true") {
             match string(record, self.shape.text) {
                 Some(text) => out.text(0, &text)?,
                 None => out.warn(
@@ -121,8 +119,8 @@ impl Simple {
                 )?,
             }
         }
-        for place in self.shape.usage {
-            let counts = if place.is_empty() { Some(json) } else { record.at(place) };
+        for path in self.shape.usage {
+            let counts = if path.is_empty() { Some(json) } else { record.at(path) };
             counts.into_iter().for_each(|counts| self.message.meter.pick(counts));
         }
         let reason = string(record, self.shape.finish);
@@ -133,7 +131,7 @@ impl Simple {
         }
         let is_last = match self.shape.end {
             End::Reason => reason.is_some(),
-            End::At(place) => first(record, place).is_some_and(|json| json != "false"),
+            End::At(places) => record.at(places).is_some_and(|json| json != "false"),
             End::OfInput => false,
         };
         if is_last { self.message.end(out) } else { Ok(()) }
@@ -151,12 +149,7 @@ impl Simple {
     }
 }
 
-/// The JSON text of what stands at a place.
-fn first<'a>(record: &Record<'a>, place: Place) -> Option<&'a str> {
-    place.iter().find_map(|path| record.at(path))
-}
-
-/// The string that stands at a place.
-fn string<'a>(record: &Record<'a>, place: Place) -> Option<Str<'a>> {
-    json::read(first(record, place)?).ok()
+/// The string that stands at the first place with a value.
+fn string<'a>(record: &Record<'a>, places: Places) -> Option<Str<'a>> {
+    json::read(record.at(places)?).ok()
 }
