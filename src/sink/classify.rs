@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::event::words::words;
 use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
 use crate::json::Line;
-use crate::sink::members::{FINISH_REASON, INFERRED, Members, RAW_FINISH_REASON};
+use crate::sink::members::{FINISH_REASON, Form, INFERRED, Inner, Members, RAW_FINISH_REASON};
 use crate::sink::timing::Timing;
 use crate::sink::{Clock, Join, Label, Sink, members};
 
@@ -205,37 +205,27 @@ impl Gathered {
     pub(super) fn members(&self, ending: &Ending<'_>, to: &mut impl Members) {
         to.required("text", self.text.as_str(), "The answer.");
         to.optional("reasoning", some(&self.reasoning), "The model's thinking.");
-        to.list(
+        let no_parts = Line::default();
+        let parts = if self.has_parts { &self.parts } else { &no_parts };
+        let inner = |form, of, items| Inner { form, of, items };
+        to.inner(
             "reasoning_parts",
-            "reasoning",
-            Some(&self.parts).filter(|_| self.has_parts),
+            inner(Form::List, "reasoning", parts),
             "The parts of the thinking, where there are several, or a signature or a redacted one.",
         );
         to.optional("refusal", some(&self.refusal), "The refusal.");
-        to.full_list(
+        to.inner(
             "tool_calls",
-            "tool_call",
-            &self.calls,
+            inner(Form::FullList, "tool_call", &self.calls),
             "Whole calls, with those that the caller doesn't run.",
         );
-        to.list(
-            "invalid_tool_calls",
-            "invalid_tool_call",
-            any(&self.invalid),
-            "Calls that must never be run.",
-        );
-        to.list(
-            "tool_results",
-            "tool_result",
-            any(&self.results),
-            "Results that are in the input.",
-        );
-        to.object(
-            "turn",
-            "turn",
-            any(&self.turn),
-            "What the next request has to hold of the message; only with `--turn`.",
-        );
+        let invalid = inner(Form::List, "invalid_tool_call", &self.invalid);
+        to.inner("invalid_tool_calls", invalid, "Calls that must never be run.");
+        let results = inner(Form::List, "tool_result", &self.results);
+        to.inner("tool_results", results, "Results that are in the input.");
+        let turn = inner(Form::Object, "turn", &self.turn);
+        let about = "What the next request has to hold of the message; only with `--turn`.";
+        to.inner("turn", turn, about);
         to.optional(
             "timing",
             self.timing.as_ref(),
@@ -251,7 +241,8 @@ impl Gathered {
         to.optional("inferred", inferred, INFERRED);
         let raw = finish.and_then(|finish| finish.raw);
         to.optional("raw_finish_reason", raw, RAW_FINISH_REASON);
-        to.object("usage", "usage", any(&self.usage), "What the message cost, in tokens.");
+        let usage = inner(Form::Object, "usage", &self.usage);
+        to.inner("usage", usage, "What the message cost, in tokens.");
         to.optional("id", self.id.as_deref(), "The provider's id of the message.");
         to.optional("model", self.model.as_deref(), "The model's name.");
         to.required(
@@ -261,9 +252,11 @@ impl Gathered {
         );
         let is_complete = ending.of_type() != Type::Error;
         to.required("complete", is_complete, "Whether the message came to its own end.");
-        to.list("warnings", "warning", any(&self.warnings), "Inferences and repairs.");
+        let warnings = inner(Form::List, "warning", &self.warnings);
+        to.inner("warnings", warnings, "Inferences and repairs.");
         let error = self.error(ending);
-        to.object("error", "error", any(&error), "Why the message did not come to its own end.");
+        let error = inner(Form::Object, "error", &error);
+        to.inner("error", error, "Why the message did not come to its own end.");
     }
 
     /// Returns the error as an object; empty if there is none.
@@ -293,8 +286,4 @@ fn add(items: &mut Line, members: impl FnOnce(&mut Line)) {
 
 fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
-}
-
-fn any(items: &Line) -> Option<&Line> {
-    Some(items).filter(|items| !items.is_empty())
 }

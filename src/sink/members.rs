@@ -19,30 +19,28 @@ pub(super) trait Members {
     fn required<V: Value>(&mut self, name: &'static str, value: V, about: &'static str);
     /// A member that is absent if there is no value.
     fn optional<V: Value>(&mut self, name: &'static str, value: Option<V>, about: &'static str);
-    /// A list that is always there, of objects with the members of the event `of`.
-    fn full_list(
-        &mut self,
-        name: &'static str,
-        of: &'static str,
-        items: &Line,
-        about: &'static str,
-    );
+    /// Events that stand inside the object.
+    fn inner(&mut self, name: &'static str, inner: Inner<'_>, about: &'static str);
+}
+
+/// Events of one type inside another object.
+pub(super) struct Inner<'a> {
+    pub(super) form: Form,
+    /// The type of the events.
+    pub(super) of: &'static str,
+    /// The events, as objects.
+    pub(super) items: &'a Line,
+}
+
+/// The form in which events stand inside another object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A list that is always there.
+    FullList,
     /// A list that is absent if it is empty.
-    fn list(
-        &mut self,
-        name: &'static str,
-        of: &'static str,
-        items: Option<&Line>,
-        about: &'static str,
-    );
-    /// An object with the members of the event `of`.
-    fn object(
-        &mut self,
-        name: &'static str,
-        of: &'static str,
-        object: Option<&Line>,
-        about: &'static str,
-    );
+    List,
+    /// One object, which is absent if there is none.
+    Object,
 }
 
 impl Members for Line {
@@ -56,31 +54,11 @@ impl Members for Line {
         }
     }
 
-    fn full_list(&mut self, name: &'static str, _of: &'static str, items: &Line, _: &'static str) {
-        Line::list(self, name, items);
-    }
-
-    fn list(
-        &mut self,
-        name: &'static str,
-        _of: &'static str,
-        items: Option<&Line>,
-        _about: &'static str,
-    ) {
-        if let Some(items) = items {
-            Line::list(self, name, items);
-        }
-    }
-
-    fn object(
-        &mut self,
-        name: &'static str,
-        _of: &'static str,
-        object: Option<&Line>,
-        _about: &'static str,
-    ) {
-        if let Some(object) = object {
-            Line::object(self, name, object);
+    fn inner(&mut self, name: &'static str, inner: Inner<'_>, _about: &'static str) {
+        match inner.form {
+            Form::List | Form::Object if inner.items.is_empty() => {}
+            Form::FullList | Form::List => self.list(name, inner.items),
+            Form::Object => self.object(name, inner.items),
         }
     }
 }

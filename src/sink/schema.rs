@@ -6,10 +6,9 @@ use crate::event::{
     ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
-use crate::json::Line;
 use crate::sink::classify::{Ending, Gathered, Type};
 use crate::sink::members;
-use crate::sink::members::{Members, Value};
+use crate::sink::members::{Form, Inner, Members, Value};
 
 /// The members that any line may have.
 const LABELS: &[(&str, &str)] = &[
@@ -256,34 +255,20 @@ impl Members for Object {
         self.add(name, &V::schema(), about);
     }
 
-    fn full_list(&mut self, name: &'static str, of: &'static str, _: &Line, about: &'static str) {
-        self.required.push(name);
+    fn inner(&mut self, name: &'static str, inner: Inner<'_>, about: &'static str) {
+        let Inner { form, of, .. } = inner;
         self.parts.push(of);
-        let items = reference(&format!("summary_{of}"));
-        self.add(name, &format!("\"type\": \"array\", \"items\": {items}"), about);
-    }
-
-    fn list(
-        &mut self,
-        name: &'static str,
-        of: &'static str,
-        _: Option<&Line>,
-        about: &'static str,
-    ) {
-        self.parts.push(of);
-        let items = reference(&format!("summary_{of}"));
-        let schema = format!("\"type\": \"array\", \"minItems\": 1, \"items\": {items}");
+        let reference = format!("\"$ref\": \"#/$defs/summary_{of}\"");
+        let schema = match form {
+            Form::Object => reference,
+            Form::List => {
+                format!("\"type\": \"array\", \"minItems\": 1, \"items\": {{{reference}}}")
+            }
+            Form::FullList => {
+                self.required.push(name);
+                format!("\"type\": \"array\", \"items\": {{{reference}}}")
+            }
+        };
         self.add(name, &schema, about);
-    }
-
-    fn object(
-        &mut self,
-        name: &'static str,
-        of: &'static str,
-        _: Option<&Line>,
-        about: &'static str,
-    ) {
-        self.parts.push(of);
-        self.add(name, &format!("\"$ref\": \"#/$defs/summary_{of}\""), about);
     }
 }
