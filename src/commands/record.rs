@@ -150,8 +150,4 @@ impl Task for Recorder<'_> {
         self.close();
         Ok(())
     }
-
-    fn is_stopped(&mut self) -> bool {
-        false
-    }
 }

@@ -177,20 +177,8 @@ impl Task for Cutter<'_> {
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
     fn finish(&mut self) -> io::Result<()> {
         if self.rest.is_empty() { Ok(()) } else { self.send(b"\n") }
-    }
-
-    fn interrupt(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn is_stopped(&mut self) -> bool {
-        false
     }
 }
 

@@ -10,13 +10,19 @@ pub trait Task {
     /// Takes the next bytes.
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Writes out what is complete.
-    fn flush(&mut self) -> io::Result<()>;
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// Ends: the input has ended.
     fn finish(&mut self) -> io::Result<()>;
     /// Ends: a signal stops the program.
-    fn interrupt(&mut self) -> io::Result<()>;
+    fn interrupt(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// True if nothing more needs to be read.
-    fn is_stopped(&mut self) -> bool;
+    fn is_stopped(&mut self) -> bool {
+        false
+    }
 }
 
 /// Why reading ended.
