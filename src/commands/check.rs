@@ -17,8 +17,8 @@ use crate::capture::{
 use crate::cli::{Check, Cli, Command, Late};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::redact::redact;
-use crate::commands::{Inputs, has_color, lost};
-use crate::io::{Output, Signals, report, report_on, write_whole};
+use crate::commands::{Inputs, has_color, print};
+use crate::io::{Signals, report, report_on, write_whole};
 use crate::json;
 use crate::sink::grouped;
 use crate::status::{Outcome, Status};
@@ -50,8 +50,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
         report(&mut io::stderr(), why);
     }
     let line = if args.json { sum.json() } else { sum.to_string() };
-    let mut out = Output::standard();
-    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(lost)?;
+    print(&(line + "\n"))?;
     Ok(status.code(false))
 }
 

@@ -1,10 +1,10 @@
 //! `detect`: what format this is, and why.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::cli::Detect;
 use crate::commands::explain::describe;
-use crate::commands::{Inputs, conclude, lost, shown};
+use crate::commands::{Inputs, conclude, shown, write_now};
 use crate::detect;
 use crate::detect::Verdict;
 use crate::event::Code;
@@ -44,9 +44,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
         let file = if args.json { *name } else { shown(name) };
         let file = Some(file).filter(|_| inputs.names.len() > 1);
         let text = describe(&look.verdict, file, args.json);
-        out.write_all(format!("{separator}{text}").as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(lost)?;
+        write_now(&mut out, format!("{separator}{text}").as_bytes())?;
         separator = if args.json { "" } else { "\n" };
     }
     Ok(status.code(false))

@@ -155,9 +155,13 @@ fn owners(option: &str) -> Vec<String> {
 
 /// Prints a text that is known as a whole.
 fn print(text: &str) -> anyhow::Result<u8> {
-    let mut out = Output::standard();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(lost)?;
+    write_now(&mut Output::standard(), text.as_bytes())?;
     Ok(0)
+}
+
+/// Writes what is complete, at once.
+fn write_now(out: &mut Output, bytes: &[u8]) -> Result<(), Lost> {
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(lost)
 }
 
 /// True if standard output gets colours.

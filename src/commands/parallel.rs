@@ -9,7 +9,7 @@ use std::thread;
 use crate::io::{Output, die};
 use crate::status::Status;
 
-use crate::commands::{Inputs, lost};
+use crate::commands::{Inputs, write_now};
 
 /// The result of one input, with its output.
 #[derive(Default)]
@@ -86,7 +86,7 @@ fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Re
     for (at, result) in results {
         waiting.add(at, result);
         while let Some(result) = waiting.take() {
-            out.write_all(&result.out).and_then(|()| out.flush()).map_err(lost)?;
+            write_now(out, &result.out)?;
             let _ = io::stderr().write_all(&result.stderr);
             status.add(result.status);
         }

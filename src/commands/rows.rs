@@ -16,7 +16,7 @@ use crate::rows::{Field, RowReader};
 use crate::status::Status;
 
 use crate::commands::parallel::InOrder;
-use crate::commands::{Inputs, Lost, conclude, lost, shown};
+use crate::commands::{Inputs, Lost, conclude, shown, write_now};
 
 /// The number of rows that are reported one by one; of the others, only how many they are.
 const MAX_REPORTED: u64 = 10;
@@ -230,7 +230,7 @@ fn write(results: Receiver<Batch>, emptied: Sender<Batch>) -> Result<Sum, Lost> 
     for batch in results {
         waiting.add(batch.at, batch);
         while let Some(batch) = waiting.take() {
-            out.write_all(&batch.out).and_then(|()| out.flush()).map_err(lost)?;
+            write_now(&mut out, &batch.out)?;
             let unreported = MAX_REPORTED.saturating_sub(sum.failed);
             for line in batch.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
                 let _ = io::stderr().write_all(line);

@@ -655,7 +655,7 @@ pub struct Failure<'a> {
 
 impl<'a> Failure<'a> {
     /// A failure that is ours to name.
-    pub fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
+    pub const fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
         Failure {
             code,
             message,
@@ -673,15 +673,8 @@ impl<'a> Failure<'a> {
 pub(crate) const MAX_CHOICES: usize = 1024;
 
 /// The error that ends a message with more of them.
-pub(crate) const TOO_MANY_CHOICES: Failure<'_> = Failure {
-    code: Code::Limit,
-    message: "more than 1024 choices in one message",
-    offset: None,
-    provider_code: None,
-    status: None,
-    retryable: None,
-    raw: None,
-};
+pub(crate) const TOO_MANY_CHOICES: Failure<'_> =
+    Failure::new(Code::Limit, "more than 1024 choices in one message", None);
 
 /// True if this choice would be one more than there may be.
 pub(crate) fn is_too_many<T>(known: &BTreeMap<u64, T>, choice: u64) -> bool {

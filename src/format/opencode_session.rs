@@ -248,6 +248,6 @@ impl OpenCodeSession {
         let status = problem.get("data.statusCode").map(str::to_owned);
         let code = status.or(problem.word("name"));
         error::report_as(message.as_deref(), code.as_deref(), problem.json, out)?;
-        self.session.close(out)
+        self.session.end(out)
     }
 }

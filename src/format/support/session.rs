@@ -81,6 +81,7 @@ pub(crate) struct Session {
 }
 
 /// The state of the message that is open.
+#[derive(Default)]
 struct Turn {
     calls: Calls,
     /// The tool that was called last.
@@ -187,34 +188,14 @@ pub(crate) fn role(name: &str) -> Role {
 
 impl Turn {
     fn new(rows: &'static [Row]) -> Self {
-        Turn {
-            calls: Calls::default(),
-            tool: None,
-            meter: Meter::new(rows),
-            part: None,
-            counted: None,
-            emitted: HashMap::new(),
-            echoes: HashMap::new(),
-            joined: (0, DefaultHasher::new()),
-            has_text: false,
-            thoughts: 0,
-            reason: None,
-        }
+        Turn { meter: Meter::new(rows), ..Turn::default() }
     }
 }
 
 impl Session {
     pub(crate) fn new(format: &'static str, rows: &'static [Row], repeats: Repeats) -> Self {
-        Session {
-            format,
-            rows,
-            repeats,
-            id: None,
-            model: None,
-            has_prompt: false,
-            is_open: false,
-            turn: Turn::new(rows),
-        }
+        let (id, model, turn) = (None, None, Turn::new(rows));
+        Session { format, rows, repeats, id, model, has_prompt: false, is_open: false, turn }
     }
 
     /// True if a message is open.
@@ -343,7 +324,7 @@ impl Session {
         let mut whole = DefaultHasher::new();
         whole.write(text.as_str().as_bytes());
         if *count > 0 && whole.finish() == pieces.finish() {
-            self.turn.joined = (0, DefaultHasher::new());
+            self.turn.joined = Default::default();
             return true;
         }
         *count += 1;
@@ -351,26 +332,18 @@ impl Session {
         false
     }
 
-    /// A message of the model's, of the user's or of a tool's. `voice` is what
-    /// plain text in the model's is.
+    /// A message of the model's, of the user's or of a tool's.
     pub(crate) fn message(&mut self, role: Role, message: &Object, out: &mut EventOut) -> Done {
         match role {
             Role::Other => Ok(()),
-            Role::Tool => {
+            Role::User | Role::Tool => {
                 let blocks = blocks(message);
                 let results: Vec<_> = blocks.iter().filter(|block| is_result(block)).collect();
-                if results.is_empty() {
-                    return self.result(message, out);
+                match (role, results.is_empty()) {
+                    (Role::Tool, true) => self.result(message, out),
+                    (_, true) => self.prompt(out),
+                    _ => results.into_iter().try_for_each(|block| self.result(block, out)),
                 }
-                results.into_iter().try_for_each(|block| self.result(block, out))
-            }
-            Role::User => {
-                let blocks = blocks(message);
-                let results: Vec<_> = blocks.iter().filter(|block| is_result(block)).collect();
-                if results.is_empty() {
-                    return self.prompt(out);
-                }
-                results.into_iter().try_for_each(|block| self.result(block, out))
             }
             Role::Model => self.answer(message, out),
         }
@@ -484,7 +457,7 @@ impl Session {
         self.begin(out)?;
         let id = call.word(CALL_ID);
         if !id.as_deref().is_some_and(|id| self.is_known(id)) {
-            self.turn.joined = (0, DefaultHasher::new());
+            self.turn.joined = Default::default();
             let key = self.begin_call(call, executor, out)?;
             self.turn.calls.end_key(key, out)?;
         }
@@ -554,7 +527,7 @@ impl Session {
     /// A result, whether or not it names its call.
     pub(crate) fn result(&mut self, result: &Object, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        self.turn.joined = (0, DefaultHasher::new());
+        self.turn.joined = Default::default();
         let name = result.word(RESULT_NAME);
         let calls = &self.turn.calls;
         let own = result.word(RESULT_ID).or_else(|| result.word("id").filter(|id| calls.has(id)));
@@ -616,11 +589,6 @@ impl Session {
         self.end(out)
     }
 
-    /// Ends the message with the reason that has come.
-    pub(crate) fn close(&mut self, out: &mut EventOut) -> Done {
-        self.end(out)
-    }
-
     /// Ends the message where its log marks the end.
     pub(crate) fn stop(&mut self, out: &mut EventOut) -> Done {
         self.begin(out)?;
@@ -644,7 +612,8 @@ impl Session {
         if is_end { out.infer_finish_of_log(self.turn.reason.as_deref()) } else { Ok(()) }
     }
 
-    fn end(&mut self, out: &mut EventOut) -> Done {
+    /// Ends the message.
+    pub(crate) fn end(&mut self, out: &mut EventOut) -> Done {
         self.turn.meter.finish(out)?;
         self.turn = Turn::new(self.rows);
         self.is_open = false;

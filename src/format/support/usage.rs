@@ -39,7 +39,7 @@ pub(crate) enum Op {
 pub(crate) type Row = (&'static str, Op, &'static [Field]);
 
 /// The usage of one message, as far as it's known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Meter {
     rows: &'static [Row],
     /// The last object that came, which has not been read.
@@ -70,18 +70,7 @@ const PLACE: usize = 160;
 
 impl Meter {
     pub(crate) fn new(rows: &'static [Row]) -> Self {
-        let (members, places, counted) = (Vec::new(), HashMap::new(), Vec::new());
-        Meter {
-            rows,
-            latest: String::new(),
-            members,
-            places,
-            counted,
-            strange: None,
-            size: 0,
-            is_full: false,
-            is_adjusted: false,
-        }
+        Meter { rows, ..Meter::default() }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known. One
