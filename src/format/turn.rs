@@ -94,6 +94,19 @@ impl Ending {
         };
         ids.iter().enumerate().map(drops).collect()
     }
+
+    /// Takes the calls of which nothing goes back out of the elements of a turn, whose ids `id`
+    /// returns.
+    pub(crate) fn retain<E>(
+        &self,
+        elements: &mut Vec<E>,
+        id: impl Fn(&E) -> Option<String>,
+        is_call: impl Fn(&E) -> bool,
+    ) {
+        let ids: Vec<_> = elements.iter().map(id).collect();
+        let mut dropped = self.dropped(&ids).into_iter();
+        elements.retain(|element| !(dropped.next().unwrap_or_default() && is_call(element)));
+    }
 }
 
 /// Returns why a message without text and calls is not appended.

@@ -3,7 +3,7 @@
 
 use crate::event::Output;
 use crate::format::support::answers::{
-    Block, Given, declarations, given, is_answer, is_typed, user,
+    Block, Given, declarations, function, given, is_answer, is_typed, user,
 };
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::Object;
@@ -90,9 +90,7 @@ impl Turn for AnthropicTurn {
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let mut blocks = self.blocks.take();
         let is_call = |block: &Draft| block.text("type").as_deref() == Some("tool_use");
-        let ids: Vec<_> = blocks.iter().map(|block| block.word("id")).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        blocks.retain(|block| !(dropped.next().unwrap_or_default() && is_call(block)));
+        ending.retain(&mut blocks, |block| block.word("id"), is_call);
         let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
         let texts: Vec<_> = blocks.iter().map(is_text).collect();
         let mut at = 0..;
@@ -175,16 +173,9 @@ impl AnthropicTurn {
 /// Returns the calls in the blocks of a turn that are the caller's.
 fn calls(append: &[String]) -> Vec<Call> {
     let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
-    let blocks = blocks.map(|json| (json, Object::new(json)));
-    blocks
-        .filter(|(_, block)| block.word("type").as_deref() == Some("tool_use"))
-        .map(|(json, block)| Call {
-            id: block.word("id"),
-            name: block.word("name").unwrap_or_default(),
-            kind: None,
-            json: json.to_owned(),
-        })
-        .collect()
+    let calls = blocks.map(Object::new);
+    let calls = calls.filter(|block| block.word("type").as_deref() == Some("tool_use"));
+    calls.map(|block| function(&block, "id", "name")).collect()
 }
 
 fn results(answers: &[Answer<'_>]) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! user's with all results.
 
 use crate::event::Output;
-use crate::format::support::answers::{Block, Given, declarations, given, is_answer};
+use crate::format::support::answers::{Block, Given, declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
@@ -81,18 +81,15 @@ impl Turn for ConverseTurn {
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let blocks = self.blocks.take();
-        let ids: Vec<_> = blocks.iter().map(|block| tool_use(block).word("toolUseId")).collect();
-        let dropped = ending.dropped(&ids);
-        let blocks = blocks.into_iter().zip(dropped);
-        let kept = blocks.filter(|(block, is_dropped)| {
-            let is_call = block.get("toolUse").is_some();
+        let mut blocks = self.blocks.take();
+        let is_call = |block: &Draft| block.get("toolUse").is_some();
+        ending.retain(&mut blocks, |block| tool_use(block).word("toolUseId"), is_call);
+        blocks.retain(|block| {
             let is_blank = block.get("text").is_some_and(is_blank);
-            let is_named = !is_call || tool_use(block).word("name").is_some();
-            let is_dropped_call = is_call && *is_dropped;
-            is_named && !is_blank && !is_dropped_call && !block.is_empty()
+            let is_named = !is_call(block) || tool_use(block).word("name").is_some();
+            is_named && !is_blank && !block.is_empty()
         });
-        let kept: Vec<_> = kept.map(|(block, _)| finished(block)).collect();
+        let kept: Vec<_> = blocks.into_iter().map(finished).collect();
         if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
             return Err(no_content(ending));
         }
@@ -172,17 +169,9 @@ fn add_thought(thought: &mut Draft, json: &str) {
 /// Returns the calls in the blocks of a turn that are the caller's.
 fn calls(append: &[String]) -> Vec<Call> {
     let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
-    let calls = blocks.filter_map(|block| Object::new(block).get("toolUse"));
-    let calls = calls.map(|json| (json, Object::new(json)));
-    calls
-        .filter(|(_, call)| call.word("type").as_deref() != Some("server_tool_use"))
-        .map(|(json, call)| Call {
-            id: call.word("toolUseId"),
-            name: call.word("name").unwrap_or_default(),
-            kind: None,
-            json: json.to_owned(),
-        })
-        .collect()
+    let calls = blocks.filter_map(|block| Object::new(block).get("toolUse")).map(Object::new);
+    let calls = calls.filter(|call| call.word("type").as_deref() != Some("server_tool_use"));
+    calls.map(|call| function(&call, "toolUseId", "name")).collect()
 }
 
 fn results(answers: &[Answer<'_>]) -> Vec<String> {

@@ -86,9 +86,7 @@ impl Turn for CohereTurn {
             message.set("content", array(content.iter().map(Draft::json)));
         }
         let mut calls = self.calls.take();
-        let ids: Vec<_> = calls.iter().map(|call| call.word("id")).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        calls.retain(|_| !dropped.next().unwrap_or_default());
+        ending.retain(&mut calls, |call| call.word("id"), |_| true);
         if !calls.is_empty() {
             calls.iter_mut().for_each(|call| call.inside("function", chat::set_arguments));
             message.set("tool_calls", array(calls.iter().map(Draft::json)));

@@ -4,7 +4,7 @@
 use crate::event::Output;
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::FunctionCall;
-use crate::format::support::answers::{Given, declarations, given, is_answer};
+use crate::format::support::answers::{Given, declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, array, each_record};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -176,13 +176,7 @@ fn is_plain(part: &Draft) -> bool {
 fn calls(append: &[String]) -> Vec<Call> {
     let parts = append.iter().flat_map(|content| Object::new(content).each("parts"));
     let calls = parts.filter_map(call_of);
-    calls
-        .map(|json| {
-            let call = Object::new(&json);
-            let (id, name) = (call.word("id"), call.word("name").unwrap_or_default());
-            Call { id, name, kind: None, json: json.clone() }
-        })
-        .collect()
+    calls.map(|json| function(&Object::new(&json), "id", "name")).collect()
 }
 
 /// Returns one content with all responses, and after them the media, which a response can't hold.

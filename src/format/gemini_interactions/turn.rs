@@ -2,7 +2,7 @@
 //! one: the steps as they came, and a step for each result.
 
 use crate::event::Output;
-use crate::format::support::answers::{declarations, given, is_answer};
+use crate::format::support::answers::{declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -92,9 +92,7 @@ impl Turn for InteractionsTurn {
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let mut steps = self.steps.take();
         let is_call = |step: &Draft| step.text("type").as_deref() == Some("function_call");
-        let ids: Vec<_> = steps.iter().map(|step| step.word("id")).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        steps.retain(|step| !(dropped.next().unwrap_or_default() && is_call(step)));
+        ending.retain(&mut steps, |step| step.word("id"), is_call);
         for step in &mut steps {
             if step.get("signature") == Some("\"\"") {
                 step.remove("signature");
@@ -152,14 +150,9 @@ impl InteractionsTurn {
 }
 
 fn calls(append: &[String]) -> Vec<Call> {
-    let steps = append.iter().map(|json| (json, Object::new(json)));
-    steps
-        .filter(|(_, step)| step.word("type").as_deref() == Some("function_call"))
-        .map(|(json, step)| {
-            let name = step.word("name").unwrap_or_default();
-            Call { id: step.word("id"), name, kind: None, json: json.clone() }
-        })
-        .collect()
+    let calls = append.iter().map(|json| Object::new(json));
+    let calls = calls.filter(|step| step.word("type").as_deref() == Some("function_call"));
+    calls.map(|step| function(&step, "id", "name")).collect()
 }
 
 fn result(answer: &Answer<'_>) -> String {

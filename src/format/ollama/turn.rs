@@ -1,7 +1,7 @@
 //! The next request of Ollama's chat: the assistant's message, and a message for each result.
 
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::answers::{functions, given, is_answer, plain, user};
+use crate::format::support::answers::{function, functions, given, is_answer, plain, user};
 use crate::format::support::draft::{Draft, array, each_record, is_blank};
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
@@ -46,9 +46,7 @@ impl Turn for OllamaTurn {
         let calls = message.remove("tool_calls").unwrap_or_default();
         let mut calls: Vec<_> =
             elements(&calls).unwrap_or_default().into_iter().map(Draft::new).collect();
-        let ids: Vec<_> = calls.iter().map(|call| call.word("id")).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        calls.retain(|_| !dropped.next().unwrap_or_default());
+        ending.retain(&mut calls, |call| call.word("id"), |_| true);
         let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
         calls.retain(is_named);
         for call in &mut calls {
@@ -72,13 +70,7 @@ impl Turn for OllamaTurn {
 
 fn calls(append: &[String]) -> Vec<Call> {
     let calls = append.iter().flat_map(|message| Object::new(message).each("tool_calls"));
-    calls
-        .map(|json| {
-            let call = Object::new(json);
-            let name = call.word("function.name").unwrap_or_default();
-            Call { id: call.word("id"), name, kind: None, json: json.to_owned() }
-        })
-        .collect()
+    calls.map(|json| function(&Object::new(json), "id", "function.name")).collect()
 }
 
 /// Results are told apart by the names of their tools, and by their order.

@@ -112,9 +112,7 @@ impl Turn for ChatTurn {
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let ChatTurn { mut message, parts, details, mut calls, .. } = std::mem::take(self);
-        let ids: Vec<_> = calls.iter().map(|call| id(&call.call)).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        calls.retain(|_| !dropped.next().unwrap_or_default());
+        ending.retain(&mut calls, |call| id(&call.call), |_| true);
         let calls: Vec<_> = calls.into_iter().filter_map(Fragments::json).collect();
         if let Some(parts) = parts.filter(|parts| !parts.is_empty()) {
             message.set("content", array(parts.iter().map(Draft::json)));

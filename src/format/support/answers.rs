@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::event::Output;
 use crate::format::support::draft::{Draft, array, string};
 use crate::format::support::object::{Object, elements};
-use crate::format::turn::{Answer, Declaration};
+use crate::format::turn::{Answer, Call, Declaration};
 use crate::json;
 
 /// The output of a tool.
@@ -32,6 +32,12 @@ pub(crate) enum Block {
 /// True if a message is the model's own, by its role.
 pub(crate) fn is_answer(message: &str) -> bool {
     matches!(Object::new(message).word("role").as_deref(), Some("assistant" | "model"))
+}
+
+/// Returns the call of a function, with its id and its name at these places.
+pub(crate) fn function(call: &Object<'_>, id: &str, name: &str) -> Call {
+    let (id, name) = (call.word(id), call.word(name).unwrap_or_default());
+    Call { id, name, kind: None, json: call.json.to_owned() }
 }
 
 /// Returns what a tool gave, told apart by its shape.
