@@ -35,9 +35,9 @@ impl<'o> EventOut<'o> {
     /// events, and the closure to pass it on to.
     pub(crate) fn intercept(
         &mut self,
-        mut pass_on: impl FnMut(Event<'_>, &mut Emit<'_>) -> io::Result<()>,
-        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+        mut pass_on: impl FnMut(Event<'_>, &mut Emit<'_>) -> Done,
+        decode: impl FnOnce(&mut EventOut<'_>) -> Done,
+    ) -> Done {
         let EventOut { emit, halves, offset } = self;
         let mut pass = |event: Event<'_>| pass_on(event, *emit);
         decode(&mut EventOut::new(&mut pass, halves, *offset))
@@ -45,10 +45,7 @@ impl<'o> EventOut<'o> {
 
     /// Runs a part of a decoder whose calls don't come to their end: those of a
     /// body without a finish reason.
-    pub(crate) fn unclosed(
-        &mut self,
-        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub(crate) fn unclosed(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| match event.kind {
             Kind::CallEnd(_) => Ok(()),
             _ => emit(event),
@@ -58,10 +55,7 @@ impl<'o> EventOut<'o> {
 
     /// Runs a part of a decoder after which no call that is open is safe to run: something was
     /// lost that may have been a part of it.
-    pub(crate) fn distrusted(
-        &mut self,
-        decode: impl FnOnce(&mut EventOut<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub(crate) fn distrusted(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| {
             if let Kind::CallEnd(_) | Kind::Finish(_) = event.kind {
                 emit(Kind::Lost.into())?;
@@ -73,43 +67,43 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits an event that has no method of its own.
-    pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> io::Result<()> {
+    pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> Done {
         (self.emit)(Event::new(choice, kind))
     }
 
     /// Emits the start of a message.
-    pub fn start(&mut self, format: &str, id: Option<&str>, model: Option<&str>) -> io::Result<()> {
+    pub fn start(&mut self, format: &str, id: Option<&str>, model: Option<&str>) -> Done {
         self.emit(0, Kind::Start(Start { format, id, model, ..Start::default() }))
     }
 
     /// Emits the end of a message.
-    pub fn end(&mut self) -> io::Result<()> {
+    pub fn end(&mut self) -> Done {
         self.flush()?;
         self.emit(0, Kind::End)
     }
 
     /// Ends a message that was not complete when the next one began.
-    pub fn cut(&mut self) -> io::Result<()> {
+    pub fn cut(&mut self) -> Done {
         self.overlap()?;
         self.end()
     }
 
     /// Emits the error that the next message began in this one.
-    pub fn overlap(&mut self) -> io::Result<()> {
+    pub fn overlap(&mut self) -> Done {
         let message = "a second message began before the first had ended";
         let failure = Failure::new(Code::Malformed, message, Some(self.offset));
         self.emit(0, Kind::Error(failure))
     }
 
     /// Replaces the halves of characters whose other half never came.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> Done {
         while let Some((&(choice, slot), _)) = self.halves.0.iter().next() {
             self.flush_slot(choice, slot)?;
         }
         Ok(())
     }
 
-    fn flush_slot(&mut self, choice: u64, slot: Slot) -> io::Result<()> {
+    fn flush_slot(&mut self, choice: u64, slot: Slot) -> Done {
         if self.halves.0.remove(&(choice, slot)).is_none() {
             return Ok(());
         }
@@ -117,20 +111,20 @@ impl<'o> EventOut<'o> {
         self.emit_text(choice, slot, "\u{FFFD}")
     }
 
-    fn emit_text(&mut self, choice: u64, slot: Slot, text: &str) -> io::Result<()> {
+    fn emit_text(&mut self, choice: u64, slot: Slot, text: &str) -> Done {
         if text.is_empty() {
             return Ok(());
         }
         self.emit(choice, slot.kind(text))
     }
 
-    fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> io::Result<()> {
+    fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> Done {
         let (text, replaced) = self.halves.join((choice, slot), piece);
         self.warn_if(replaced)?;
         self.emit_text(choice, slot, &text)
     }
 
-    fn warn_if(&mut self, replaced: bool) -> io::Result<()> {
+    fn warn_if(&mut self, replaced: bool) -> Done {
         if replaced {
             self.warn(WarningCode::InvalidText, "invalid text was replaced")
         } else {
@@ -139,37 +133,32 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits a piece of the answer.
-    pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+    pub fn text(&mut self, choice: u64, piece: &Str<'_>) -> Done {
         self.text_on(choice, None, piece)
     }
 
     /// Emits a piece of the answer on a channel.
-    pub fn text_on(
-        &mut self,
-        choice: u64,
-        channel: Option<&'static str>,
-        piece: &Str<'_>,
-    ) -> io::Result<()> {
+    pub fn text_on(&mut self, choice: u64, channel: Option<&'static str>, piece: &Str<'_>) -> Done {
         self.piece(choice, Slot::Text(channel), piece)
     }
 
     /// Emits a piece of reasoning.
-    pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+    pub fn reasoning(&mut self, choice: u64, piece: &Str<'_>) -> Done {
         self.piece(choice, Slot::Reasoning(None), piece)
     }
 
     /// Emits a piece of a part of the reasoning; `part` counts from 1.
-    pub fn reasoning_part(&mut self, choice: u64, part: u64, piece: &Str<'_>) -> io::Result<()> {
+    pub fn reasoning_part(&mut self, choice: u64, part: u64, piece: &Str<'_>) -> Done {
         self.piece(choice, Slot::Reasoning(Some(part)), piece)
     }
 
     /// Emits a piece of a refusal.
-    pub fn refusal(&mut self, choice: u64, piece: &Str<'_>) -> io::Result<()> {
+    pub fn refusal(&mut self, choice: u64, piece: &Str<'_>) -> Done {
         self.piece(choice, Slot::Refusal, piece)
     }
 
     /// Emits the signature of the reasoning so far, unless it is empty.
-    pub fn signature(&mut self, choice: u64, signature: &str) -> io::Result<()> {
+    pub fn signature(&mut self, choice: u64, signature: &str) -> Done {
         let signature = Some(signature).filter(|signature| !signature.is_empty());
         if signature.is_none() {
             return Ok(());
@@ -178,27 +167,22 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits reasoning that the provider has encrypted.
-    pub fn redacted(&mut self, choice: u64, data: &str) -> io::Result<()> {
+    pub fn redacted(&mut self, choice: u64, data: &str) -> Done {
         self.thought(choice, Reasoning { redacted: Some(data), ..Reasoning::default() })
     }
 
     /// Emits a thought that is signed or encrypted.
-    pub fn thought(&mut self, choice: u64, thought: Reasoning<'_>) -> io::Result<()> {
+    pub fn thought(&mut self, choice: u64, thought: Reasoning<'_>) -> Done {
         self.emit(choice, Kind::Reasoning(thought))
     }
 
     /// Emits a fragment of a call, with arguments as they are in `part`.
-    pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> io::Result<()> {
+    pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> Done {
         self.emit(choice, Kind::CallPart(part))
     }
 
     /// Emits a fragment of a call that continues its arguments.
-    pub fn call_fragment(
-        &mut self,
-        choice: u64,
-        part: CallPart<'_>,
-        arguments: &Str<'_>,
-    ) -> io::Result<()> {
+    pub fn call_fragment(&mut self, choice: u64, part: CallPart<'_>, arguments: &Str<'_>) -> Done {
         let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
         self.warn_if(replaced)?;
         let arguments = match replaced {
@@ -209,24 +193,14 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits a fragment of the input of a tool that takes no JSON.
-    pub fn call_free(
-        &mut self,
-        choice: u64,
-        part: CallPart<'_>,
-        arguments: &Str<'_>,
-    ) -> io::Result<()> {
+    pub fn call_free(&mut self, choice: u64, part: CallPart<'_>, arguments: &Str<'_>) -> Done {
         let (text, replaced) = self.halves.join((choice, Slot::Call(part.key)), arguments);
         self.warn_if(replaced)?;
         self.call(choice, CallPart { arguments: Arguments::Free(&text), ..part })
     }
 
     /// Emits a call's whole arguments, which the provider repeats at their end.
-    pub fn call_done(
-        &mut self,
-        choice: u64,
-        part: CallPart<'_>,
-        arguments: &Str<'_>,
-    ) -> io::Result<()> {
+    pub fn call_done(&mut self, choice: u64, part: CallPart<'_>, arguments: &Str<'_>) -> Done {
         let at = (choice, Slot::Call(part.key));
         self.halves.0.remove(&at);
         let (text, mut replaced) = self.halves.join(at, arguments);
@@ -243,30 +217,25 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits the end of a call, or with [`Key::None`] of all calls of a choice.
-    pub fn call_end(&mut self, choice: u64, key: Key) -> io::Result<()> {
+    pub fn call_end(&mut self, choice: u64, key: Key) -> Done {
         self.flush_slot(choice, Slot::Call(key))?;
         self.emit(choice, Kind::CallEnd(CallEnd { key, fault: None }))
     }
 
     /// Emits a citation, an annotation, generated media: a JSON value.
-    pub fn block(&mut self, choice: u64, name: &str, json: &str) -> io::Result<()> {
+    pub fn block(&mut self, choice: u64, name: &str, json: &str) -> Done {
         let text = &json::minify(json);
         self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
 
     /// Emits a warning of an inference or a repair.
-    pub fn warn(&mut self, code: WarningCode, message: &str) -> io::Result<()> {
+    pub fn warn(&mut self, code: WarningCode, message: &str) -> Done {
         let offset = Some(self.offset);
         self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
     }
 
     /// Emits why the model stopped, in the provider's word.
-    pub fn finish(
-        &mut self,
-        choice: u64,
-        raw: &str,
-        stop_sequence: Option<&str>,
-    ) -> io::Result<()> {
+    pub fn finish(&mut self, choice: u64, raw: &str, stop_sequence: Option<&str>) -> Done {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
@@ -285,7 +254,7 @@ impl<'o> EventOut<'o> {
         finish_reason: FinishReason,
         raw: &str,
         stop_sequence: Option<&str>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let (inferred, wants_tools) = (false, false);
         let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred, wants_tools };
         self.emit(choice, Kind::Finish(finish))
@@ -298,7 +267,7 @@ impl<'o> EventOut<'o> {
         choice: u64,
         finish_reason: FinishReason,
         raw: Option<&str>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let (stop_sequence, inferred, wants_tools) = (None, true, false);
         let finish = Finish { finish_reason, raw, stop_sequence, inferred, wants_tools };
         self.emit(choice, Kind::Finish(finish))
@@ -306,7 +275,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits why the model stopped, where a log keeps reasons, but not always: `raw`
     /// counts only if it is worse than the reason that would be inferred without it.
-    pub(crate) fn infer_finish_of_log(&mut self, raw: Option<&str>) -> io::Result<()> {
+    pub(crate) fn infer_finish_of_log(&mut self, raw: Option<&str>) -> Done {
         let is_usual =
             |reason: &FinishReason| matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
         let reason = raw.map(finish::normalise).filter(|reason| !is_usual(reason));
@@ -326,7 +295,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits a provider's event that has no meaning here, and a warning. `name` is
     /// its type; if that is empty, the frame's name is.
-    pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> io::Result<()> {
+    pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> Done {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
         let text = frame.text();
         let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
@@ -356,7 +325,7 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits the error that a frame's payload cannot be parsed.
-    pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> io::Result<()> {
+    pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> Done {
         let text = frame.text();
         let raw = Some(Output::Text(&text));
         let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
