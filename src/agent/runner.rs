@@ -206,11 +206,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Starts as many tools as may run at once.
-    pub(crate) fn fill(
-        &mut self,
-        children: &mut Children<'_>,
-        out: &mut dyn Sink,
-    ) -> Result<(), Stop> {
+    pub(crate) fn fill(&mut self, children: &mut Children, out: &mut dyn Sink) -> Result<(), Stop> {
         while self.open.len() < self.running.jobs.max(1) {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
             let Some(tool) = self.tools.get(&call.name) else { continue };

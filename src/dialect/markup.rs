@@ -101,11 +101,7 @@ impl Markup {
     }
 
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
-    pub(crate) fn feed_pieces(
-        &mut self,
-        pieces: Pieces<'_>,
-        emit: &mut EmitPieces<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn feed_pieces(&mut self, pieces: Pieces, emit: &mut EmitPieces) -> io::Result<()> {
         let Event { choice, kind } = pieces.event;
         let is_answer = matches!(kind, Kind::Text(text) if text.channel.is_none());
         if is_answer && self.machines.is_some() {
@@ -197,12 +193,7 @@ impl Markup {
     }
 
     /// Ends a choice's text; returns true if it ended inside a call.
-    fn finish_choice(
-        &mut self,
-        choice: u64,
-        stopped: bool,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<bool> {
+    fn finish_choice(&mut self, choice: u64, stopped: bool, emit: &mut Emit) -> io::Result<bool> {
         match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;

@@ -194,11 +194,7 @@ impl Calls {
     }
 
     /// Emits arguments of the open call.
-    pub(super) fn arguments(
-        &self,
-        arguments: Arguments<'_>,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
+    pub(super) fn arguments(&self, arguments: Arguments, emit: &mut Emit) -> io::Result<()> {
         match &self.open {
             Some(call) => {
                 emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))

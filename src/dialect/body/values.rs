@@ -51,11 +51,7 @@ impl Calls {
     }
 
     /// Begins an argument, or an element of the open one.
-    pub(crate) fn open_value(
-        &mut self,
-        opener: &Opener<'_>,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn open_value(&mut self, opener: &Opener, emit: &mut Emit) -> io::Result<()> {
         self.begin(emit)?;
         let Parameters { item, untyped, .. } = opener.form;
         let (key, is_nested) = (opener.key, !item.is_empty());

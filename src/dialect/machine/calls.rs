@@ -289,12 +289,7 @@ impl Machine {
     }
 
     /// Takes the opener or the closer of a parameter that is a part of a value.
-    pub(crate) fn inner_marker(
-        &mut self,
-        go: Go,
-        marker: &str,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn inner_marker(&mut self, go: Go, marker: &str, emit: &mut Emit) -> io::Result<()> {
         if let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place {
             match go {
                 Go::InnerCall => {

@@ -178,13 +178,7 @@ impl Encoder for Parts {
         self.tool(call, out);
     }
 
-    fn call_start(
-        &mut self,
-        _choice: u64,
-        call: &ToolCallStart<'_>,
-        is_free: bool,
-        out: &mut Records,
-    ) {
+    fn call_start(&mut self, _choice: u64, call: &ToolCallStart, is_free: bool, out: &mut Records) {
         self.open = (call.id.to_owned(), call.name.to_owned());
         record("tool-input-start", out, |line| {
             line.text("toolCallId", call.id);

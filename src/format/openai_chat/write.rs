@@ -177,13 +177,7 @@ impl Encoder for Chunks {
         self.add_call(choice);
     }
 
-    fn call_start(
-        &mut self,
-        choice: u64,
-        call: &ToolCallStart<'_>,
-        _is_free: bool,
-        out: &mut Records,
-    ) {
+    fn call_start(&mut self, choice: u64, call: &ToolCallStart, _is_free: bool, out: &mut Records) {
         let place = self.next_place(choice);
         self.call_delta(choice, out, |line| {
             line.number("index", place);

@@ -291,13 +291,7 @@ impl Encoder for Events {
         self.call_end(kind, item, "completed", out);
     }
 
-    fn call_start(
-        &mut self,
-        _choice: u64,
-        call: &ToolCallStart<'_>,
-        is_free: bool,
-        out: &mut Records,
-    ) {
+    fn call_start(&mut self, _choice: u64, call: &ToolCallStart, is_free: bool, out: &mut Records) {
         let kind = if is_free { &CUSTOM } else { &FUNCTION };
         let (id, name) = (call.id.to_owned(), call.name.to_owned());
         let call = Fragmented { id, name, kind, text: String::new() };
