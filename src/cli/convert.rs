@@ -10,7 +10,7 @@ use crate::format::Format;
 #[command(after_long_help = CONVERT_EXAMPLES)]
 pub struct Convert {
     /// The format to write
-    #[arg(long, value_name = "FORMAT", value_parser = value::Target)]
+    #[arg(long, value_name = "FORMAT", value_parser = value::target())]
     pub to: &'static Format,
 
     /// How to read.

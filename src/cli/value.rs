@@ -32,32 +32,53 @@ const MAX_NEAR: usize = 3;
 const MIN_LIKENESS: f64 = 0.75;
 
 /// Returns the parser of `--framing`.
-pub(super) fn framing() -> Names<Framing> {
-    Names {
-        all: || FRAMINGS.iter().map(|row| (row.name, row.about)).collect(),
-        find: |name| frame::find(&name.replace('_', "-")),
-    }
+pub(super) fn framing() -> Names<Auto<Framing>> {
+    let all = || with_auto(FRAMINGS.iter().map(|row| (row.name, row.about)));
+    Names { all, find: |name| or_auto(name, frame::find(&name.replace('_', "-"))), tip: TIP }
 }
 
 /// Returns the parser of `--format`.
-pub(super) fn format() -> Names<Format> {
-    Names { all: || FORMATS.iter().map(|row| (row.name, row.about)).collect(), find: format::find }
+pub(super) fn format() -> Names<Auto<Format>> {
+    let all = || with_auto(FORMATS.iter().map(|row| (row.name, row.about)));
+    Names { all, find: |name| or_auto(name, format::find(name)), tip: TIP }
 }
 
-/// Parses `auto` or the name of a table's row; `-` and `_` are the same.
-pub(super) struct Names<T: 'static> {
-    all: fn() -> Vec<(&'static str, &'static str)>,
-    find: fn(&str) -> Auto<T>,
+/// Returns the parser of `--to`: the formats that can be written.
+pub(super) fn target() -> Names<&'static Format> {
+    let all =
+        || FORMATS.iter().filter(|row| row.write.is_some()).map(|row| (row.name, "")).collect();
+    Names { all, find: |name| format::find(name).filter(|row| row.write.is_some()), tip: "" }
 }
 
-impl<T> Clone for Names<T> {
+const TIP: &str = "`toolstream formats` lists them all";
+
+fn with_auto(rows: impl Iterator<Item = Named>) -> Vec<Named> {
+    [("auto", "find out")].into_iter().chain(rows).collect()
+}
+
+fn or_auto<T>(name: &str, row: Auto<T>) -> Option<Auto<T>> {
+    (row.is_some() || name == "auto").then_some(row)
+}
+
+/// A name, and what it means.
+type Named = (&'static str, &'static str);
+
+/// Parses one of some names; `-` and `_` are the same.
+pub(super) struct Names<V> {
+    all: fn() -> Vec<Named>,
+    find: fn(&str) -> Option<V>,
+    /// Where all names are, if they are too many for an error.
+    tip: &'static str,
+}
+
+impl<V> Clone for Names<V> {
     fn clone(&self) -> Self {
-        Names { all: self.all, find: self.find }
+        Names { ..*self }
     }
 }
 
-impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
-    type Value = Auto<T>;
+impl<V: Clone + Send + Sync + 'static> TypedValueParser for Names<V> {
+    type Value = V;
 
     fn parse_ref(
         &self,
@@ -66,47 +87,17 @@ impl<T: Send + Sync + 'static> TypedValueParser for Names<T> {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        let row = (self.find)(&name);
-        if row.is_some() || name == "auto" {
-            return Ok(row);
-        }
-        let names = ["auto"].into_iter().chain((self.all)().into_iter().map(|(name, _)| name));
-        Err(unknown(command, arg, &name, names.collect(), "`toolstream formats` lists them all"))
+        let names = || (self.all)().into_iter().map(|(name, _)| name).collect();
+        (self.find)(&name).ok_or_else(|| unknown(command, arg, &name, names(), self.tip))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let auto = PossibleValue::new("auto").help("find out");
-        let rows =
-            (self.all)().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
-        Some(Box::new([auto].into_iter().chain(rows)))
+        let value = |(name, about): Named| match about {
+            "" => PossibleValue::new(name),
+            about => PossibleValue::new(name).help(about),
+        };
+        Some(Box::new((self.all)().into_iter().map(value)))
     }
-}
-
-/// Parses the name of a format that can be written.
-#[derive(Clone)]
-pub(super) struct Target;
-
-impl TypedValueParser for Target {
-    type Value = &'static Format;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Self::Value, Error> {
-        let name = value.to_string_lossy();
-        let row = format::find(&name).filter(|row| row.write.is_some());
-        row.ok_or_else(|| unknown(command, arg, &name, targets().collect(), ""))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(targets().map(PossibleValue::new)))
-    }
-}
-
-fn targets() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().filter(|row| row.write.is_some()).map(|row| row.name)
 }
 
 /// Parses `auto`, `none`, the name of a dialect, or the path of a dialect file.
