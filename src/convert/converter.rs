@@ -196,10 +196,11 @@ impl<'r, W: Write> Converter<'r, W> {
     /// Writes a piece of text, in a block of its own if it is of another kind than the one before.
     fn piece(&mut self, choice: u64, is_same: impl Fn(&BlockKind) -> bool, text: &str) -> bool {
         self.begin();
+        let gathers = self.gathers();
         let is_open =
             self.block.as_ref().is_some_and(|block| block.choice == choice && is_same(&block.kind));
         if is_open && let Some(block) = &mut self.block {
-            if self.options.whole || self.writing.gathers {
+            if gathers {
                 block.text.push_str(text);
             }
             if !self.options.whole {

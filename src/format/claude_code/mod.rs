@@ -16,7 +16,6 @@ mod stream;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::value::RawValue;
 
@@ -26,6 +25,7 @@ use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::growth::hash;
 use crate::format::support::object::Object;
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::Meter;
@@ -189,9 +189,7 @@ impl ClaudeCode {
         self.meter.feed(message.usage.map_or("", RawValue::get));
         self.note_reason(message.ending().reason);
         for json in message.content.iter().flatten() {
-            let mut hasher = DefaultHasher::new();
-            json.get().hash(&mut hasher);
-            if !self.seen.insert(hasher.finish()) {
+            if !self.seen.insert(hash(json.get())) {
                 out.warn(
                     WarningCode::RepeatedBlock,
                     "a block that its message had said before was passed over",

@@ -1,13 +1,13 @@
 //! Which items are calls, who runs them, and what their arguments are.
 
 use std::borrow::Cow;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
 use crate::format::openai_responses::payload::Item;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::growth::hash;
 use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
@@ -173,10 +173,6 @@ impl Call {
         }
         if executor.is_some() { result(item, out) } else { Ok(()) }
     }
-}
-
-fn hash(text: &str) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(text)
 }
 
 /// True if a word is there, and is not the one of this hash.

@@ -1,10 +1,9 @@
 //! The fields of stream events, of responses, of their items and of the parts
 //! of these.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde_json::value::RawValue;
 
+use crate::format::support::growth::hash;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
@@ -198,9 +197,7 @@ impl<'a> Item<'a> {
     /// its id.
     pub(super) fn tag(&self) -> Option<u64> {
         let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty)?;
-        let mut hasher = DefaultHasher::new();
-        (self.kind(), own).hash(&mut hasher);
-        Some(hasher.finish())
+        Some(hash(&(self.kind(), own)))
     }
 
     /// The object that stands for the arguments of a built-in tool.

@@ -3,9 +3,10 @@
 
 use serde_json::value::RawValue;
 
+use crate::format::support::emit::is_json;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Scanner, Status, Str};
+use crate::json::Str;
 
 /// An object: its members in their order, each value as JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -215,11 +216,7 @@ pub(crate) fn object(json: &str) -> Option<String> {
 }
 
 fn is_object(json: &str) -> bool {
-    let mut scanner = Scanner::new(0);
-    json.starts_with('{') && {
-        scanner.push_all(json.as_bytes());
-        scanner.status() == Status::Whole
-    }
+    json.starts_with('{') && is_json(json)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! others send only what is new. No field shows which it is: the text does.
 
 use std::borrow::Cow;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use crate::json::Str;
 
@@ -9,7 +10,7 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
     length: usize,
-    hash: Fnv,
+    hash: DefaultHasher,
     manner: Manner,
 }
 
@@ -29,7 +30,7 @@ impl Growth {
         let head = text.get(..self.length).filter(|_| self.length > 0);
         let repeats = self.manner != Manner::Pieces
             && (text.len() > self.length || self.manner == Manner::Whole)
-            && head.is_some_and(|head| Fnv::default().add(head) == self.hash);
+            && head.is_some_and(|head| self.is_hash_of(head));
         if repeats {
             let new = text.get(self.length..).unwrap_or_default();
             self.manner = Manner::Whole;
@@ -50,30 +51,25 @@ impl Growth {
 
     /// True if this is all of the text so far, once more.
     pub(crate) fn is_all(&self, text: &str) -> bool {
-        self.length > 0 && text.len() == self.length && Fnv::default().add(text) == self.hash
+        self.length > 0 && text.len() == self.length && self.is_hash_of(text)
+    }
+
+    /// True if the pieces so far, joined, are this text.
+    fn is_hash_of(&self, text: &str) -> bool {
+        let mut hash = DefaultHasher::new();
+        hash.write(text.as_bytes());
+        hash.finish() == self.hash.finish()
     }
 
     fn add(&mut self, text: &str) {
-        self.hash = self.hash.add(text);
+        self.hash.write(text.as_bytes());
         self.length += text.len();
     }
 }
 
-/// The FNV-1a hash of text that comes in pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(self, text: &str) -> Self {
-        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Fnv(text.bytes().fold(self.0, mix))
-    }
+/// Returns the hash of a value that is remembered in place of it.
+pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 #[cfg(test)]

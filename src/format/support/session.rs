@@ -12,12 +12,13 @@ use crate::event::{
 };
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::growth::hash;
 use crate::format::support::object::{Object, elements, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
 use crate::json::Str;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 
 /// The most texts of one message that are remembered, where a log repeats them.
@@ -646,10 +647,4 @@ fn is_result(block: &&Object) -> bool {
 /// The blocks of a message whose content is an array.
 fn blocks<'a>(message: &Object<'a>) -> Vec<Object<'a>> {
     message.each(CONTENT).into_iter().map(Object::new).collect()
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
