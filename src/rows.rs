@@ -38,7 +38,7 @@ impl FromStr for Field {
     }
 }
 
-/// How rows are read.
+/// The options for reading rows.
 pub(crate) struct RowReader<'a> {
     pub(crate) field: &'a Field,
     /// True if the field is text in base64.
@@ -54,19 +54,19 @@ pub(crate) struct RowReader<'a> {
 #[derive(Default)]
 pub(crate) struct Done {
     pub(crate) status: Status,
-    /// What was reported of it.
+    /// The report on it.
     pub(crate) stderr: Vec<u8>,
 }
 
 /// A field that was found in a row.
 struct Found<'a> {
     value: &'a RawValue,
-    /// Where it stands, with its key and colon; an element of an array has none.
+    /// Its place, with its key and colon; an element of an array has none.
     span: Range<usize>,
     is_member: bool,
 }
 
-/// Why a row has no answer that could be read.
+/// The reason why a row has no answer that could be read.
 struct Bad {
     code: Code,
     message: String,

@@ -14,7 +14,7 @@ pub struct Tools(HashMap<String, Value>);
 pub(crate) const SCHEMAS: &[&str] =
     &["parameters", "input_schema", "inputSchema", "parametersJsonSchema"];
 
-/// Why tool definitions can't be used.
+/// The reason why tool definitions can't be used.
 #[derive(Debug)]
 pub enum ToolsError {
     /// The text is not JSON.

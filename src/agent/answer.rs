@@ -8,14 +8,14 @@ use crate::request::{Call, Message, add_usage};
 use crate::sink::Sink;
 use crate::status::{Status, Witness};
 
-/// How much of an answer is kept to find its heads in, in bytes.
+/// The most bytes of an answer that are kept to find its heads in.
 const MAX_HEAD: usize = 16 << 10;
 
 /// Reads one answer.
 pub(super) struct Reader<'a> {
     pipeline: Pipeline,
     name: String,
-    /// Which round this is, from 1.
+    /// The number of the round, from 1.
     round: u64,
     pub(super) message: Message,
     /// The sum of what all answers cost.

@@ -12,7 +12,7 @@ use crate::io::{Signals, Woken, wait_for};
 use crate::json;
 use crate::request::Call;
 
-/// What is done with a call.
+/// The decision on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// It runs.

@@ -15,9 +15,9 @@ pub(crate) struct Clip {
 /// An output as text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clipped {
-    /// What was kept, with a note in the place of what was not.
+    /// The bytes that were kept, with a note in the place of the others.
     pub(crate) text: String,
-    /// How many bytes were left out.
+    /// The number of bytes that were left out.
     pub(crate) left_out: u64,
 }
 

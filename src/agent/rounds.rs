@@ -21,31 +21,31 @@ use crate::request::{Body, Ending, Given, Growth, Message, Refused, Verdict};
 use crate::sink::Sink;
 use crate::status::Outcome;
 
-/// How often a provider may pause one after another.
+/// The most pauses of a provider, one after another.
 const MAX_PAUSES: u64 = 10;
 
 /// The number of COMMAND among the children.
 const COMMAND: u64 = 0;
 
-/// How the loop runs.
+/// The options of the loop.
 pub(crate) struct Loop<'a> {
-    /// What asks the model, and its arguments.
+    /// The command that asks the model, and its arguments.
     pub(crate) command: &'a [OsString],
-    /// How answers are read.
+    /// The configuration that answers are read with.
     pub(crate) config: Config,
     /// The most rounds in which tools run.
     pub(crate) max_rounds: u64,
-    /// How often COMMAND is run again.
+    /// The number of times that COMMAND is run again.
     pub(crate) retries: u32,
     /// Begin calls before their message has ended.
     pub(crate) eager: bool,
-    /// When the run is over.
+    /// The time at which the run is over.
     pub(crate) deadline: Option<Instant>,
-    /// Where the request is written after each round.
+    /// The file that the request is written into after each round.
     pub(crate) save: Option<&'a Path>,
-    /// Where each round's request and answer are kept.
+    /// The folder in which each round's request and answer are kept.
     pub(crate) log: Option<PathBuf>,
-    /// What is declared to the model, if the request declares nothing.
+    /// The tools that are declared to the model, if the request declares none.
     pub(crate) declarations: Vec<Declaration>,
 }
 
@@ -58,18 +58,18 @@ pub(crate) struct Rounds<'a> {
     runner: Runner<'a>,
     children: Children<'a>,
     out: &'a mut dyn Sink,
-    /// How many answers the model was asked for.
+    /// The number of answers that the model was asked for.
     round: u64,
     usage: Option<Usage<'static>>,
     warnings: usize,
 }
 
-/// How a run ended, and what it counts as.
+/// The end of a run, and the outcome that it counts as.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Why.
+    /// The reason.
     pub(crate) reason: EndReason,
-    /// What it counts as; nothing if it ended well.
+    /// The outcome that it counts as; none if it ended well.
     pub(crate) outcome: Option<Outcome>,
     /// The warnings in all answers.
     pub(crate) warnings: usize,
@@ -86,7 +86,7 @@ impl Ended {
     }
 }
 
-/// How COMMAND failed: a sentence for people.
+/// The failure of COMMAND, as a sentence for people.
 struct Failed(String);
 
 impl<'a> Rounds<'a> {

@@ -17,30 +17,30 @@ use crate::json;
 use crate::request::{Call, Given};
 use crate::sink::Sink;
 
-/// What tools see of the environment, beside what `--env` names. A `*` stands for any ending.
+/// The variables of the environment that tools get, beside those of `--env`. `*` is any ending.
 const ENVIRONMENT: &[&str] = &["PATH", "HOME", "LANG", "LC_*", "TZ", "TMPDIR", "TERM", "USER"];
 
-/// How much of standard error is told of a tool that failed, in bytes.
+/// The most bytes of standard error that are reported of a tool that failed.
 const MAX_ERROR: usize = 4 << 10;
 
 /// The result of a tool that printed nothing: an empty one is refused by some providers.
 const NOTHING: &str = "(no output)";
 
-/// How many more repeats there may be once the model has been told.
+/// The most repeats after the model has been told of them.
 const LAST_REPEATS: u32 = 2;
 
-/// How tools are run.
+/// The options for running tools.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// How long a tool may run.
+    /// The longest time that a tool may run.
     pub(crate) timeout: Option<Duration>,
-    /// How many run at once.
+    /// The most tools that run at once.
     pub(crate) jobs: usize,
     /// The most bytes of a result; 0 is no limit.
     pub(crate) max_output: usize,
     /// The most tools that are run in all; 0 is no limit.
     pub(crate) max_calls: u64,
-    /// How often a call may come to the same result before the model is told; 0 is no limit.
+    /// The number of equal results of a call after which the model is told; 0 is no limit.
     pub(crate) max_repeats: u32,
     /// Variables that tools see beside the usual ones.
     pub(crate) env: Vec<String>,
@@ -57,13 +57,13 @@ pub(crate) struct Runner<'a> {
     results: BTreeMap<u64, Given>,
     /// The number of the last child.
     last: u64,
-    /// How many tools have been run.
+    /// The number of tools that have been run.
     calls: u64,
-    /// How many rounds each call with its result has come in.
+    /// The number of rounds in which each call had the same result.
     repeats: HashMap<u64, u32>,
     /// Those of this round.
     fresh: HashSet<u64>,
-    /// Why no further round may follow.
+    /// The reason why no further round may follow.
     over: Option<EndReason>,
     /// The name of a tool that failed.
     failed: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a run ends before its time. What was not written into the request is lost, and nothing else.
+/// The reason why a run ends early. Only what was not written into the request is lost.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// This signal came.

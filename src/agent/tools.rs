@@ -20,7 +20,7 @@ use crate::tools::SCHEMAS;
 /// The longest name of a tool, in characters: every provider takes that.
 const MAX_NAME: usize = 64;
 
-/// How many places where arguments do not fit are named to the model.
+/// The most places that are named to the model where arguments do not fit.
 const MAX_MISFITS: usize = 8;
 
 /// The schema of a tool that has none of its own.
@@ -34,7 +34,7 @@ pub(crate) struct Toolbox(BTreeMap<String, Tool>);
 pub(crate) struct Tool {
     /// The file, without links.
     pub(crate) path: PathBuf,
-    /// What the model is told of it.
+    /// The description that the model gets.
     pub(crate) declaration: Declaration,
     /// Checks arguments, if it has a schema.
     validator: Option<Validator>,

@@ -14,7 +14,7 @@ pub(super) struct Logged {
     choices: BTreeMap<u64, Choice>,
     /// The last lines of the message, held until all of them have come: only then it ended well.
     tail: Vec<Held>,
-    /// When the next event came, if its line says so.
+    /// The time at which the next event came, if its line has it.
     time: Option<u64>,
     /// True if an error ended it.
     has_failed: bool,

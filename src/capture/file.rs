@@ -26,7 +26,7 @@ pub(crate) struct Capture {
     pub(crate) format: Option<&'static Format>,
     /// The offsets at which frames begin, in ascending order.
     pub(crate) starts: Vec<usize>,
-    /// When the bytes came, if that was asked for and is known.
+    /// The times at which the bytes came, if that was asked for and is known.
     pub(crate) rhythm: Option<Rhythm>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Golden {
     pub(crate) events: String,
 }
 
-/// Why a file cannot be used as a golden file.
+/// The reason why a file cannot be used as a golden file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GoldenError {
     /// It is of this version, which is newer than what can be read.
@@ -57,7 +57,7 @@ struct Header {
     ignore: Vec<String>,
 }
 
-/// What the first line of any version has.
+/// The members that the first line has in any version.
 #[derive(Deserialize)]
 struct AnyHeader {
     #[serde(rename = "type")]

@@ -21,14 +21,14 @@ use crate::pipeline::Config;
 /// deltas joined.
 pub(crate) type Read<'r> = dyn Fn(&Config, &[&[u8]]) -> String + Sync + 'r;
 
-/// How an input breaks a law.
+/// The way in which an input breaks a law.
 type Broken = Result<(), String>;
 
 /// Something that holds for every input.
 pub(crate) struct Law {
     /// Its name, a word.
     pub(crate) name: &'static str,
-    /// What holds, as a sentence.
+    /// The law, as a sentence.
     pub(crate) about: &'static str,
     check: fn(&Subject<'_>) -> Broken,
 }
@@ -59,7 +59,7 @@ pub(crate) const LAWS: &[Law] = &[
     },
 ];
 
-/// How far every place of an input is tried, in bytes.
+/// The number of first bytes of an input of which every place is tried.
 const EVERY: usize = 4096;
 
 /// The distance of the places that one reading tries.
@@ -71,7 +71,7 @@ const MAX_FRAMES: usize = 200;
 /// The number of random places at which an input is cut.
 const RANDOM: usize = 32;
 
-/// How long a find is made smaller.
+/// The longest time in which a find is made smaller.
 const TIME: Duration = Duration::from_secs(20);
 
 /// An input, and how it is read.

@@ -83,12 +83,12 @@ struct Secret {
     range: Range<usize>,
 }
 
-/// What was replaced in a capture.
+/// A secret that was replaced in a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Replaced {
-    /// What it was, in words.
+    /// Its kind, in words.
     pub(crate) what: &'static str,
-    /// How often it was there.
+    /// The number of times that it was there.
     pub(crate) count: u64,
     /// The offset of the first one.
     pub(crate) offset: u64,

@@ -14,7 +14,7 @@ use crate::capture::rhythm::{Rhythm, times_of};
 /// The longest piece that `random` writes, in bytes.
 const MAX_RANDOM: usize = 64;
 
-/// How fast a capture is played.
+/// The speed at which a capture is played.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Tempo {
     /// At once.
@@ -26,7 +26,7 @@ pub(crate) enum Tempo {
     Frames(f64),
 }
 
-/// What is written at once.
+/// The pieces that are written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
     /// So many bytes.
@@ -95,20 +95,20 @@ impl FromStr for Failure {
 #[derive(Clone, Debug, Default)]
 pub struct Play {
     pub(crate) tempo: Tempo,
-    /// When the first byte is due; by default at once, or as it was recorded.
+    /// The time at which the first byte is due; by default at once, or as it was recorded.
     pub(crate) first: Option<Duration>,
-    /// What is written at once; by default what is due at once.
+    /// The pieces that are written at once; by default all bytes that are due at once.
     pub(crate) chunk: Option<Chunk>,
-    /// Where the stream ends early.
+    /// The place at which the stream ends early.
     pub(crate) cut: Option<Place>,
     pub(crate) failure: Option<Failure>,
-    /// How long nothing is written before a keep-alive is.
+    /// The time without a write after which a keep-alive is written.
     pub(crate) keep_alive: Option<Duration>,
     /// True if the stream never ends: keep-alives go on.
     pub(crate) hangs: bool,
 }
 
-/// What is written when.
+/// The bytes that are written, and when.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// Everything that is written but for keep-alives.
@@ -123,7 +123,7 @@ pub(crate) struct Plan {
     hangs: bool,
 }
 
-/// When which byte is due.
+/// The time at which each byte is due.
 #[derive(Debug)]
 enum Timeline {
     AtOnce(Duration),
@@ -134,7 +134,7 @@ enum Timeline {
 /// Bytes that are written together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step<'p> {
-    /// When they are due, counted from the beginning.
+    /// The time at which they are due, from the beginning.
     pub(crate) at: Duration,
     pub(crate) bytes: &'p [u8],
 }

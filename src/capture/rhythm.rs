@@ -9,13 +9,13 @@ use std::time::Duration;
 /// Bytes that came at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
-    /// When they came, counted from when the stream was first waited for.
+    /// The time at which they came, from when the stream was first waited for.
     pub(crate) time: Duration,
     /// The offset of the first byte after them.
     pub(crate) end: u64,
 }
 
-/// When each byte of a capture came.
+/// The time at which each byte of a capture came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rhythm(Vec<Read>);
 

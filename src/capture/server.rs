@@ -18,7 +18,7 @@ use crate::json::Line;
 use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink as _;
 
-/// Which capture answers a request.
+/// The choice of the capture that answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// The one after as many others as the request has answers of the model.
@@ -36,12 +36,12 @@ pub(crate) struct Server {
     pub(crate) captures: Vec<Capture>,
     pub(crate) play: Play,
     pub(crate) by: By,
-    /// How many requests fail, if not all, and with which HTTP status.
+    /// The number of requests that fail, if not all, and their HTTP status.
     pub(crate) fail: Option<(Option<usize>, u16)>,
     pub(crate) arrived: AtomicUsize,
 }
 
-/// What answers a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

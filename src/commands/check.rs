@@ -23,13 +23,13 @@ use crate::json;
 use crate::sink::grouped;
 use crate::status::{Outcome, Status};
 
-/// How the names of golden files end.
+/// The end of the names of golden files.
 const GOLDEN: &str = ".golden";
 
-/// How the names of other files end that are no captures.
+/// The ends of the names of other files that are no captures.
 const NO_CAPTURES: &[&str] = &[GOLDEN, BROKEN, ".times", ".request.json"];
 
-/// How the names of files end that show how a law breaks.
+/// The end of the names of files that show how a law breaks.
 const BROKEN: &str = ".broken";
 
 pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
@@ -181,16 +181,16 @@ enum Verdict {
     NoGolden,
     NoCapture,
     Unusable(GoldenError),
-    /// Why the capture, or a golden file, can't be read or written.
+    /// The reason why the capture, or a golden file, can't be read or written.
     Unreadable(String),
     Written,
 }
 
-/// How a kind of result is counted.
+/// A kind of result, and how it is counted.
 struct Counted {
     /// Its name in JSON.
     name: &'static str,
-    /// What the sum says of one, and of several.
+    /// The words of the sum for one, and for several.
     words: (&'static str, &'static str),
     /// True if the answer is no.
     is_failure: bool,
@@ -246,7 +246,7 @@ impl Verdict {
     }
 }
 
-/// How many captures had which result.
+/// The number of captures with each result.
 #[derive(Default)]
 struct Sum {
     counts: [u64; KINDS.len()],
@@ -333,7 +333,7 @@ impl Files {
 struct Run<'a> {
     args: &'a Check,
     given: Given,
-    /// What is held to the laws: a test gives a reader that breaks one.
+    /// The reader that has to keep the laws: a test gives one that breaks a law.
     read: &'a Read<'a>,
     sum: Mutex<Sum>,
 }
@@ -471,7 +471,7 @@ impl Run<'_> {
 /// A law that a capture breaks.
 struct Violation {
     law: &'static str,
-    /// What should hold, and what came instead, of the smallest input that shows it.
+    /// The law, and the event that breaks it, of the smallest input that shows it.
     message: String,
     /// The file of that input, its size in bytes, and the command that repeats it.
     file: String,

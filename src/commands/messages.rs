@@ -22,7 +22,7 @@ use crate::commands::reader::Reader;
 use crate::commands::rows::rows;
 use crate::commands::{Inputs, conclude, has_color, lost, shown};
 
-/// What is reported of an input that was found to be plain text.
+/// The report on an input that was found to be plain text.
 const GUESS: &str = "no wire format fits, so it was read as plain text; `-f text` says that it is";
 
 pub(super) fn parse(args: &Parse) -> anyhow::Result<u8> {
@@ -102,7 +102,7 @@ struct Job<'a> {
     reading: &'a Reading,
     print: Print<'a>,
     config: Config,
-    /// What the summaries of all inputs count.
+    /// The counts of the summaries of all inputs.
     sum: Mutex<Sum>,
 }
 

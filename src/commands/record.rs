@@ -93,7 +93,7 @@ impl Kept {
 /// Keeps what it is fed, and passes it on.
 struct Recorder<'a> {
     name: &'a str,
-    /// When the stream was first waited for.
+    /// The time at which the stream was first waited for.
     began: Instant,
     /// None after a write that failed: the stream is still passed on.
     kept: Option<Kept>,

@@ -79,7 +79,7 @@ struct Batch {
     first: u64,
     rows: Vec<u8>,
     out: Vec<u8>,
-    /// What was reported of the first rows that failed.
+    /// The reports on the first rows that failed.
     stderr: Vec<Vec<u8>>,
     sum: Sum,
 }

@@ -20,7 +20,7 @@ use crate::sink::Sink;
 /// The number of bytes of records that are buffered before they are written.
 const PIECE: usize = 32 << 10;
 
-/// How a message is written.
+/// The options for writing a message.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Write calls in fragments as they come, in a format that has them.
@@ -29,13 +29,14 @@ pub struct Options {
     pub whole: bool,
     /// The choice to write, as the only one; none is all, in a format that has several.
     pub choice: Option<u64>,
-    /// What the model reads, where a stream says it at its beginning and the source did not.
+    /// The tokens that the model reads, for a stream that begins with them and a source that does
+    /// not.
     pub input_tokens: Option<u64>,
     /// Change ids to 1 to 64 letters, digits, `_` and `-`.
     pub clean_ids: bool,
     /// Leave out what the message cost.
     pub no_usage: bool,
-    /// How records are wrapped, if not as usual.
+    /// The envelope of records, if not the usual one.
     pub envelope: Option<&'static Envelope>,
 }
 
@@ -62,17 +63,17 @@ pub struct Converter<'r, W: Write> {
     encoder: Box<dyn Encoder>,
     writing: &'static Writing,
     options: Options,
-    /// What was lost, once the input has ended.
+    /// The losses, once the input has ended.
     losses: &'r mut Losses,
     state: State,
     start: Owned<Start<'static>>,
     /// The choices that have come. The message ends with the first of them, by its number.
     choices: BTreeSet<u64>,
-    /// Why the choice that is written stopped, if it is not the first.
+    /// The end of the choice that is written, if it is not the first.
     ending: Option<Owned<Finish<'static>>>,
     /// The block that is open.
     block: Option<Block>,
-    /// What the message holds, if it is gathered.
+    /// The parts of the message, if it is gathered.
     parts: Vec<Part>,
     usage: Option<Owned<Usage<'static>>>,
     /// The call that has begun last, with its choice: not written before its first fragment.
@@ -82,7 +83,7 @@ pub struct Converter<'r, W: Write> {
     /// The fragments that have been written of it, without white space between their tokens.
     fragments: String,
     minifier: Minifier,
-    /// What came while a call was written in fragments: one thing comes after another.
+    /// The events that came while a call was written in fragments: one thing comes after another.
     waiting: Vec<(u64, Owned<Kind<'static>>)>,
     /// The number of calls that were written.
     calls: u64,

@@ -22,7 +22,7 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<Rejected, ()>> {
     }
 }
 
-/// Why an input is not read, and what it is.
+/// The reason why an input is not read, and its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rejected {
     pub(super) kind: FaultKind,

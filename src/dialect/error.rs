@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a dialect can't be used.
+/// The reason why a dialect can't be used.
 #[derive(Debug)]
 pub enum DialectError {
     /// No built-in dialect has this name.

@@ -11,7 +11,7 @@ pub struct TextResult<'a> {
     pub id: &'a str,
     /// The tool's name.
     pub name: &'a str,
-    /// What the tool gave.
+    /// The output of the tool.
     pub output: &'a str,
     /// True if the tool failed.
     pub is_error: bool,

@@ -94,7 +94,7 @@ pub struct Results {
     /// The result of a tool that failed; as any other if it is empty.
     #[serde(deserialize_with = "leak::text")]
     pub error: Word,
-    /// What stands between two of them.
+    /// The text between two of them.
     #[serde(deserialize_with = "leak::text")]
     pub between: Word,
     /// The end, after the last one.

@@ -3,10 +3,10 @@
 /// A kind of secret that its first letters tell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    /// What it is, and whose.
+    /// Its kind and its owner, in words.
     #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     pub(crate) name: &'static str,
-    /// What it begins with.
+    /// Its first letters.
     pub(crate) prefix: &'static str,
     /// The shortest rest that it has, in bytes.
     pub(crate) shortest: usize,

@@ -103,7 +103,7 @@ pub enum Kind<'a> {
     /// The cost of the message. Decoders give the whole of what is known so far;
     /// the last one counts.
     Usage(Usage<'a>),
-    /// Why the model stopped. The last line of a good message.
+    /// The reason why the model stopped. The last line of a good message.
     Finish(Finish<'a>),
     /// A failure. The last line of a bad message.
     Error(Failure<'a>),
@@ -183,11 +183,11 @@ pub struct Start<'a> {
     pub id: Option<&'a str>,
     /// The model's name.
     pub model: Option<&'a str>,
-    /// When the message was begun, in seconds since 1970.
+    /// The time at which the message was begun, in seconds since 1970.
     pub created: Option<u64>,
     /// Everything that the model reads, where the provider reports it at once.
     pub input_tokens: Option<u64>,
-    /// Which round of an agent this is, from 1.
+    /// The round of an agent, from 1.
     pub round: Option<u64>,
     /// The name of the input, in a log of several.
     pub file: Option<&'a str>,
@@ -296,9 +296,9 @@ pub struct CallPart<'a> {
 /// The end of one call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallEnd<'a> {
-    /// Which call.
+    /// The call.
     pub key: Key,
-    /// Why it must not be run, and its text as the model wrote it.
+    /// The reason why it must not be run, and its text as the model wrote it.
     pub fault: Option<(Reason, &'a str)>,
 }
 
@@ -380,7 +380,7 @@ impl<'a> CallInput<'a> {
 }
 
 words! {
-    /// Why a call must not be run.
+    /// The reason why a call must not be run.
     pub enum Reason {
         /// It was cut off.
         Truncated = "truncated",
@@ -412,7 +412,7 @@ pub struct InvalidToolCall<'a> {
     pub name: Option<&'a str>,
     /// The text of the arguments as it came, exactly; in text, the markup as well.
     pub arguments_raw: &'a str,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// The dialect, for calls found in text.
     pub source: Option<&'a str>,
@@ -433,18 +433,18 @@ pub struct ToolResult<'a> {
     pub kind: Option<&'a str>,
     /// The executor of the tool, if not the caller.
     pub executor: Option<Executor>,
-    /// How the tool ran, if it was `agent` or `next` that ran it.
+    /// The run of the tool, if `agent` or `next` ran it.
     pub ran: Option<Ran>,
 }
 
-/// How a tool ran.
+/// The run of a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Its exit status, unless a signal ended it.
     pub exit: Option<i32>,
-    /// How long it ran, in milliseconds.
+    /// The time that it ran, in milliseconds.
     pub ms: u64,
-    /// How many bytes of its output were left out.
+    /// The number of bytes of its output that were left out.
     pub left_out: Option<u64>,
 }
 
@@ -477,13 +477,13 @@ pub struct Block<'a> {
 /// An inference or a repair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warning<'a> {
-    /// Which of the closed list.
+    /// Its code, one of a closed list.
     pub code: WarningCode,
     /// A sentence for people.
     pub message: &'a str,
     /// The place in the input, in bytes.
     pub offset: Option<u64>,
-    /// Which call.
+    /// The call.
     pub index: Option<u64>,
 }
 
@@ -525,7 +525,7 @@ pub struct Usage<'a> {
 }
 
 words! {
-    /// Why a model stops, whatever its provider calls it.
+    /// The reason why a model stops, whatever its provider calls it.
     pub enum FinishReason {
         /// It was done.
         Stop = "stop",
@@ -559,7 +559,7 @@ impl FinishReason {
     }
 }
 
-/// Why the model stopped.
+/// The reason why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finish<'a> {
     /// The reason.
@@ -594,7 +594,7 @@ words! {
 }
 
 words! {
-    /// Why the loop of an agent ended.
+    /// The reason why the loop of an agent ended.
     pub enum EndReason {
         /// The model gave its final answer.
         FinalAnswer = "final_answer",
@@ -624,13 +624,13 @@ words! {
 /// The end of an agent's loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunEnd<'a> {
-    /// Why.
+    /// The reason.
     pub reason: EndReason,
-    /// How many rounds there were: answers of the model.
+    /// The number of rounds: of answers of the model.
     pub rounds: u64,
-    /// How many tools were run.
+    /// The number of tools that were run.
     pub calls: u64,
-    /// What all answers cost together.
+    /// The cost of all answers.
     pub usage: Option<Usage<'a>>,
 }
 

@@ -53,7 +53,7 @@ struct Event<'a> {
     #[serde(rename = "type")]
     kind: Option<Str<'a>>,
     conversation_id: Option<Str<'a>>,
-    /// Which entry an event belongs to.
+    /// The entry that an event belongs to.
     output_index: Option<u64>,
     /// Of an entry, not of a function's call.
     id: Option<Str<'a>>,

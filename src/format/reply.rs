@@ -10,8 +10,8 @@ pub struct Reply {
     pub formats: &'static [&'static Format],
     /// The headers of its streams beside the media type.
     pub headers: &'static [(&'static str, &'static str)],
-    /// What the address of a request says of the answer: the first of these parts that stands in it,
-    /// and the framing that it asks for.
+    /// Parts of the address of a request, and the framing that each asks for; the first part that
+    /// is there counts.
     pub addresses: &'static [(&'static str, &'static str)],
     /// The provider's word for an error with this HTTP status.
     pub word: fn(status: u16) -> &'static str,

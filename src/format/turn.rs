@@ -16,7 +16,7 @@ pub struct Request {
     pub list: &'static str,
     /// The form of its requests, which its kin shares.
     pub shape: &'static Shape,
-    /// What stands in the address that its requests are sent to, and in no other's.
+    /// A part of the address that its requests are sent to, which no other address has.
     pub endpoint: &'static str,
     /// Members that tell its requests from those of its kin; none for the one that most speak.
     pub marks: &'static [&'static str],
@@ -72,7 +72,7 @@ pub trait Turn: Send {
 /// The end of a message.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub finish_reason: FinishReason,
     /// True if the caller has calls to run.
     pub wants_tools: bool,
@@ -124,7 +124,7 @@ pub struct Invalid {
     pub index: u64,
     /// The provider's id, if it sent one.
     pub id: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
@@ -144,7 +144,7 @@ pub struct Appended {
     pub set: Vec<(&'static str, String)>,
 }
 
-/// Why nothing of a message can be appended: a sentence for people.
+/// The reason why nothing of a message can be appended: a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete(pub Cow<'static, str>);
 

@@ -19,7 +19,7 @@ pub struct Writing {
     pub name: &'static str,
     /// A new encoder of one message.
     pub encoder: fn() -> Box<dyn Encoder>,
-    /// How its records may be wrapped; the first one is usual.
+    /// The envelopes that its records may have; the first one is usual.
     pub envelopes: &'static [Envelope],
     /// True if a record repeats all of the message: it is kept in memory.
     pub gathers: bool,
@@ -31,7 +31,7 @@ pub struct Writing {
     pub has_fragments: bool,
     /// The channels of text that it has a name for.
     pub channels: &'static [&'static str],
-    /// What it does not carry as it is. All else comes back when it is read.
+    /// The information that it does not carry as it is. All else is the same when it is read again.
     pub losses: &'static [(Info, Carry)],
 }
 
@@ -59,7 +59,7 @@ impl Writing {
     }
 }
 
-/// What a format makes of an information that it does not carry as it is.
+/// The result for an information that a format does not carry as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
     /// Nothing: it is lost.
@@ -132,7 +132,7 @@ words! {
     }
 }
 
-/// How records are wrapped.
+/// The envelope of records.
 #[derive(Debug)]
 pub struct Envelope {
     /// The name of the framing that this is.
@@ -185,7 +185,7 @@ pub struct Records {
     count: u64,
 }
 
-/// How often each information was lost or changed.
+/// The number of times that each information was lost or changed.
 pub type Losses = std::collections::BTreeMap<Info, u64>;
 
 impl Records {
@@ -254,7 +254,7 @@ impl Records {
         &self.losses
     }
 
-    /// What has been written, and not been taken.
+    /// The text that has been written, and not been taken.
     pub(crate) fn text(&mut self) -> &mut Line {
         &mut self.line
     }
@@ -263,7 +263,7 @@ impl Records {
 /// A stretch of text of one kind.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Which of several alternative answers this belongs to.
+    /// The one of several alternative answers that this belongs to.
     pub choice: u64,
     /// The kind of the text.
     pub kind: BlockKind,
@@ -271,7 +271,7 @@ pub struct Block {
     pub text: String,
     /// The lengths of the text at which parts of a thought begin, beside the first.
     pub parts: Vec<usize>,
-    /// What the next request must return with a thought; known once it is closed.
+    /// The signature that the next request must return with a thought; known once it is closed.
     pub signature: Option<String>,
 }
 
@@ -310,11 +310,11 @@ pub(crate) enum Part {
 pub struct Message<'m> {
     /// Its first line.
     pub start: Start<'m>,
-    /// Which of several alternative answers is the first.
+    /// The first of several alternative answers.
     pub choice: u64,
-    /// What it cost, if that is known.
+    /// Its cost, if that is known.
     pub usage: Option<Usage<'m>>,
-    /// What it holds; nothing unless the format gathers.
+    /// Its parts; none unless the format gathers.
     pub(crate) parts: &'m [Part],
 }
 

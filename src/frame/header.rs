@@ -59,7 +59,7 @@ pub(super) fn text<'h>(headers: &'h [Header<'_>], name: &str) -> Option<&'h str>
 /// The most headers of one message.
 const MAX_HEADERS: usize = 1024;
 
-/// Why a block of headers is rejected.
+/// The reason why a block of headers is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Defect {
     /// It breaks the specification.

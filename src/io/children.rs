@@ -21,7 +21,7 @@ use signal_hook::low_level;
 
 use crate::io::{BLOCK, Signals};
 
-/// How long the pipes of a child are read after its leader has exited.
+/// The time for which the pipes of a child are read after its leader has exited.
 const LINGER: Duration = Duration::from_millis(100);
 
 /// The time between SIGTERM and SIGKILL.
@@ -35,13 +35,13 @@ pub(crate) struct Children<'s> {
     hook: SigId,
     running: Vec<Child>,
     buffer: Vec<u8>,
-    /// Where the next search for bytes begins: no child is read alone.
+    /// The place at which the next search for bytes begins: no child is read alone.
     turn: usize,
     /// True while all of them are being ended: signals are not waited for.
     is_stopping: bool,
 }
 
-/// What has happened to a child, which is named by the number that it was started with.
+/// An event of a child, which is named by the number that it was started with.
 #[derive(Debug)]
 pub(crate) enum Happened<'b> {
     /// It wrote these bytes to standard output or standard error.
@@ -63,14 +63,14 @@ pub(crate) enum Pipe {
     Error,
 }
 
-/// How a child ended.
+/// The end of a child.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     /// The status of its leader.
     pub(crate) status: ExitStatus,
     /// True if it was ended because its time was over.
     pub(crate) is_late: bool,
-    /// How long it ran.
+    /// The time that it ran.
     pub(crate) took: Duration,
 }
 
@@ -78,13 +78,13 @@ struct Child {
     number: u64,
     process: std::process::Child,
     group: Pid,
-    /// What is still to be written to its standard input, and where to.
+    /// The bytes that are still to be written to its standard input, and the pipe.
     input: Option<(OwnedFd, Vec<u8>, usize)>,
     pipes: Vec<(Pipe, OwnedFd)>,
     started: Instant,
-    /// When its group gets SIGTERM.
+    /// The time at which its group gets SIGTERM.
     term: Option<Instant>,
-    /// When its group gets SIGKILL.
+    /// The time at which its group gets SIGKILL.
     kill: Option<Instant>,
     is_late: bool,
     /// Until when its pipes are read; known once the leader has exited.

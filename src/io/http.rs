@@ -24,12 +24,12 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-/// Why there is no request.
+/// The reason why there is no request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoRequest {
     /// The client sent nothing.
     Nothing,
-    /// What it sent cannot be answered: the HTTP status that says so, and why.
+    /// The request cannot be answered: the HTTP status for that, and the reason.
     Refused(u16, String),
 }
 

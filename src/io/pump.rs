@@ -25,7 +25,7 @@ pub trait Task {
     }
 }
 
-/// Why reading ended.
+/// The reason why reading ended.
 #[derive(Debug)]
 pub enum Ended {
     /// The input ended, or the task was stopped.

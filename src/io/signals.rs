@@ -60,7 +60,7 @@ impl Signals {
     }
 }
 
-/// What ended a wait.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// There are bytes to be read, or the end.

@@ -44,7 +44,7 @@ pub(crate) enum Fault {
 /// A field that is not what it should be.
 #[derive(Debug)]
 pub(crate) struct WrongField {
-    /// What was found, and what was expected.
+    /// The thing that was found, and the one that was expected.
     pub(crate) message: String,
     /// The steps to it, the last one first.
     path: Vec<Step>,
@@ -605,9 +605,9 @@ impl<'t> Deserializer<'t> for &mut Reader<'t> {
 /// The members or elements of the container that was entered last.
 struct Inside<'r, 't> {
     reader: &'r mut Reader<'t>,
-    /// How many have begun.
+    /// The number of those that have begun.
     count: usize,
-    /// Where the key of the last member begins.
+    /// The place at which the key of the last member begins.
     key: usize,
 }
 

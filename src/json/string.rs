@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-/// What stands in the place of half a character.
+/// The text in the place of half a character.
 const HALF: &str = "\u{FFFD}";
 
 /// A JSON string.

@@ -15,7 +15,7 @@ use crate::request::body::Body;
 use crate::request::message::{Call, Ending, Given, Message};
 use crate::status::Outcome;
 
-/// What becomes of a message that ended well.
+/// The fate of a message that ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It has calls that have to be answered.
@@ -26,10 +26,10 @@ pub(crate) enum Verdict {
     Final,
 }
 
-/// Why a request can't grow by an answer: the request stands as it is.
+/// The reason why a request can't grow by an answer, and stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// What it counts as.
+    /// The outcome that it counts as.
     pub(crate) outcome: Outcome,
     /// A sentence for people; empty if it has been reported as an error of the message.
     pub(crate) why: String,
@@ -50,7 +50,7 @@ impl Refused {
     }
 }
 
-/// How a request grows.
+/// The options for the growth of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth {
     /// Put the id of the answer in place of the conversation.

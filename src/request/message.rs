@@ -19,11 +19,11 @@ pub(crate) struct Message {
     pub(crate) calls: Vec<Call>,
     /// Results in the input, of the caller's calls.
     pub(crate) results: Vec<Given>,
-    /// What the request has to hold of it: JSON of an array, and of an object.
+    /// The part that the request has to hold: JSON of an array, and of an object.
     pub(crate) turn: Option<(String, Option<String>)>,
-    /// Why there is no turn.
+    /// The reason why there is no turn.
     pub(crate) no_turn: Option<String>,
-    /// How it ended.
+    /// Its end.
     pub(crate) ending: Option<Ending>,
     /// The warnings of the input.
     pub(crate) warnings: usize,
@@ -42,13 +42,13 @@ pub(crate) struct Call {
     pub(crate) input: String,
     /// True if `input` is free text.
     pub(crate) is_text: bool,
-    /// Why it must not be run.
+    /// The reason why it must not be run.
     pub(crate) fault: Option<Reason>,
     /// The dialect, if it was found in text.
     pub(crate) source: Option<String>,
 }
 
-/// How a message ended.
+/// The end of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Well, with this reason.
@@ -171,7 +171,7 @@ pub(crate) fn add_usage(sum: &mut Usage<'static>, usage: &Usage<'_>) {
     add(&mut sum.reasoning_tokens, usage.reasoning_tokens);
 }
 
-/// How much of a call that can't be read its answer repeats, in bytes.
+/// The most bytes of a call that can't be read that its answer repeats.
 const MAX_REPEATED: usize = 4 << 10;
 
 impl Call {

@@ -168,12 +168,13 @@ pub struct Clock(Rc<Times>);
 
 #[derive(Debug)]
 struct Times {
-    /// When the input was first waited for.
+    /// The time at which the input was first waited for.
     began: Instant,
-    /// How long after that the first byte came, and the last one.
+    /// The times from then to the first byte, and to the last one.
     first: Cell<Option<Duration>>,
     now: Cell<Duration>,
-    /// How often each gap between two reads came, in milliseconds, since it was last asked for.
+    /// The number of times that each gap between two reads came, in milliseconds, since the gaps
+    /// were last taken.
     gaps: RefCell<BTreeMap<u64, usize>>,
 }
 

@@ -51,7 +51,7 @@ impl Parts {
         Parts { text: true, reasoning: false, calls: false, results: false, usage: false };
 }
 
-/// How a message looks.
+/// The look of a message.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// The parts that are shown.
@@ -90,7 +90,7 @@ pub struct People<W> {
     message: Message,
 }
 
-/// What is known of the open message.
+/// The state of the open message.
 #[derive(Default)]
 struct Message {
     model: Option<String>,
@@ -106,15 +106,15 @@ struct Message {
 /// The line of a call that grows.
 struct CallLine {
     index: u64,
-    /// How many values it has.
+    /// The number of its values.
     values: usize,
     /// The path of the string that grows.
     string: Option<String>,
-    /// How many characters of that string have come.
+    /// The number of characters of that string that have come.
     length: usize,
 }
 
-/// What is being shown.
+/// The part of the message that is being shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Nothing,

@@ -18,13 +18,13 @@ const MAX_SHOWN: usize = 10;
 /// The sum of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
-    /// How many messages there are of each type.
+    /// The number of messages of each type.
     types: BTreeMap<&'static str, u64>,
     input_tokens: u64,
     output_tokens: u64,
-    /// How many calls there are of each name.
+    /// The number of calls of each name.
     calls: BTreeMap<String, u64>,
-    /// How many calls there are of other names.
+    /// The number of calls of other names.
     others: u64,
 }
 

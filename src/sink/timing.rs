@@ -11,14 +11,14 @@ use crate::sink::members::Value;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timing {
     first_byte: u64,
-    /// When text or a refusal came first.
+    /// The time of the first text or refusal.
     pub(super) first_text: Option<u64>,
-    /// When a call was whole first.
+    /// The time at which a call was first whole.
     first_call: Option<u64>,
-    /// When the last event came.
+    /// The time of the last event.
     last: u64,
     output_tokens: Option<u64>,
-    /// How often each gap between two reads came.
+    /// The number of times that each gap between two reads came.
     gaps: BTreeMap<u64, usize>,
     /// True once a message has begun.
     has_begun: bool,

@@ -17,7 +17,7 @@ pub(crate) struct Search {
     fits: Vec<usize>,
 }
 
-/// How far a rule fits.
+/// The length to which a rule fits.
 #[derive(Default)]
 enum Fit {
     /// It was not tried.

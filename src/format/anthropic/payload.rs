@@ -89,7 +89,7 @@ pub(in crate::format) struct Message<'a> {
 
 payload!(Message);
 
-/// What a message that begins says of its cost.
+/// The cost of a message, as far as it is known at its beginning.
 #[derive(Default, serde::Deserialize)]
 struct Reading {
     input_tokens: Option<u64>,

@@ -62,7 +62,7 @@ struct ClaudeCode {
     has_aside: bool,
     /// True if any text of the run has been emitted.
     has_text: bool,
-    /// Why the model stopped last.
+    /// The last reason why the model stopped.
     reason: Option<String>,
     blocks: Blocks,
     meter: Meter,

@@ -386,7 +386,7 @@ impl Events {
 struct Response<'r> {
     start: Start<'r>,
     status: &'static str,
-    /// Why it is incomplete.
+    /// The reason why it is incomplete.
     reason: Option<&'static str>,
     usage: Option<Usage<'r>>,
     error: Option<&'r Failure<'r>>,
@@ -531,7 +531,7 @@ fn redacted_members(thought: &Reasoning<'_>, id: &str, line: &mut Line) {
     line.text("encrypted_content", thought.redacted.unwrap_or_default());
 }
 
-/// What the item of a call holds.
+/// The members of a call's item.
 #[derive(Clone, Copy)]
 struct CallItem<'c> {
     id: &'c str,

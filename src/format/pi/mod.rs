@@ -69,7 +69,7 @@ const MAX_BLOCKS: usize = 1024;
 struct Pi {
     stage: Stage,
     calls: Calls,
-    /// What has been emitted of each block.
+    /// The text of each block that has been emitted.
     emitted: BTreeMap<u64, Emitted>,
     meter: Meter,
     /// True if the messages are of a session file.

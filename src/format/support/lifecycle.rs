@@ -16,15 +16,15 @@ pub(crate) struct Lifecycle {
     row: &'static Format,
     pub(crate) state: State,
     id: Option<String>,
-    /// What the record of the next start says beside its id and model.
+    /// The members of the next start beside its id and model.
     pub(crate) head: Head,
     pub(crate) meter: Meter,
 }
 
-/// What a record that begins a message may say of it.
+/// Members that a record that begins a message may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Head {
-    /// When it was begun, in seconds since 1970.
+    /// The time at which it was begun, in seconds since 1970.
     pub(crate) created: Option<u64>,
     /// Everything that the model reads.
     pub(crate) input_tokens: Option<u64>,

@@ -102,7 +102,7 @@ struct Turn {
     has_text: bool,
     /// The number of thoughts, one right after another.
     thoughts: u64,
-    /// Why the model stopped last.
+    /// The last reason why the model stopped.
     reason: Option<String>,
 }
 

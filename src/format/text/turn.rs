@@ -40,7 +40,7 @@ impl Turn for TextTurn {
     }
 }
 
-/// What begins results, which no model writes but by mistake.
+/// The beginnings of results, which a model writes only by mistake.
 const FORGED: &[&str] = &[
     "\nObservation:",
     "<function_results>",
