@@ -94,6 +94,7 @@
 //! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
 //! | [`tools`] | what `--tools` declares: names, and the types of arguments |
 //! | `event/redact.rs` | credentials in messages, masked |
+//! | `turns` | the layer of `--turn`: the part of a message that the next request has to hold |
 //! | [`convert`] | the events of one message, written as the stream of another provider |
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
@@ -151,7 +152,8 @@
 //!
 //! 1. Write `src/format/NAME.rs`: a `FORMAT` row, serde structs with every field optional and
 //!    borrowed ([`Str`]), and a [`format::Decoder`]. Where records are text and little else, a
-//!    `Shape` of `src/format/support/text_rows.rs` does: `watsonx.rs` is one.
+//!    `Shape` of `src/format/support/text_rows.rs` does: `watsonx.rs` is one. The log of an agent is a
+//!    `Log` of `src/format/support/log.rs`: `goose.rs` has two.
 //! 2. Name the file in `src/format/mod.rs` and its row in `src/format/table.rs`. Detection takes
 //!    the first row that recognises a record: a row whose records are a special case of another
 //!    one's stands above it.

@@ -4,10 +4,8 @@
 //! Source: OpenAI API reference, "The chat completion chunk object". What
 //! compatible servers add or leave out is emitted beside each field.
 
-mod calls;
-pub(super) mod content;
+pub(super) mod delta;
 pub(super) mod payload;
-pub(super) mod reasoning;
 pub(super) mod reply;
 pub(super) mod turn;
 mod write;
@@ -25,9 +23,8 @@ use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Sniff};
-use content::emit;
+use delta::{Details, emit, emit_call};
 use payload::{Choice, Chunk, Delta, Given, Specific};
-use reasoning::Details;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -290,7 +287,7 @@ impl OpenAiChat {
         emit(number, delta, is_whole, self.progress.details.entry(number).or_default(), out)?;
         for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
             self.reopen(number, call.function.as_ref(), out)?;
-            calls::emit(number, call, out)?;
+            emit_call(number, call, out)?;
         }
         for (id, function) in delta.tool_uses() {
             self.reopen(number, Some(&function), out)?;
