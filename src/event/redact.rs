@@ -14,7 +14,7 @@ pub(crate) fn mask(text: &str) -> String {
     let mut is_after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_char(c)) {
         let word = piece.trim_end_matches(|c| !is_key_char(c));
-        let behind = piece.strip_prefix(word).unwrap_or_default();
+        let after = piece.strip_prefix(word).unwrap_or_default();
         match shown(word, is_after_bearer) {
             Some(prefix) => {
                 out.push_str(prefix);
@@ -22,7 +22,7 @@ pub(crate) fn mask(text: &str) -> String {
             }
             None => out.push_str(word),
         }
-        out.push_str(behind);
+        out.push_str(after);
         is_after_bearer =
             word.eq_ignore_ascii_case("bearer") || (is_after_bearer && word.is_empty());
     }

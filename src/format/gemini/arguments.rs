@@ -125,8 +125,8 @@ impl Tree {
             if rest.is_empty() {
                 break;
             }
-            let (segment, behind) = Segment::read(rest).ok_or(Reason::Malformed)?;
-            rest = behind;
+            let (segment, after) = Segment::read(rest).ok_or(Reason::Malformed)?;
+            rest = after;
             at = match segment {
                 Segment::Key(key) => self.member(at, &key)?,
                 Segment::Index(index) => self.element(at, index)?,

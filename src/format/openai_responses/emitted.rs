@@ -66,12 +66,12 @@ impl Emitted {
             low.take().into_iter().for_each(|unit| walked.unit(unit));
         }
         let (text, mut units) = (whole.body(), walked.units);
-        let is_behind = |&(_, c): &(usize, char)| {
-            let is_behind = units >= self.units;
+        let is_after = |&(_, c): &(usize, char)| {
+            let is_after = units >= self.units;
             units += c.len_utf16() as u64;
-            is_behind
+            is_after
         };
-        let end = text.char_indices().find(is_behind).map_or(text.len(), |(end, _)| end);
+        let end = text.char_indices().find(is_after).map_or(text.len(), |(end, _)| end);
         let (emitted, rest) = text.split_at(end);
         walked.text(emitted);
         while walked.units < self.units {
