@@ -54,8 +54,7 @@ const USAGE: &[Row] = &[
 
 /// An event. Which fields it has depends on its type.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Event<'a> {
     #[serde(rename = "type")]
     kind: Option<Str<'a>>,

@@ -48,8 +48,7 @@ const USAGE: &[Row] = &[
 
 /// The values that are objects. Which fields they have depends on the code.
 #[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Value<'a> {
     message_id: Option<Str<'a>>,
     signature: Option<Str<'a>>,

@@ -41,8 +41,7 @@ fn sniff(record: &Record) -> Sniff {
 
 /// The members of all events.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Event<'a> {
     /// `chunk`, as is the next one.
     bytes: Option<Str<'a>>,
@@ -63,8 +62,7 @@ struct Attribution<'a> {
 
 /// A call for the caller to run: a function, or a request to an API.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Invocation<'a> {
     function_invocation_input: Option<Function<'a>>,
     api_invocation_input: Option<Api<'a>>,
@@ -78,8 +76,7 @@ struct Function<'a> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Api<'a> {
     http_method: Option<Str<'a>>,
     api_path: Option<Str<'a>>,

@@ -43,8 +43,7 @@ pub(super) const USAGE: &[Row] = &[
 ];
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Event<'a> {
     #[serde(rename = "type")]
     kind: Option<Str<'a>>,
@@ -87,8 +86,7 @@ struct Problem<'a> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct Data<'a> {
     message: Option<Str<'a>>,
     status_code: Option<u16>,

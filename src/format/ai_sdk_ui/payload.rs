@@ -8,8 +8,7 @@ use crate::json::Str;
 
 /// One part. Which fields it has depends on its type.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Part<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,

@@ -7,8 +7,7 @@ use crate::json::Str;
 
 /// One event of a stream, whatever its name.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Event<'a> {
     pub(super) content_block_index: Option<u64>,
     pub(super) start: Option<Start<'a>>,
@@ -25,8 +24,7 @@ payload!(Event);
 
 /// The start of a block.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Start<'a> {
     pub(super) tool_use: Option<ToolUse<'a>>,
     pub(super) tool_result: Option<ToolResult<'a>>,
@@ -35,8 +33,7 @@ pub(super) struct Start<'a> {
 
 /// An addition to a block.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Delta<'a> {
     pub(super) text: Option<Str<'a>>,
     pub(super) tool_use: Option<ToolInput<'a>>,
@@ -56,8 +53,7 @@ pub(super) struct ToolInput<'a> {
 /// Thinking: in deltas its fields stand here, in complete answers the text and
 /// its signature one level deeper.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Reasoning<'a> {
     pub(super) text: Option<Str<'a>>,
     pub(super) signature: Option<Str<'a>>,
@@ -74,8 +70,7 @@ pub(super) struct ReasoningText<'a> {
 
 /// A call: its beginning, or all of it.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ToolUse<'a> {
     tool_use_id: Option<Str<'a>>,
     name: Option<Str<'a>>,
@@ -102,8 +97,7 @@ impl ToolUse<'_> {
 
 /// A result: its beginning, or all of it.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ToolResult<'a> {
     tool_use_id: Option<Str<'a>>,
     status: Option<Str<'a>>,
@@ -127,8 +121,7 @@ impl ToolResult<'_> {
 
 /// A complete answer.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Body<'a> {
     output: Option<Output<'a>>,
     pub(super) stop_reason: Option<Str<'a>>,
@@ -161,8 +154,7 @@ impl<'a> Body<'a> {
 
 /// A block of a complete answer.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Block<'a> {
     pub(super) text: Option<Str<'a>>,
     pub(super) tool_use: Option<ToolUse<'a>>,

@@ -8,8 +8,7 @@ use crate::json::Str;
 
 /// A call, or a fragment of one: one with nothing in it closes the call.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(in crate::format) struct FunctionCall<'a> {
     id: Option<Str<'a>>,
     name: Option<Str<'a>>,
@@ -49,8 +48,7 @@ impl<'a> FunctionCall<'a> {
 
 /// A fragment of the argument at a path.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(in crate::format) struct PartialArg<'a> {
     #[serde(alias = "json_path")]
     pub(super) json_path: Option<Str<'a>>,
@@ -95,8 +93,7 @@ pub(in crate::format) struct FunctionResponse<'a> {
 
 /// A tool on the provider's side: its call or its response.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(in crate::format) struct ServerTool<'a> {
     id: Option<Str<'a>>,
     #[serde(alias = "tool_type")]

@@ -10,8 +10,7 @@ use crate::json::Str;
 
 /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Chunk<'a> {
     #[serde(alias = "response_id")]
     pub(super) response_id: Option<Str<'a>>,
@@ -49,8 +48,7 @@ impl Chunk<'_> {
 
 /// The filter's verdict on the prompt.
 #[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Feedback<'a> {
     #[serde(alias = "block_reason")]
     pub(super) block_reason: Option<&'a RawValue>,
@@ -58,8 +56,7 @@ pub(super) struct Feedback<'a> {
 
 /// One of the alternative answers.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Candidate<'a> {
     pub(super) index: Option<u64>,
     pub(super) content: Option<Content<'a>>,
@@ -112,8 +109,7 @@ pub(in crate::format) struct Content<'a> {
 
 /// A part of an answer: one of its kinds, and flags.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(in crate::format) struct Part<'a> {
     pub(super) text: Option<Str<'a>>,
     /// True if the text is thinking.

@@ -8,8 +8,7 @@ use crate::json::Str;
 
 /// A record of either side: one of its kinds, and what it cost.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Message<'a> {
     #[serde(alias = "setup_complete")]
     setup_complete: Option<&'a RawValue>,
@@ -97,16 +96,14 @@ struct Setup<'a> {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ToolCall<'a> {
     #[serde(alias = "function_calls")]
     function_calls: Option<Vec<FunctionCall<'a>>>,
 }
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 struct ToolResponse<'a> {
     #[serde(alias = "function_responses")]
     function_responses: Option<Vec<FunctionResponse<'a>>>,
@@ -114,8 +111,7 @@ struct ToolResponse<'a> {
 
 /// The part of a record that adds to a turn.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ServerContent<'a> {
     #[serde(alias = "model_turn")]
     model_turn: Option<Content<'a>>,

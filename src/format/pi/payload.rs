@@ -6,8 +6,7 @@ use crate::format::support::payload::payload;
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Event<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
@@ -22,8 +21,7 @@ pub(super) struct Event<'a> {
 payload!(Event);
 
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Message<'a> {
     pub(super) role: Option<Str<'a>>,
     pub(super) response_id: Option<Str<'a>>,
@@ -40,8 +38,7 @@ pub(super) struct Message<'a> {
 
 /// A block of content.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Block<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
@@ -58,8 +55,7 @@ payload!(Block);
 
 /// A piece that an update adds to a block.
 #[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-#[serde(rename_all = "camelCase")]
+#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct Update<'a> {
     #[serde(rename = "type")]
     pub(super) kind: Option<Str<'a>>,
