@@ -142,7 +142,7 @@ impl Call {
             self.id = Some(id.to_owned());
         }
         if let Some(name) = part.name {
-            self.add_name(name, out)?;
+            self.add_name(name, part.has_name_pieces, out)?;
         }
         self.executor = self.executor.or(part.executor);
         self.is_undecided |= part.is_undecided;
@@ -162,9 +162,9 @@ impl Call {
         if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
-    /// A name may be repeated on each fragment, grow, or come in pieces; once
-    /// there are arguments it's complete, and another one contradicts it.
-    fn add_name(&mut self, name: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+    /// A name may be repeated on each fragment; where the format sends it in pieces, it may
+    /// grow until there are arguments. Any other name contradicts it.
+    fn add_name(&mut self, name: &str, is_piece: bool, out: &mut Out<'_, '_>) -> io::Result<()> {
         if name.is_empty() || self.name == name {
             return Ok(());
         }
@@ -172,8 +172,7 @@ impl Call {
             self.name.push_str(name);
             return Ok(());
         }
-        // In text, a name is whole at once.
-        if self.has_arguments() || self.source.is_some() {
+        if !is_piece || self.has_arguments() {
             self.fault.get_or_insert(Reason::Conflict);
             return Ok(());
         }

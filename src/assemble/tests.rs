@@ -209,6 +209,9 @@ fn part<'t>(mut rest: &'t str) -> CallPart<'t> {
                     Some(("signature", signature)) => part.signature = Some(signature),
                     _ if word.starts_with(['#', '~']) => part.key = key(word),
                     _ if word.starts_with('@') => part.id = word.get(1..),
+                    _ if word.starts_with('+') => {
+                        (part.name, part.has_name_pieces) = (word.get(1..), true);
+                    }
                     _ => part.name = Some(word),
                 }
                 continue;
@@ -699,10 +702,10 @@ fn free_text_is_an_input_as_it_is() {
 fn a_name_may_be_repeated_grow_or_come_in_pieces() {
     check_calls(
         "part #0 @a get
-        part #0 get
-        part #0 get_weather
+        part #0 +get
+        part #0 +get_weather
         part #1 @b get_
-        part #1 time",
+        part #1 +time",
         "warning joined_name 0
         warning joined_name 1
         call 0 @a get_weather = {}
@@ -711,10 +714,20 @@ fn a_name_may_be_repeated_grow_or_come_in_pieces() {
 }
 
 #[test]
+fn another_name_is_a_conflict_where_names_are_whole() {
+    for name in ["rm", "frm"] {
+        check_calls(
+            &format!("part #0 @a f\npart #0 {name}\npart #0 = {{}}"),
+            "invalid 0 @a f conflict | {}",
+        );
+    }
+}
+
+#[test]
 fn another_name_after_arguments_is_a_conflict() {
     check_calls(
         "part #0 @a f | {
-        part #0 g | }",
+        part #0 +g | }",
         "invalid 0 @a f conflict | {}",
     );
 }

@@ -277,6 +277,8 @@ pub struct CallPart<'a> {
     pub id: Option<&'a str>,
     /// The tool's name, or a piece of it.
     pub name: Option<&'a str>,
+    /// True if the format sends names in pieces: elsewhere another name contradicts the first.
+    pub has_name_pieces: bool,
     /// The arguments that the fragment adds.
     pub arguments: Arguments<'a>,
     /// The executor, if not the caller.

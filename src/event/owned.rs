@@ -123,7 +123,8 @@ texts! {
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart {
-        key, id, name, arguments, executor, is_undecided, signature, source, kind, item_id
+        key, id, name, has_name_pieces, arguments, executor, is_undecided, signature, source, kind,
+        item_id
     }
     struct CallEnd { key, fault }
     struct ToolCallStart { index, id, name }

@@ -168,6 +168,7 @@ impl Details {
 impl ToolCall<'_> {
     /// Emits what it adds to the call that `part` names.
     pub(in crate::format) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
+        let part = CallPart { has_name_pieces: true, ..part };
         // Snowflake sends both, one of them empty; `convert` does, for clients that know only one.
         let is_function = self.function.as_ref().is_some_and(|function| !function.is_blank());
         let is_custom = |custom: &&Custom<'_>| custom.name.non_empty().is_some() || !is_function;

@@ -295,8 +295,8 @@ impl OpenAiChat {
         }
         if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
             self.reopen(number, Some(function), out)?;
-            let key = Key::Index(0);
-            function.emit(number, CallPart { key, ..CallPart::default() }, out)?;
+            let (key, has_name_pieces) = (Key::Index(0), true);
+            function.emit(number, CallPart { key, has_name_pieces, ..CallPart::default() }, out)?;
         }
         let specific = delta.provider_specific_fields.as_ref();
         for given in specific.into_iter().flat_map(Specific::results) {
