@@ -37,7 +37,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let progress = Progress::new(shown(name), input.size());
     let (mut seen, mut losses) = (Seen::default(), Losses::default());
     let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
-    let max = if converter.gathers() { args.reading.wire.max_memory.0 } else { 0 };
+    let max = args.reading.wire.max_memory.0;
     let witness = Witness::new(converter, &mut status, shown(name), progress.stderr());
     let sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
     let mut reader = Reader::new(Pipeline::new(&config), sink);

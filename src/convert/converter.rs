@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
-    CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reasoning, Start,
-    ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
+    CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason, Reasoning,
+    Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -80,6 +80,8 @@ pub struct Converter<'r, W: Write> {
     announced: Option<(u64, Owned<ToolCallStart<'static>>)>,
     /// The call that is written in fragments: its choice and its index.
     live: Option<(u64, u64)>,
+    /// True if a call that was written in fragments must not be run: the stream must fail.
+    is_spoiled: bool,
     /// The fragments that have been written of it, without white space between their tokens.
     fragments: String,
     minifier: Minifier,
@@ -133,6 +135,7 @@ impl<'r, W: Write> Converter<'r, W> {
             usage: None,
             announced: None,
             live: None,
+            is_spoiled: false,
             fragments: String::new(),
             minifier: Minifier::default(),
             waiting: Vec::new(),
@@ -143,7 +146,7 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     /// True if the message is kept in memory.
-    pub fn gathers(&self) -> bool {
+    fn gathers(&self) -> bool {
         self.options.whole || self.writing.gathers
     }
 
@@ -294,8 +297,8 @@ impl<'r, W: Write> Converter<'r, W> {
         let is_live = self.live == Some((choice, call.index));
         let is_as_written = call.executor.is_none() && self.fragments == call.input.as_str();
         if is_live && !is_as_written {
-            // The client has another call than this one: the stream must fail.
-            return;
+            // The client has another call than this one.
+            return self.leave_call();
         }
         let id = match call.id.trim() {
             "" => format!("call_{}", call.index),
@@ -372,6 +375,15 @@ impl<'r, W: Write> Converter<'r, W> {
         self.write_waiting();
     }
 
+    /// Leaves the call that is written in fragments as it is: it must not be run.
+    fn leave_call(&mut self) {
+        if self.live.take().is_some() {
+            self.is_spoiled = true;
+            self.write(|encoder, _| encoder.call_left());
+            self.write_waiting();
+        }
+    }
+
     fn write_waiting(&mut self) {
         for (choice, kind) in std::mem::take(&mut self.waiting) {
             self.write_event(choice, kind.get());
@@ -406,7 +418,7 @@ impl<'r, W: Write> Converter<'r, W> {
         };
         // A reader takes arguments that are whole for those of a call.
         let is_cut = finish.finish_reason.is_cut() && !json::is_json(&self.fragments);
-        if self.live.is_some() && !is_cut {
+        if self.is_spoiled || (self.live.is_some() && !is_cut) {
             let message = "a call that was written in fragments must not be run";
             return self.fail(&Failure::new(Code::Malformed, message, None));
         }
@@ -435,10 +447,7 @@ impl<'r, W: Write> Converter<'r, W> {
         if self.usage.is_some() {
             self.begin();
         }
-        if self.live.take().is_some() {
-            self.write(|encoder, _| encoder.call_left());
-            self.write_waiting();
-        }
+        self.leave_call();
         self.close();
         self.records.note(Info::ErrorCode);
         (0..self.calls).for_each(|_| self.records.note(Info::ClosedCall));
@@ -550,8 +559,13 @@ impl<'r, W: Write> Converter<'r, W> {
             Kind::ToolCallDelta(delta) => self.fragment(choice, &delta),
             Kind::ToolCall(call) => self.call(choice, &call),
             Kind::ToolResult(result) => self.result(&result),
-            // One that is written in fragments stays open: the end of the message decides.
-            Kind::InvalidToolCall(_) => self.records.note(Info::InvalidCall),
+            Kind::InvalidToolCall(call) => {
+                self.records.note(Info::InvalidCall);
+                // What a cut call means is known at the end of the message.
+                if self.live == Some((choice, call.index)) && call.reason != Reason::Truncated {
+                    self.leave_call();
+                }
+            }
             Kind::Block(_) => self.records.note(Info::Block),
             Kind::Usage(usage) if !self.options.no_usage => self.usage = Some(Owned::new(usage)),
             Kind::Finish(finish) => self.finish(choice, &finish),
@@ -579,6 +593,11 @@ impl<W: Write> Sink for Converter<'_, W> {
             (State::Waiting | State::Ended, _) => {}
         }
         if self.records.text().len() < PIECE { Ok(()) } else { self.write_out() }
+    }
+
+    /// A stream is written as it comes, but for what comes while a call is written in fragments.
+    fn keeps(&mut self) -> bool {
+        self.gathers() || self.live.is_some()
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -59,8 +59,7 @@ fn through(
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
     let converter = Converter::new(out, target, options, losses);
-    let max = if converter.gathers() { config.max_memory } else { 0 };
-    let mut sink = OneMessage::new(Capped::new(converter, max), None, seen);
+    let mut sink = OneMessage::new(Capped::new(converter, config.max_memory), None, seen);
     let mut pipeline = Pipeline::new(&self::config(config, options));
     pipeline.feed(input, &mut sink)?;
     pipeline.finish(&mut sink)?;

@@ -54,7 +54,7 @@ impl<S: Sink> Sink for Capped<S> {
         if self.is_full {
             return Ok(());
         }
-        if let Kind::Start(_) = event.kind {
+        if matches!(event.kind, Kind::Start(_)) || !self.inner.keeps() {
             self.kept = 0;
         }
         self.kept += size(&event.kind);
@@ -68,6 +68,9 @@ impl<S: Sink> Sink for Capped<S> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        if !self.inner.keeps() {
+            self.kept = 0;
+        }
         let kept = self.kept + size(&pieces.event.kind);
         if self.is_full || (self.max != 0 && kept > self.max) {
             return pieces.events().try_for_each(|event| self.feed(event));

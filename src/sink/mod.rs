@@ -91,6 +91,10 @@ pub trait Sink {
             None => self.flush(),
         }
     }
+    /// True if what is fed now stays in memory, for all that the sink knows.
+    fn keeps(&mut self) -> bool {
+        self.inner().is_none_or(|inner| inner.keeps())
+    }
     /// True if a limit was hit: nothing more needs to be fed.
     fn is_full(&mut self) -> bool {
         self.inner().is_some_and(|inner| inner.is_full())
@@ -112,6 +116,10 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
 
     fn finish(&mut self) -> io::Result<()> {
         (**self).finish()
+    }
+
+    fn keeps(&mut self) -> bool {
+        (**self).keeps()
     }
 
     fn is_full(&mut self) -> bool {
