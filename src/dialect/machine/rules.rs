@@ -118,7 +118,10 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
     }
     let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
     for (id, call) in grammar.calls(id) {
-        let is_bare = needs_section && (grammar.requires_sections() || !call.open.is_token());
+        let is_own_section = grammar.sections.iter().any(|section| section.open == call.open);
+        let is_bare = needs_section
+            && (grammar.requires_sections() || !call.open.is_token())
+            && !is_own_section;
         let is_readable = !matches!(call.body, BodyForm::Unreadable);
         if !is_bare && (named || is_readable) {
             let rule = Rule::call(call, id);
@@ -130,12 +133,18 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
     rules
 }
 
+/// What no prose begins with: NUL, a byte order mark, and spaces without width.
+const UNSEEN: [&str; 6] = ["\0", "\u{feff}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}"];
+
 impl CallForm {
-    /// The opener where the user chose this dialect: one that
-    /// its closer follows is a call that can't be read.
+    /// The opener where the user chose this dialect: one that its closer follows, or what no
+    /// reader sees, is a call that can't be read.
     fn chosen(&self, mut rule: Rule) -> Rule {
         if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
             rule.next.extend_from_slice(&self.close);
+            if !self.open.is_blank() {
+                rule.next.extend(UNSEEN.iter().filter_map(|text| Pattern::parse(text).ok()));
+            }
         }
         rule
     }
