@@ -191,14 +191,15 @@ const FENCED: Body = Body::Json(Envelope {
     ..Envelope::NEW
 });
 
+/// A fence with JSON in it. An empty one, or a longer one, is none.
+const fn fenced(open: &'static str) -> Call {
+    Call { body: FENCED, next: &["{", "[{ws}{", "[{ws}]"], ..Call::json(open, "```") }
+}
+
 pub(crate) static FENCED_JSON: Dialect = Dialect {
     name: "fenced_json",
     models: &["prompted models", "LangChain's JSON agent"],
-    calls: &[
-        Call { body: FENCED, ..Call::json("{line}```json", "```") },
-        Call { body: FENCED, ..Call::json("{line}```tool_call", "```") },
-        Call { body: FENCED, ..Call::json("{line}```", "```") },
-    ],
+    calls: &[fenced("{line}```json"), fenced("{line}```tool_call"), fenced("{line}```")],
     ..Dialect::EMPTY
 };
 
