@@ -1,6 +1,6 @@
 //! Finds where a marker can begin, and checks what must follow it.
 
-use crate::scan::{Attempt, Captures, Match, Pattern};
+use crate::scan::{Attempt, Captures, Match, Pattern, Start, begins_word};
 
 /// An attempt at a pattern that one of several others must follow, after white
 /// space. The others are bound to the words of the first one; the end of the
@@ -132,12 +132,13 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
-    /// Returns a finder for markers that begin so; after a beginning of one byte, any may follow.
-    pub(crate) fn new<'s>(starts: impl Iterator<Item = &'s [u8]>) -> Self {
+    /// Returns a finder for markers that begin so. After a beginning of one byte, a word follows
+    /// or any byte may.
+    pub(crate) fn new<'s>(starts: impl Iterator<Item = &'s Start>) -> Self {
         let mut finder = Finder { numbers: [0; 256].into(), ..Finder::default() };
         finder.seconds.push([false; 256]);
         for start in starts {
-            let Some((&first, rest)) = start.split_first() else { continue };
+            let Some((&first, rest)) = start.text.split_first() else { continue };
             let number = &mut finder.numbers[usize::from(first)];
             if *number == 0 {
                 // There are fewer first bytes than numbers: no marker begins with 0xFF.
@@ -148,7 +149,9 @@ impl Finder {
             let seconds = &mut finder.seconds[usize::from(*number)];
             match rest.first() {
                 Some(second) => seconds[usize::from(*second)] = true,
-                None => *seconds = [true; 256],
+                None => (0..=u8::MAX).zip(seconds).for_each(|(byte, may_follow)| {
+                    *may_follow |= !start.is_before_word || begins_word(byte);
+                }),
             }
         }
         finder
@@ -199,7 +202,12 @@ mod tests {
     #[test]
     fn the_second_byte_tells_beginnings_from_other_text() {
         let check = |starts: &[&str], text: &str, expected: &[usize]| {
-            let finder = Finder::new(starts.iter().map(|start| start.as_bytes()));
+            let start = |text: &&str| match text.strip_suffix('*') {
+                Some(text) => Start { text: text.into(), is_before_word: true },
+                None => Start { text: (*text).into(), is_before_word: false },
+            };
+            let starts: Vec<Start> = starts.iter().map(start).collect();
+            let finder = Finder::new(starts.iter());
             let mut found = Vec::new();
             while let Some(at) = finder.find(text.as_bytes(), found.last().map_or(0, |at| at + 1)) {
                 found.push(at);
@@ -208,6 +216,7 @@ mod tests {
         };
         check(&["<t", "<|"], "<<t<x<|<", &[1, 5, 7]);
         check(&["<"], "<<x", &[0, 1]);
+        check(&["<*", "<|"], "<<x< <|</<é", &[1, 5, 9]);
         check(&["ab", "b", "cd", "de"], "acabxde", &[2, 3, 5]);
         check(&[], "x", &[]);
     }

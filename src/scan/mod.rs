@@ -11,7 +11,7 @@ mod pattern;
 
 pub(crate) use attempt::{Attempt, Match, attributes};
 pub(crate) use finder::{Finder, Lookahead, find_any};
-pub(crate) use pattern::{Captures, Pattern, Place, Word, may_have_namespace};
+pub(crate) use pattern::{Captures, Pattern, Place, Start, Word, begins_word, may_have_namespace};
 
 /// The longest word, in bytes.
 pub(crate) const MAX_WORD: usize = 256;

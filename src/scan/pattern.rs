@@ -218,7 +218,7 @@ impl Pattern {
                         _ => return true,
                     }
                 }
-                [Token::Word(..), ..] => return rest.first().is_none_or(|&byte| is_word(byte)),
+                [Token::Word(..), ..] => return rest.first().is_none_or(|&byte| begins_word(byte)),
                 _ => return true,
             };
             if rest.is_empty() {
@@ -269,16 +269,24 @@ impl Pattern {
         self.tokens.contains(&Token::Namespace)
     }
 
-    /// Returns the texts that a match can begin with, up to the first part that varies: after
-    /// each of them anything may come. Empty if the first byte can be any. Tags stand there without
-    /// a namespace: see [`Pattern::has_namespace`].
-    pub(crate) fn starts(&self) -> Vec<Vec<u8>> {
+    /// Returns the texts that a match can begin with, up to the first part that varies. Empty if
+    /// the first byte can be any. Tags stand there without a namespace: see
+    /// [`Pattern::has_namespace`].
+    pub(crate) fn starts(&self) -> Vec<Start> {
         let mut starts = Vec::new();
         match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
             true => starts,
             false => Vec::new(),
         }
     }
+}
+
+/// A text that a match can begin with.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Start {
+    pub(crate) text: Vec<u8>,
+    /// True if a word follows; else any byte may.
+    pub(crate) is_before_word: bool,
 }
 
 /// True for what stands before the namespace of a tag.
@@ -301,9 +309,10 @@ fn collect_starts(
     tokens: &[Token],
     mut at: usize,
     mut start: Vec<u8>,
-    starts: &mut Vec<Vec<u8>>,
+    starts: &mut Vec<Start>,
 ) -> bool {
     let after = |start: &[u8], byte: u8| [start, &[byte]].concat();
+    let mut is_before_word = false;
     while let Some(token) = tokens.get(at) {
         at += 1;
         let space: &[u8] = match token {
@@ -313,6 +322,10 @@ fn collect_starts(
             }
             Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
             Token::Namespace if is_tag(&start) => continue,
+            Token::Word(..) | Token::Number => {
+                is_before_word = true;
+                break;
+            }
             // Two bytes tell markers apart; each part that varies would double the texts.
             _ if start.len() > 1 => break,
             Token::Optional(end) => {
@@ -330,12 +343,13 @@ fn collect_starts(
             Token::Space => b" \t\r\n",
             _ => break,
         };
-        starts.extend(space.iter().map(|&byte| after(&start, byte)));
+        let spaced = space.iter().map(|&byte| after(&start, byte));
+        starts.extend(spaced.map(|text| Start { text, is_before_word: false }));
     }
     if start.is_empty() {
         return false;
     }
-    starts.push(start);
+    starts.push(Start { text: start, is_before_word });
     true
 }
 
@@ -390,6 +404,11 @@ fn literal_behind(tokens: &[Token], at: usize) -> Option<&str> {
 /// True for a byte of the names of tools, of keys and of ids.
 pub(super) fn is_word(byte: u8) -> bool {
     WORD[usize::from(byte)]
+}
+
+/// True for a byte that a word can begin with.
+pub(crate) fn begins_word(byte: u8) -> bool {
+    is_word(byte) && byte != b'/'
 }
 
 static WORD: [bool; 256] = {

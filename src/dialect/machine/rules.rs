@@ -9,7 +9,7 @@ use crate::dialect::machine::grammar::{
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
-use crate::scan::{self, Captures, Finder, Pattern};
+use crate::scan::{self, Captures, Finder, Pattern, Start, begins_word};
 
 /// A marker that is legal in a place, and where it leads.
 #[derive(Clone)]
@@ -414,8 +414,9 @@ struct Starts {
     next: Option<Box<Next>>,
 }
 
-/// The rules by one byte: its entry is the number of what it leads to. The first is of bytes
-/// that only rules go on with which any byte may follow.
+/// The rules by one byte: its entry is the number of what it leads to. The first two are of bytes
+/// that only rules go on with which any byte may follow: one that begins no word, and one that
+/// does.
 struct Next {
     /// The place of the byte in the text.
     at: usize,
@@ -423,16 +424,18 @@ struct Next {
     starts: Vec<Starts>,
 }
 
+/// A beginning, and the number of its rule.
+type Beginning = (Start, usize);
+
 impl Starts {
-    /// Returns the rules of these beginnings, each with the number of its rule, in their order.
-    /// All begin alike up to `at`.
-    fn new(beginnings: &[&(Vec<u8>, usize)], at: usize) -> Self {
-        let (any, longer): (Vec<&(Vec<u8>, usize)>, Vec<_>) =
-            beginnings.iter().copied().partition(|(text, _)| text.len() <= at);
+    /// Returns the rules of these beginnings, in their order. All begin alike up to `at`.
+    fn new(beginnings: &[&Beginning], at: usize) -> Self {
+        let (any, longer): (Vec<&Beginning>, Vec<_>) =
+            beginnings.iter().copied().partition(|(start, _)| start.text.len() <= at);
         let is_leaf = longer.is_empty() || at >= MAX_STARTS;
         // They are in order: what the first and the last begin with, all do.
         if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
-            && let alike = common_length(&first.0, &last.0)
+            && let alike = common_length(&first.0.text, &last.0.text)
             && alike > at
         {
             return Starts::new(beginnings, alike);
@@ -443,11 +446,18 @@ impl Starts {
         if is_leaf {
             return Starts { rules, next: None };
         }
-        let mut next = Next { at, numbers: [0; 256], starts: vec![Starts::new(&any, at)] };
-        for group in longer.chunk_by(|a, b| a.0.get(at) == b.0.get(at)) {
-            if let Some(&byte) = group.first().and_then(|(text, _)| text.get(at)) {
+        let is_before_word = |start: &Start| start.is_before_word && start.text.len() == at;
+        let other: Vec<&Beginning> =
+            any.iter().copied().filter(|(start, _)| !is_before_word(start)).collect();
+        let starts = vec![Starts::new(&other, at), Starts::new(&any, at)];
+        let numbers =
+            std::array::from_fn(|byte| u16::from(u8::try_from(byte).is_ok_and(begins_word)));
+        let mut next = Next { at, numbers, starts };
+        for group in longer.chunk_by(|a, b| a.0.text.get(at) == b.0.text.get(at)) {
+            if let Some(&byte) = group.first().and_then(|(start, _)| start.text.get(at)) {
+                let any = if begins_word(byte) { &any } else { &other };
                 next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
-                next.starts.push(Starts::new(&[&any, group].concat(), at + 1));
+                next.starts.push(Starts::new(&[any, group].concat(), at + 1));
             }
         }
         Starts { rules, next: Some(Box::new(next)) }
@@ -479,7 +489,7 @@ impl RuleSet {
             if own.is_empty() {
                 blank.push(number);
             }
-            beginnings.extend(own.into_iter().map(|text| (text, number)));
+            beginnings.extend(own.into_iter().map(|start| (start, number)));
         }
         beginnings.sort_unstable();
         beginnings.dedup();
@@ -494,11 +504,10 @@ impl RuleSet {
         let inline = rules.iter().map(is_inline).collect();
         let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
         let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
-        let searched = searched.map(|(text, _)| text.as_slice());
+        let searched = searched.map(|(start, _)| start);
         // A namespace may stand after the first byte of a tag.
-        let letters = (b'0'..=b'z').filter(|byte| byte.is_ascii_alphanumeric());
-        let tags: Vec<[u8; 2]> = letters.map(|letter| [b'<', letter]).collect();
-        let tags = tags.iter().filter(|_| !spaced.is_empty()).map(<[u8; 2]>::as_slice);
+        let tag = Start { text: b"<".into(), is_before_word: true };
+        let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
         let finder = Finder::new(searched.chain(tags));
         let is_guarded = rules.iter().all(|rule| rule.guarded);
         Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_guarded })
