@@ -7,13 +7,20 @@ use std::io;
 use std::mem::discriminant;
 
 use crate::event::owned::Owned;
-use crate::event::{Emit, Event, Finish, Kind};
+use crate::event::{Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, is_too_many};
+
+/// The most bytes of remarks among the last lines of a message.
+const MAX_TAIL: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct Logged {
+    /// The most calls of a choice that wait for their results; 0 is no limit.
+    max_calls: usize,
     choices: BTreeMap<u64, Choice>,
     /// The last lines of the message, held until all of them have come: only then it ended well.
     tail: Vec<Held>,
+    /// The bytes of the remarks among them.
+    tail_size: usize,
     /// The time at which the next event came, if its line has it.
     time: Option<u64>,
     /// True if an error ended it.
@@ -29,12 +36,16 @@ struct Held {
 
 #[derive(Default)]
 struct Choice {
-    /// The ids of the calls that the caller has to run.
-    to_run: Vec<String>,
+    /// The ids of the calls that the caller has to run, and how many there are of each.
+    to_run: BTreeMap<String, usize>,
     is_finished: bool,
 }
 
 impl Logged {
+    pub(super) fn new(max_calls: usize) -> Self {
+        Logged { max_calls, ..Logged::default() }
+    }
+
     /// True if every choice has come to its end, the first one last: no more of the message may
     /// come.
     pub(super) fn is_over(&self) -> bool {
@@ -68,6 +79,9 @@ impl Logged {
         if self.is_over() && !is_remark {
             return if is_agents { emit_at(time, event, emit) } else { Ok(()) };
         }
+        if event.kind.is_of_choice() && is_too_many(&self.choices, event.choice) {
+            return self.feed(Kind::Error(TOO_MANY_CHOICES).into(), emit);
+        }
         match event.kind {
             Kind::Error(_) => {
                 self.has_failed = true;
@@ -81,7 +95,16 @@ impl Logged {
                 self.tail.retain(|held| !is_same(&held.kind.get()));
                 self.hold(time, event)
             }
-            _ if is_remark && !self.tail.is_empty() => self.hold(time, event),
+            _ if is_remark && !self.tail.is_empty() => {
+                self.hold(time, event)?;
+                self.tail_size += self.tail.last().map_or(0, |held| held.kind.size());
+                let is_over = self.tail_size > MAX_TAIL;
+                if is_over {
+                    self.limit("more than 1 MiB after the end of a message", emit)
+                } else {
+                    Ok(())
+                }
+            }
             Kind::Finish(_) if self.choices.get(&event.choice).is_some_and(|it| it.is_finished) => {
                 Ok(())
             }
@@ -94,10 +117,19 @@ impl Logged {
                 if self.is_over() { self.flush(emit) } else { Ok(()) }
             }
             _ => {
-                self.note(&event);
-                emit_at(time, event, emit)
+                let count = self.note(&event);
+                emit_at(time, event, emit)?;
+                if self.max_calls == 0 || count <= self.max_calls {
+                    return Ok(());
+                }
+                self.limit(&format!("more tool calls than --max-calls {}", self.max_calls), emit)
             }
         }
+    }
+
+    /// Ends the message with the error that there is more of something than is kept.
+    fn limit(&mut self, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.feed(Kind::Error(Failure::new(Code::Limit, message, None)).into(), emit)
     }
 
     fn hold(&mut self, time: Option<u64>, event: Event<'_>) -> io::Result<()> {
@@ -121,23 +153,24 @@ impl Logged {
             .try_for_each(|held| emit_at(held.time, Event::new(held.choice, held.kind.get()), emit))
     }
 
-    /// Notes which calls are to be run.
-    fn note(&mut self, event: &Event<'_>) {
+    /// Notes which calls are to be run; returns their number.
+    fn note(&mut self, event: &Event<'_>) -> usize {
         if !event.kind.is_of_choice() {
-            return;
+            return 0;
         }
         let choice = self.choices.entry(event.choice).or_default();
         match event.kind {
             Kind::ToolCall(call) if call.executor.is_none() => {
-                choice.to_run.push(call.id.to_owned());
+                *choice.to_run.entry(call.id.to_owned()).or_default() += 1;
             }
-            Kind::ToolResult(result) => {
-                if let Some(at) = choice.to_run.iter().position(|id| id == result.id) {
-                    choice.to_run.remove(at);
-                }
-            }
+            Kind::ToolResult(result) => match choice.to_run.get_mut(result.id) {
+                Some(1) => drop(choice.to_run.remove(result.id)),
+                Some(count) => *count -= 1,
+                None => {}
+            },
             _ => {}
         }
+        choice.to_run.len()
     }
 }
 

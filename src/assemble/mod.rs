@@ -253,7 +253,7 @@ impl Assembler {
                 self.open(emit)?;
                 self.close(None, emit)?;
             }
-            self.logged = Some(Logged::default());
+            self.logged = Some(Logged::new(self.context.config.max_calls));
             emit(Kind::Start(start).into())?;
             return self.emit_pending(emit);
         }

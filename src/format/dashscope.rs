@@ -105,6 +105,9 @@ struct DashScope {
     progress: Progress,
 }
 
+/// The most texts of one message: those of its choices, and the arguments of their calls.
+const MAX_TEXTS: usize = 1 << 14;
+
 /// The state of one message.
 #[derive(Default)]
 struct Progress {
@@ -228,6 +231,7 @@ impl DashScope {
                 }
             },
         };
+        out.check_limit(self.progress.texts.len(), MAX_TEXTS, "texts in one message")?;
         let growth = self.progress.texts.entry((choice, Slot::Call(number))).or_default();
         // No arguments go on with all of themselves: they are repeated.
         if growth.is_all(text.as_str()) {

@@ -2,9 +2,9 @@
 //! stream. Records are made while they are fed, in numbers that no machine has
 //! the room to keep.
 
-use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::{fs, thread};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 
@@ -229,4 +229,231 @@ fn summaries_have_a_limit() {
              []}}}}\n\ndata: {{\"type\":\"content_block_stop\",\"index\":0}}\n\n"
         )
     });
+}
+
+/// What each format remembers of a message, as records that never repeat: the name, the
+/// arguments, what comes first, and a record with a number in the places of `NNN`.
+const NEVER: &[(&str, &[&str], &str, &str)] = &[
+    (
+        "openai-chat: usage",
+        &[],
+        "",
+        r#"data: {"object":"chat.completion.chunk","choices":[],"usage":{"kNNN":1}}"#,
+    ),
+    (
+        "openai-chat: choices",
+        &[],
+        "",
+        r#"data: {"object":"chat.completion.chunk","choices":[{"index":NNN,"delta":{}}]}"#,
+    ),
+    (
+        "openai-chat: calls",
+        &[],
+        "",
+        r#"data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":NNN,"id":"cNNN","function":{"name":"f"}}]}}]}"#,
+    ),
+    (
+        "openai-chat: unknown events",
+        &["--raw", "-f", "openai-chat"],
+        "",
+        r#"data: {"type":"kNNN"}"#,
+    ),
+    (
+        "openai-responses: items",
+        &[],
+        "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n",
+        r#"data: {"type":"response.output_item.added","output_index":NNN,"item":{"type":"message","id":"mNNN","content":[]}}"#,
+    ),
+    (
+        "openai-realtime: items",
+        &[],
+        "",
+        r#"{"type":"response.output_item.added","event_id":"eNNN","output_index":NNN,"item":{"type":"message","id":"mNNN","content":[]}}"#,
+    ),
+    (
+        "openai-assistants: steps",
+        &["-f", "openai-assistants"],
+        "",
+        r#"data: {"object":"thread.run.step.delta","id":"sNNN","delta":{"step_details":{"tool_calls":[{"index":0,"id":"c","function":{"arguments":""}}]}}}"#,
+    ),
+    (
+        "anthropic: blocks",
+        &[],
+        "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n",
+        r#"data: {"type":"content_block_start","index":NNN,"content_block":{"type":"text","text":""}}"#,
+    ),
+    (
+        "anthropic: a summary",
+        &[],
+        "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n\
+         data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"compaction\"}}\n\n",
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"NNN"}}"#,
+    ),
+    (
+        "bedrock-converse: a result",
+        &["-f", "bedrock-converse"],
+        "",
+        r#"{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"toolResult":[{"text":"NNN"}]}}}"#,
+    ),
+    ("gemini: candidates", &["-f", "gemini"], "", r#"data: {"candidates":[{"index":NNN}]}"#),
+    (
+        "gemini: arguments",
+        &["-f", "gemini"],
+        "",
+        r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true,"partialArgs":[{"jsonPath":"$.kNNN","numberValue":1}]}}]}}]}"#,
+    ),
+    (
+        "gemini-interactions: steps",
+        &[],
+        "",
+        r#"data: {"event_type":"step.start","index":NNN,"step":{"type":"model_output","content":[]}}"#,
+    ),
+    (
+        "dashscope: calls",
+        &["-f", "dashscope"],
+        "",
+        r#"data:{"output":{"choices":[{"message":{"tool_calls":[{"index":NNN,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}}"#,
+    ),
+    (
+        "ai-sdk-ui: calls",
+        &[],
+        "data: {\"type\":\"start\"}\n\n",
+        r#"data: {"type":"tool-input-start","toolCallId":"cNNN","toolName":"f"}"#,
+    ),
+    (
+        "ag-ui: messages of others",
+        &[],
+        "data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n",
+        r#"data: {"type":"TEXT_MESSAGE_START","messageId":"uNNN","role":"user"}"#,
+    ),
+    (
+        "cody: calls",
+        &["-f", "cody"],
+        "",
+        "event: completion\ndata: {\"delta_tool_calls\":[{\"id\":\"cNNN\",\"function\":{\"name\":\"f\"}}]}",
+    ),
+    (
+        "pi: blocks",
+        &[],
+        "{\"type\":\"agent_start\"}\n{\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n",
+        r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":NNN,"delta":"a"}}"#,
+    ),
+    (
+        "claude-code: blocks",
+        &[],
+        "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n",
+        r#"{"type":"assistant","session_id":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"NNN"}]}}"#,
+    ),
+    (
+        "claude-code: what messages cost",
+        &[],
+        "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n",
+        r#"{"type":"assistant","session_id":"s","message":{"id":"mNNN","role":"assistant","content":[],"usage":{"output_tokens":1}}}"#,
+    ),
+    (
+        "codex: items",
+        &[],
+        "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n",
+        r#"{"type":"item.started","item":{"id":"iNNN","type":"command_execution","command":"ls"}}"#,
+    ),
+    (
+        "codex-rollout: texts",
+        &["-f", "codex-rollout"],
+        "",
+        r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"NNN"}]}}"#,
+    ),
+    (
+        "copilot-cli: what turns cost",
+        &["-f", "copilot-cli"],
+        "",
+        r#"{"type":"assistant.message","data":{"messageId":"mNNN","content":"","outputTokens":5}}"#,
+    ),
+    (
+        "opencode-session: parts without text",
+        &[],
+        "",
+        r#"data: {"type":"message.part.updated","properties":{"part":{"id":"pNNN","sessionID":"s","messageID":"m","type":"text","text":""}}}"#,
+    ),
+    (
+        "acp: calls that wait",
+        &[],
+        "",
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"cNNN","title":"f","rawInput":{}}}}"#,
+    ),
+    (
+        "kimi: arguments",
+        &["-f", "kimi", "--max-args", "1048576"],
+        "{\"timestamp\":1,\"message\":{\"type\":\"ToolCall\",\"payload\":{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"\"}}}}\n",
+        r#"{"timestamp":1,"message":{"type":"ToolCallPart","payload":{"arguments_part":"NNN"}}}"#,
+    ),
+    (
+        "events: calls",
+        &["-f", "events"],
+        "{\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\",\"framing\":\"sse\"}\n",
+        r#"{"type":"tool_call","index":NNN,"id":"cNNN","name":"f","arguments":{}}"#,
+    ),
+    (
+        "events: choices",
+        &["-f", "events"],
+        "{\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\",\"framing\":\"sse\"}\n",
+        r#"{"type":"text","text":"a","choice":NNN}"#,
+    ),
+    (
+        "events: remarks after the usage",
+        &["-f", "events"],
+        "{\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\",\"framing\":\"sse\"}\n\
+         {\"type\":\"usage\",\"input_tokens\":1,\"raw\":{}}\n",
+        r#"{"type":"warning","code":"unknown_event","message":"NNN"}"#,
+    ),
+    (
+        "text: members of a call",
+        &["-f", "text", "-d", "hermes", "--max-args", "1048576"],
+        "<tool_call>\n{\"name\":\"f\",\"arguments\":{",
+        r#""kNNN":1,"#,
+    ),
+    (
+        "text: calls",
+        &["-f", "text", "-d", "hermes"],
+        "",
+        "<tool_call>\n{\"name\":\"fNNN\",\"arguments\":{}}\n</tool_call>",
+    ),
+];
+
+/// The most memory that any of them may take.
+const BOUND: usize = 96 << 20;
+
+/// Feeds 200 MB of each, or what is read of it, and prints what it took.
+#[test]
+#[ignore = "feeds 6 GB: see tests/HARDENING.md"]
+fn what_never_repeats_is_bounded() {
+    let mut over = Vec::new();
+    for (name, args, head, record) in NEVER {
+        let mut child = start(&[&["parse"], *args].concat());
+        let mut stdin = child.stdin.take().unwrap();
+        // What it says of each invalid call is read as it goes.
+        let mut stderr = child.stderr.take().unwrap();
+        let reader = thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
+        let end = if record.starts_with('{') || args.contains(&"text") { "\n" } else { "\n\n" };
+        let (mut number, mut fed, mut most) = (0, 0, 0);
+        let mut is_read = stdin.write_all(head.as_bytes()).is_ok();
+        while is_read && fed < MUCH {
+            let mut piece = String::new();
+            while piece.len() < 1 << 20 {
+                piece += &record.replace("NNN", &number.to_string());
+                piece += end;
+                number += 1;
+            }
+            is_read = stdin.write_all(piece.as_bytes()).is_ok();
+            fed += piece.len();
+            most = peak(&child).unwrap_or(0).max(most);
+        }
+        drop(stdin);
+        let status = child.wait().unwrap().code();
+        reader.join().unwrap().unwrap();
+        let line =
+            format!("| {name} | {} | {:.1} | {status:?} |", fed >> 20, most as f64 / 1048576.0);
+        eprintln!("{line}");
+        over.extend((most > BOUND).then_some(line));
+    }
+    assert!(over.is_empty(), "{}", over.join("\n"));
 }

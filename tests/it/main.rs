@@ -60,6 +60,8 @@ mod json;
 mod listening;
 /// The request after an answer.
 mod next;
+/// Records of the fixtures that never repeat take no memory.
+mod piles;
 /// Pipes, signals, and output that can't be written.
 mod pipes;
 /// The library in a proxy.

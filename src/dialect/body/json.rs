@@ -82,7 +82,7 @@ impl Element {
         let Element { reader, parts } = self;
         let taken = reader.push(text, &mut |member| match member {
             Member::Key(key) => {
-                parts.begin(key);
+                parts.begin(key, calls.is_over());
                 Ok(())
             }
             Member::Value(piece) => parts.piece(piece, calls, emit),
@@ -103,7 +103,8 @@ impl Element {
 }
 
 impl Parts {
-    fn begin(&mut self, key: &str) {
+    /// Begins a member. Once the call `is_over` its limit, keys are no more kept than values.
+    fn begin(&mut self, key: &str, is_over: bool) {
         let Envelope { name, arguments, id, inner, keyed, .. } = self.envelope;
         self.value.clear();
         let named = [(name, Part::Name), (arguments, Part::Arguments), (id, Part::Id)];
@@ -118,7 +119,7 @@ impl Parts {
                 }
                 part
             }
-            None if inner.contains(&key) || keyed => {
+            None if !is_over && (inner.contains(&key) || keyed) => {
                 self.is_ambiguous |= !self.inner_keys.insert(key.to_owned());
                 self.inner.push((key.to_owned(), String::new()));
                 Part::Inner

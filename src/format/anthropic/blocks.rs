@@ -112,6 +112,7 @@ impl Blocks {
                     _ => Compaction::default(),
                 };
                 compaction.add(delta);
+                self.blocks.gather(delta.content.or_empty().len(), out)?;
                 self.blocks.insert(index, Open::Gathered(compaction), out)
             }
             kind => out.unknown(frame, kind),
@@ -151,6 +152,7 @@ impl Blocks {
             "compaction" => {
                 let mut compaction = Compaction::default();
                 compaction.start(block);
+                self.blocks.gather(json.len(), out)?;
                 return Ok(Open::Gathered(compaction));
             }
             "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,

@@ -56,7 +56,9 @@ impl Blocks {
             let key = self.call(call, Arguments::None, out)?;
             self.blocks.insert(index, Open::Call(key), out)?;
         } else if let Some(result) = &start.tool_result {
-            self.blocks.insert(index, Open::Gathered(Collected::new(result)), out)?;
+            let result = Collected::new(result);
+            self.blocks.gather(result.content.len(), out)?;
+            self.blocks.insert(index, Open::Gathered(result), out)?;
         } else if let Some(json) = start.image {
             out.block(0, "image", json.get())?;
         } else {
@@ -143,6 +145,7 @@ impl Blocks {
 
     /// A result goes on.
     fn gather(&mut self, index: u64, content: &[&RawValue], out: &mut EventOut) -> Done {
+        self.blocks.gather(content.iter().map(|json| json.get().len()).sum(), out)?;
         match self.blocks.get_mut(index) {
             Some(Open::Gathered(result)) => {
                 result.add(content);

@@ -2,6 +2,7 @@
 //! the run asks for it, and the provider's own tools.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde_json::value::RawValue;
 
@@ -9,6 +10,9 @@ use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult}
 use crate::format::openai_assistants::payload::{Event, ToolCall};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
+
+/// The most places of calls, and ids of calls, that are remembered in one run.
+const MAX_PLACES: usize = 1 << 14;
 
 /// The calls of one run. Each step counts its calls from 0.
 #[derive(Debug, Default)]
@@ -25,7 +29,7 @@ impl Steps {
         let details = event.delta.as_ref().and_then(|delta| delta.step_details.as_ref());
         let calls = details.and_then(|details| details.tool_calls.as_deref()).unwrap_or_default();
         for (place, call) in (0..).zip(calls) {
-            let key = self.key(event, call.index.unwrap_or(place), call);
+            let key = self.key(event, call.index.unwrap_or(place), call, out)?;
             if let Some(function) = &call.function {
                 let id = call.id.non_empty();
                 function.emit(0, CallPart { key, id, ..CallPart::default() }, out)?;
@@ -41,7 +45,7 @@ impl Steps {
         }
         let calls = event.step_details.as_ref().and_then(|details| details.tool_calls.as_deref());
         for (place, call) in (0..).zip(calls.unwrap_or_default()) {
-            let key = self.key(event, place, call);
+            let key = self.key(event, place, call, out)?;
             provided(call, key, out)?;
         }
         Ok(())
@@ -53,7 +57,7 @@ impl Steps {
             event.required_action.as_ref().and_then(|action| action.submit_tool_outputs.as_ref());
         let calls = action.and_then(|calls| calls.tool_calls.as_deref()).unwrap_or_default();
         for (place, call) in (0..).zip(calls) {
-            let key = self.key(event, place, call);
+            let key = self.key(event, place, call, out)?;
             let id = call.id.non_empty();
             if let Some(function) = &call.function {
                 function.done(0, CallPart { key, id, ..CallPart::default() }, out)?;
@@ -64,7 +68,13 @@ impl Steps {
     }
 
     /// The key of a call: its id's, or that of its place in its step.
-    fn key(&mut self, event: &Event, place: u64, call: &ToolCall) -> Key {
+    fn key(
+        &mut self,
+        event: &Event,
+        place: u64,
+        call: &ToolCall,
+        out: &mut EventOut,
+    ) -> io::Result<Key> {
         let step = event.id.or_empty();
         let id = call.id.non_empty();
         let place = (step.to_owned(), place);
@@ -75,7 +85,9 @@ impl Steps {
         });
         self.keys.insert(place, key);
         self.by_id.extend(id.map(|id| (id.to_owned(), key)));
-        key
+        let places = self.keys.len() + self.by_id.len();
+        out.check_limit(places, MAX_PLACES, "places and ids of calls in one run")?;
+        Ok(key)
     }
 }
 

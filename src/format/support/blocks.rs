@@ -12,6 +12,9 @@ use crate::json::Str;
 /// The most blocks of one message that are open at once.
 const MAX_OPEN: usize = 1024;
 
+/// The most bytes of one message's blocks that are gathered.
+const MAX_GATHERED: usize = 16 << 20;
+
 /// A block that has started and not stopped.
 #[derive(Debug)]
 pub(crate) enum Open<W> {
@@ -65,11 +68,13 @@ pub(crate) struct IndexedBlocks<W> {
     open: BTreeMap<u64, Open<W>>,
     count: u64,
     latest: u64,
+    /// The bytes that have been gathered.
+    gathered: usize,
 }
 
 impl<W> Default for IndexedBlocks<W> {
     fn default() -> Self {
-        IndexedBlocks { open: BTreeMap::new(), count: 0, latest: 0 }
+        IndexedBlocks { open: BTreeMap::new(), count: 0, latest: 0, gathered: 0 }
     }
 }
 
@@ -126,6 +131,14 @@ impl<W: Gathered> IndexedBlocks<W> {
         }
         self.open.insert(index, block);
         Ok(())
+    }
+
+    /// Counts bytes that are gathered until their block is whole. More than [`MAX_GATHERED`] end
+    /// the message.
+    pub(crate) fn gather(&mut self, bytes: usize, out: &mut EventOut) -> Done {
+        self.gathered += bytes;
+        let what = format!("bytes of {}s that are not whole in one message", W::NOUN);
+        out.check_limit(self.gathered, MAX_GATHERED, &what)
     }
 
     /// Returns the open block of an index.

@@ -15,6 +15,8 @@ use crate::json::Str;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     by_id: BTreeMap<String, Known>,
+    /// The numbers of the calls that have not ended and have an id.
+    open: BTreeSet<u64>,
     /// The numbers of the calls that are whole, and end with their result or where it is known
     /// that they have none.
     held: BTreeSet<u64>,
@@ -25,7 +27,6 @@ pub(crate) struct Calls {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     number: u64,
-    is_open: bool,
     is_answered: bool,
     /// It came under the id of a call that had ended: the assembler, to which
     /// that id is the other one's, must not hear it.
@@ -55,8 +56,9 @@ impl Calls {
 
     /// The call of this key has come to its end.
     pub(crate) fn end_key(&mut self, key: Key, out: &mut EventOut) -> Done {
-        let calls = self.by_id.values_mut().filter(|call| Key::Index(call.number) == key);
-        calls.for_each(|call| call.is_open = false);
+        if let Key::Index(number) = key {
+            self.open.remove(&number);
+        }
         out.call_end(0, key)
     }
 
@@ -72,9 +74,8 @@ impl Calls {
 
     /// The key of the call of this id, if it is open. It's taken to end now.
     pub(crate) fn close(&mut self, id: &str) -> Option<Key> {
-        let call = self.by_id.get_mut(id).filter(|call| call.is_open)?;
-        call.is_open = false;
-        Some(Key::Index(call.number))
+        let number = self.by_id.get(id)?.number;
+        self.open.remove(&number).then_some(Key::Index(number))
     }
 
     /// The call of this id has come to its end.
@@ -85,13 +86,12 @@ impl Calls {
     /// The call of this key is whole, but who sent it may run it as well: it ends with its
     /// result, or when it is [released](Calls::release).
     pub(crate) fn hold(&mut self, key: Key, out: &mut EventOut) -> Done {
-        let mut open = self.by_id.values().filter(|call| call.is_open);
-        match open.find(|call| Key::Index(call.number) == key) {
-            Some(call) => {
-                self.held.insert(call.number);
+        match key {
+            Key::Index(number) if self.open.contains(&number) => {
+                self.held.insert(number);
                 Ok(())
             }
-            None => out.call_end(0, key),
+            _ => out.call_end(0, key),
         }
     }
 
@@ -124,7 +124,7 @@ impl Calls {
             )?,
             Some(call) => {
                 call.is_answered = true;
-                if call.is_open {
+                if self.open.contains(&call.number) {
                     if !self.held.remove(&call.number) {
                         let warning = "a call had its result before its end";
                         out.warn(WarningCode::MissingCallEnd, warning)?;
@@ -148,7 +148,8 @@ impl Calls {
         let known = id.and_then(|id| self.by_id.get(id)).copied();
         match known {
             Some(call)
-                if call.is_open && !self.held.contains(&call.number) || part.name.is_none() =>
+                if self.open.contains(&call.number) && !self.held.contains(&call.number)
+                    || part.name.is_none() =>
             {
                 let id = id.filter(|_| !call.is_second);
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
@@ -168,7 +169,8 @@ impl Calls {
         self.count += 1;
         let is_second = known.is_some();
         if let Some(id) = id {
-            let call = Known { number, is_open: true, is_answered: false, is_second };
+            let call = Known { number, is_answered: false, is_second };
+            self.open.insert(number);
             self.by_id.insert(id.to_owned(), call);
         }
         let id = id.filter(|_| !is_second);

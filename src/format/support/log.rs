@@ -2,15 +2,16 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Executor, Kind, Output, ProviderEvent, WarningCode};
+use crate::event::{CallPart, Executor, Key, Kind, Output, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
-use crate::format::support::emit::{Done, EventOut, is_json};
+use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::object::{Object, Places, string};
 use crate::format::support::payload::{payload, read};
 use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
 use crate::format::support::usage::Row;
 use crate::frame::Frame;
 use crate::json;
+use crate::json::{Scanner, Status};
 
 /// A log. Its places are those in a record.
 pub(crate) struct Log {
@@ -120,26 +121,10 @@ pub(crate) struct LogDecoder {
     open: Option<OpenCall>,
 }
 
-/// A call whose arguments may go on, and what has come of them.
+/// A call whose arguments may go on, and how far they have come.
 struct OpenCall {
-    json: String,
-    arguments: String,
-}
-
-impl OpenCall {
-    /// The call as an object that has all of its arguments.
-    fn json(&self) -> String {
-        let call = Object::new(&self.json);
-        let [id, name] =
-            ["id", "function.name|name"].map(|places| call.get(places).unwrap_or("null"));
-        let arguments = json::quote(&self.arguments);
-        format!("{{\"id\":{id},\"name\":{name},\"arguments\":{arguments}}}")
-    }
-
-    /// True if nothing can follow.
-    fn is_whole(&self) -> bool {
-        self.arguments.trim_ascii_start().starts_with('{') && is_json(&self.arguments)
-    }
+    key: Key,
+    arguments: Scanner,
 }
 
 /// Whose conversation the log is.
@@ -205,8 +190,10 @@ impl LogDecoder {
         let object = Object::new(value);
         let text = string(value).unwrap_or_default();
         if what == What::CallPart {
-            self.open.iter_mut().for_each(|call| call.arguments.push_str(text.as_str()));
-            return Ok(());
+            let Some(call) = &mut self.open else { return Ok(()) };
+            call.arguments.push_all(text.as_str().as_bytes());
+            let part = CallPart { key: call.key, ..CallPart::default() };
+            return out.call_fragment(0, part, &text);
         }
         self.end_call(out)?;
         let session = &mut self.session;
@@ -240,9 +227,12 @@ impl LogDecoder {
             }
             What::Call => session.call(&object, Executor::Agent, out),
             What::OpenCall => {
-                let arguments = object.text("function.arguments").unwrap_or_default();
-                let arguments = arguments.as_str().to_owned();
-                self.open = Some(OpenCall { json: value.to_owned(), arguments });
+                let begun = session.open_call(&object, out)?;
+                self.open = begun.map(|(key, text)| {
+                    let mut arguments = Scanner::new(json::MAX_DEPTH);
+                    arguments.push_all(text.as_bytes());
+                    OpenCall { key, arguments }
+                });
                 Ok(())
             }
             What::CallPart => Ok(()),
@@ -285,8 +275,7 @@ impl LogDecoder {
 
     /// Ends the call whose arguments went on: it has all of them.
     fn end_call(&mut self, out: &mut EventOut) -> Done {
-        let Some(call) = self.open.take() else { return Ok(()) };
-        self.session.call(&Object::new(&call.json()), Executor::Agent, out)
+        self.open.take().map_or(Ok(()), |call| self.session.end_call(call.key, out))
     }
 
     /// Turns to the model's message or step that the record names.
@@ -380,8 +369,7 @@ impl Decoder for LogDecoder {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if let Some(call) = self.open.take_if(|call| !call.is_whole()) {
-            self.session.cut_call(&Object::new(&call.json()), out)?;
+        if self.open.take_if(|call| call.arguments.status() != Status::Whole).is_some() {
             return self.session.finish(false, out);
         }
         self.end_call(out)?;

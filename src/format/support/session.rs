@@ -260,12 +260,12 @@ impl Session {
             Repeats::Joined if self.is_joined(voice, text) => return Ok(()),
             _ => text.clone(),
         };
+        let texts = self.turn.emitted.len() + self.turn.echoes.len();
+        out.check_limit(texts, MAX_TEXTS, "texts in one message")?;
         if text == Str::default() {
             return Ok(());
         }
         self.begin(out)?;
-        let texts = self.turn.emitted.len() + self.turn.echoes.len();
-        out.check_limit(texts, MAX_TEXTS, "texts in one message")?;
         if !voice.is_thought() {
             self.turn.has_text = true;
             self.turn.thoughts = 0;
@@ -459,7 +459,7 @@ impl Session {
         let id = call.word(CALL_ID);
         if !id.as_deref().is_some_and(|id| self.is_known(id)) {
             self.turn.joined = Default::default();
-            let key = self.begin_call(call, executor, out)?;
+            let key = self.begin_call(call, executor, Arguments::Value("{}"), out)?;
             self.turn.calls.end_key(key, out)?;
         }
         let status = call.word(STATUS);
@@ -471,10 +471,27 @@ impl Session {
         if is_over && has_output && !is_answered { self.result(call, out) } else { Ok(()) }
     }
 
-    /// A call that was cut: what is known of its arguments is not all.
-    pub(crate) fn cut_call(&mut self, call: &Object, out: &mut EventOut) -> Done {
+    /// A call whose arguments may go on. Returns its key, and its arguments so far; `None` if
+    /// it is one that comes again.
+    pub(crate) fn open_call(
+        &mut self,
+        call: &Object,
+        out: &mut EventOut,
+    ) -> io::Result<Option<(Key, String)>> {
         self.begin(out)?;
-        self.begin_call(call, Executor::Agent, out).map(|_| ())
+        if call.word(CALL_ID).is_some_and(|id| self.is_known(&id)) {
+            return Ok(None);
+        }
+        self.turn.joined = Default::default();
+        let key = self.begin_call(call, Executor::Agent, Arguments::None, out)?;
+        let json = call.get(ARGUMENTS).unwrap_or_default();
+        let text = string(json).map(|text| text.as_str().to_owned());
+        Ok(Some((key, text.unwrap_or_else(|| json.to_owned()))))
+    }
+
+    /// The call of this key has all of its arguments.
+    pub(crate) fn end_call(&mut self, key: Key, out: &mut EventOut) -> Done {
+        self.turn.calls.end_key(key, out)
     }
 
     /// True if a call of this id is not another one: it has no result yet, or it
@@ -484,10 +501,12 @@ impl Session {
         turn.calls.has(id) && (!turn.calls.is_answered(id) || self.repeats == Repeats::ById)
     }
 
+    /// Emits a call, which has the arguments `missing` if it says none.
     fn begin_call(
         &mut self,
         call: &Object,
         executor: Executor,
+        missing: Arguments,
         out: &mut EventOut,
     ) -> io::Result<Key> {
         let id = call.word(CALL_ID);
@@ -516,7 +535,7 @@ impl Session {
                 }
             }
             json => {
-                let arguments = Arguments::Value(json.unwrap_or("{}"));
+                let arguments = json.map_or(missing, Arguments::Value);
                 out.call(0, CallPart { arguments, ..part })?;
             }
         }

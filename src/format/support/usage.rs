@@ -53,8 +53,10 @@ pub(crate) struct Meter {
     strange: Option<&'static str>,
     /// The bytes of all keys and values.
     size: usize,
-    /// True if some were left out, for they were more than [`MAX_SIZE`].
-    is_full: bool,
+    /// The bytes of the parts.
+    counted_size: usize,
+    /// What some were left out for.
+    limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
     is_adjusted: bool,
 }
@@ -62,8 +64,12 @@ pub(crate) struct Meter {
 /// The most members that are looked through for a key.
 const FEW: usize = 32;
 
-/// The most bytes of one message's usage: keys that never repeat end here.
+/// The most bytes of the usage of one message, or of one part of it: keys that never repeat end
+/// here.
 const MAX_SIZE: usize = 1 << 20;
+
+/// The most bytes of the usage of all parts.
+const MAX_COUNTED: usize = 16 << 20;
 
 /// The bytes that a member takes besides its text, where there are many.
 const PLACE: usize = 160;
@@ -127,7 +133,7 @@ impl Meter {
         let room = if is_new_place { PLACE } else { 0 };
         let size = self.size - old + key.len() + json.len() + room;
         if size > MAX_SIZE {
-            self.is_full = true;
+            self.limit = Some("more than 1 MiB of usage in one message");
             return;
         }
         self.size = size;
@@ -146,9 +152,8 @@ impl Meter {
     /// Emits the usage, if there is any, and forgets it.
     pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
         self.part();
-        self.size = 0;
-        if std::mem::take(&mut self.is_full) {
-            let message = "more than 1 MiB of usage in one message";
+        self.counted_size = 0;
+        if let Some(message) = self.limit.take() {
             out.emit(0, Kind::Error(Failure::new(Code::Limit, message, None)))?;
         }
         if std::mem::take(&mut self.is_adjusted) {
@@ -190,6 +195,7 @@ impl Meter {
         self.read_latest();
         let members = std::mem::take(&mut self.members);
         self.places.clear();
+        self.size = 0;
         let members = members.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         self.count(&members.collect::<Vec<_>>());
     }
@@ -209,6 +215,11 @@ impl Meter {
             json::Minifier::default().feed(value, &mut raw);
         }
         raw.push('}');
+        self.counted_size += raw.len() + PLACE;
+        if self.counted_size > MAX_COUNTED {
+            self.limit = Some("more than 16 MiB of usage in one message");
+            return;
+        }
         let read = self.read(members);
         let usage = adjust(read);
         self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
@@ -467,7 +478,7 @@ mod tests {
         for number in 0..200_000 {
             meter.feed(&format!("{{\"key{number}\":{number}}}"));
         }
-        assert!(meter.is_full);
+        assert!(meter.limit.is_some());
         let size: usize = meter.members.iter().map(|(key, json)| key.len() + json.len()).sum();
         assert!(size <= MAX_SIZE, "{size}");
     }
