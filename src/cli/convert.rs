@@ -39,13 +39,13 @@ pub struct Convert {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub message: Option<u64>,
 
-    /// What the model reads, for formats that say it at their beginning
+    /// How many tokens the model reads, for formats that say it at their beginning
     ///
     /// Anthropic does: 0 unless the source said it at its beginning too.
     #[arg(long, value_name = "N")]
     pub input_tokens: Option<u64>,
 
-    /// What becomes of the ids of calls
+    /// How to write the ids of calls
     #[arg(long, value_name = "HOW", default_value = "keep", value_enum)]
     pub ids: Ids,
 
@@ -58,7 +58,7 @@ pub struct Convert {
     pub explain: bool,
 }
 
-/// What becomes of the ids of calls.
+/// How ids of calls are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ids {
     /// They stay as they are

@@ -484,7 +484,7 @@ pub enum AtEnd {
     Stop,
 }
 
-/// What becomes of markup that turns out to be no readable call.
+/// How to print markup that is no readable call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnMalformed {
     /// An invalid_tool_call, with the markup as it came
@@ -517,7 +517,7 @@ pub struct Wire {
     #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
     pub dialect: Option<Selection>,
 
-    /// Make errors of warnings
+    /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
 
@@ -562,7 +562,7 @@ pub struct Reading {
     #[arg(long, value_name = "WHAT", default_value = "cut")]
     pub at_end: AtEnd,
 
-    /// What becomes of a call inside text that can't be read
+    /// How to print a call inside text that can't be read
     ///
     /// With --deltas, one whose start has been printed is invalid in any case.
     #[arg(long, value_name = "WHAT", default_value = "invalid")]
