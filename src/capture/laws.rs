@@ -14,7 +14,7 @@ use crate::detect;
 use crate::format;
 use crate::format::FORMATS;
 use crate::frame::FrameConfig;
-use crate::json::members;
+use crate::json::member;
 use crate::pipeline::Config;
 
 /// Reads an input that comes in these pieces, and returns the lines of its events, neighbouring
@@ -498,11 +498,6 @@ fn calls<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> BTreeMa
 fn kind(line: &str) -> &str {
     let rest = line.strip_prefix("{\"type\":\"").unwrap_or_default();
     rest.split('"').next().unwrap_or_default()
-}
-
-/// Returns the JSON text of a member of a line.
-fn member<'a>(line: &'a str, key: &str) -> Option<&'a str> {
-    members(line).into_iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
 }
 
 #[cfg(test)]

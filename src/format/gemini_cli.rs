@@ -178,10 +178,10 @@ impl GeminiCli {
         if let Some(text) = &event.response {
             out.text(0, text)?;
         }
-        for (_, model) in member(event.stats.map_or("", RawValue::get), "models")
+        for (_, model) in json::member(event.stats.map_or("", RawValue::get), "models")
             .map_or_else(Vec::new, json::members)
         {
-            self.meter.feed(member(model.get(), "tokens").unwrap_or_default());
+            self.meter.feed(json::member(model.get(), "tokens").unwrap_or_default());
             self.meter.part();
         }
         match event.error.filter(|json| json.get() != "null") {
@@ -196,8 +196,4 @@ impl GeminiCli {
         *self = GeminiCli::default();
         out.end()
     }
-}
-
-fn member<'j>(json: &'j str, key: &str) -> Option<&'j str> {
-    json::members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value.get())
 }
