@@ -20,7 +20,7 @@ use crate::status::{Outcome, Status, Witness};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::reader::Reader;
 use crate::commands::rows::rows;
-use crate::commands::{Inputs, conclude, has_color, lost, shown};
+use crate::commands::{HasRead, Inputs, conclude, has_color, lost, shown};
 
 /// The report on an input that was found to be plain text.
 const GUESS: &str = "no wire format fits, so it was read as plain text; `-f text` says that it is";
@@ -106,13 +106,6 @@ struct Job<'a> {
     sum: Mutex<Sum>,
 }
 
-/// The result of one input.
-struct Report {
-    status: Status,
-    /// The signal that ended it.
-    signal: Option<i32>,
-}
-
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
         let (inputs, sum) = (Inputs::new(&reading.files)?, Mutex::default());
@@ -128,13 +121,13 @@ impl<'a> Job<'a> {
                 continue;
             };
             let progress = Progress::new(shown(name), input.size());
-            let report = self
+            let read = self
                 .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
                 .map_err(lost)?;
-            if let Some(signal) = report.signal {
+            if let Some(signal) = read.signal {
                 die(signal);
             }
-            status.add(report.status);
+            status.add(read.status);
         }
         Ok(status)
     }
@@ -147,7 +140,7 @@ impl<'a> Job<'a> {
         out: &mut dyn Write,
         stderr: &mut dyn Write,
         progress: &Progress,
-    ) -> io::Result<Report> {
+    ) -> io::Result<HasRead> {
         let (mut status, mut sum) = (Status::new(self.reading.wire.strict), Sum::default());
         let (wants_time, max_memory) = match &self.print {
             Print::Events(printing) => (printing.timing, 0),
@@ -161,7 +154,7 @@ impl<'a> Job<'a> {
                 let is_misfit = error.kind() == ErrorKind::InvalidData;
                 status.note(if is_misfit { Outcome::Malformed } else { Outcome::Usage });
                 report(stderr, &error.to_string());
-                return Ok(Report { status, signal: None });
+                return Ok(HasRead { status, signal: None });
             }
         };
         // A file has been written before: how long it takes to read it tells people nothing.
@@ -182,7 +175,7 @@ impl<'a> Job<'a> {
         }
         let signal = conclude(&ended, name, stderr, &mut status);
         self.sum.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
-        Ok(Report { status, signal })
+        Ok(HasRead { status, signal })
     }
 
     /// Reads one input to its end, with its output kept in memory.
@@ -191,7 +184,7 @@ impl<'a> Job<'a> {
         let Finished { status, out, stderr } = &mut result;
         if let Some(mut input) = self.inputs.open(name, stderr, status) {
             match self.read(name, &mut input, out, stderr, &Progress::none()) {
-                Ok(report) => *status = report.status,
+                Ok(read) => *status = read.status,
                 // Writing to memory does not fail.
                 Err(_) => status.note(Outcome::Io),
             }

@@ -234,6 +234,14 @@ impl<'a> Inputs<'a> {
     }
 }
 
+/// The result of reading one input or several.
+#[derive(Default)]
+struct HasRead {
+    status: Status,
+    /// The signal that ended it.
+    signal: Option<i32>,
+}
+
 /// Returns the name of an input in messages.
 fn shown(name: &str) -> &str {
     if name == "-" { STANDARD_INPUT } else { name }

@@ -16,7 +16,7 @@ use crate::rows::{Field, RowReader};
 use crate::status::Status;
 
 use crate::commands::parallel::InOrder;
-use crate::commands::{Inputs, Lost, conclude, shown, write_now};
+use crate::commands::{HasRead, Inputs, Lost, conclude, shown, write_now};
 
 /// The number of rows that are reported one by one; of the others, only how many they are.
 const MAX_REPORTED: u64 = 10;
@@ -90,13 +90,6 @@ struct Sum {
     rows: u64,
     failed: u64,
     status: Status,
-}
-
-/// The end of reading.
-#[derive(Default)]
-struct HasRead {
-    status: Status,
-    signal: Option<i32>,
 }
 
 /// Cuts inputs into batches.
