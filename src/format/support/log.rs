@@ -211,19 +211,15 @@ impl LogDecoder {
                 self.turn(record);
                 self.session.block(0, &object, out)
             }
-            What::Text | What::Thought => {
+            What::Text | What::Thought | What::TextEvent | What::ThoughtEvent => {
                 self.turn(record);
-                let voice = if what == What::Text { Voice::Answer } else { Voice::Thought(None) };
-                self.session.text(voice, Source::Delta, 0, &text, out)
-            }
-            What::TextEvent => {
-                self.turn(record);
-                self.session.text(Voice::Answer, Source::Event, 0, &text, out)
-            }
-            What::ThoughtEvent => {
-                self.turn(record);
-                let voice = self.session.next_thought();
-                self.session.text(voice, Source::Event, 0, &text, out)
+                let (voice, source) = match what {
+                    What::Thought => (Voice::Thought(None), Source::Delta),
+                    What::ThoughtEvent => (self.session.next_thought(), Source::Event),
+                    What::TextEvent => (Voice::Answer, Source::Event),
+                    _ => (Voice::Answer, Source::Delta),
+                };
+                self.session.text(voice, source, 0, &text, out)
             }
             What::Call => session.call(&object, Executor::Agent, out),
             What::OpenCall => {
@@ -246,31 +242,30 @@ impl LogDecoder {
                 session.usage(record.get(self.log.part), value);
                 Ok(())
             }
-            What::End => {
-                session.note_reason(record.word(self.log.reason).unwrap_or_default());
-                session.total(record.get(self.log.total));
-                session.stop(out)
-            }
+            What::Whole if record.flag("is_error") == Some(true) => session.fail(value, out),
             What::Whole => {
-                if record.flag("is_error") == Some(true) {
-                    return session.fail(value, out);
-                }
-                session.note_reason(record.word(self.log.reason).unwrap_or_default());
                 if let Some(thought) = record.text("thought") {
                     session.text(Voice::Thought(None), Source::Item, 0, &thought, out)?;
                 }
                 if self.log.repeats == Repeats::ByText || !session.has_text() {
                     session.text(Voice::Answer, Source::Event, 0, &text, out)?;
                 }
-                session.total(record.get(self.log.total));
-                session.stop(out)
+                self.stop(record, out)
             }
+            What::End => self.stop(record, out),
             What::Error => session.fail(value, out),
             What::Warning => {
                 let words = text.non_empty().unwrap_or("the agent reported an error");
                 out.warn(WarningCode::AgentError, words)
             }
         }
+    }
+
+    /// Ends the message as the record says.
+    fn stop(&mut self, record: &Object, out: &mut EventOut) -> Done {
+        self.session.note_reason(record.word(self.log.reason).unwrap_or_default());
+        self.session.total(record.get(self.log.total));
+        self.session.stop(out)
     }
 
     /// Ends the call whose arguments went on: it has all of them.
