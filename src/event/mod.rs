@@ -227,7 +227,7 @@ impl Reasoning<'_> {
 }
 
 /// The way in which a fragment names the call that it belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// Not at all.
     #[default]

@@ -12,10 +12,11 @@
 use crate::event::Executor;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::halves::Slot;
 use crate::format::support::log::Raw;
 use crate::format::support::object::Object;
 use crate::format::support::payload::read;
-use crate::format::support::session::{Repeats, Session, Source, Voice};
+use crate::format::support::session::{Repeats, Session, Source};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json;
@@ -132,10 +133,10 @@ impl Acp {
         let text = update.text("content.text");
         match (kind.as_str(), text) {
             ("agent_message_chunk", Some(text)) => {
-                self.session.text(Voice::Answer, Source::Delta, 0, &text, out)
+                self.session.text(Slot::ANSWER, Source::Delta, 0, &text, out)
             }
             ("agent_thought_chunk", Some(text)) => {
-                self.session.text(Voice::Thought(None), Source::Delta, 0, &text, out)
+                self.session.text(Slot::THOUGHT, Source::Delta, 0, &text, out)
             }
             ("agent_message_chunk", None) => match update.get("content") {
                 Some(block) => self.session.block(0, &Object::new(block), out),

@@ -9,10 +9,11 @@
 use crate::event::{Executor, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::halves::Slot;
 use crate::format::support::log::Raw;
 use crate::format::support::object::Object;
 use crate::format::support::payload::read;
-use crate::format::support::session::{Repeats, Session, Source, Voice};
+use crate::format::support::session::{Repeats, Session, Source};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json;
@@ -80,15 +81,15 @@ impl Cline {
         }
         match kind.as_str() {
             "task" | "user_feedback" | "user_feedback_diff" => self.session.prompt(out),
-            "text" | "completion_result" => self.text(Voice::Answer, &text, out),
+            "text" | "completion_result" => self.text(Slot::ANSWER, &text, out),
             "reasoning" => {
                 let text = message.text("reasoning").unwrap_or(text);
-                self.text(Voice::Thought(None), &text, out)
+                self.text(Slot::THOUGHT, &text, out)
             }
             "followup" | "plan_mode_respond" => {
                 let inner = Object::new(text.as_str());
                 let words = inner.text("question|response");
-                self.text(Voice::Answer, &words.unwrap_or(text.clone()), out)
+                self.text(Slot::ANSWER, &words.unwrap_or(text.clone()), out)
             }
             _ if is_partial => Ok(()),
             "tool" | "use_mcp_server" | "use_mcp_tool" | "browser_action" => {
@@ -119,8 +120,8 @@ impl Cline {
         }
     }
 
-    fn text(&mut self, voice: Voice, text: &Str, out: &mut EventOut) -> Done {
-        self.session.text(voice, Source::Item, 0, text, out)
+    fn text(&mut self, slot: Slot, text: &Str, out: &mut EventOut) -> Done {
+        self.session.text(slot, Source::Item, 0, text, out)
     }
 
     /// A call, whose text is an object that names its tool.

@@ -12,10 +12,11 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::opencode::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::halves::Slot;
 use crate::format::support::log::Raw;
 use crate::format::support::object::{Object, elements};
 use crate::format::support::payload::read;
-use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
+use crate::format::support::session::{Repeats, Role, Session, Source, role};
 use crate::frame::Frame;
 use std::collections::{HashMap, VecDeque};
 
@@ -82,7 +83,7 @@ struct OpenCodeSession {
     /// The user's last messages, the newest first.
     prompts: VecDeque<String>,
     /// Parts of the model's that are thoughts, or text.
-    voices: HashMap<String, Voice>,
+    slots: HashMap<String, Slot>,
     /// True if the session has events of the bus, which mark when it is idle.
     is_bus: bool,
 }
@@ -92,7 +93,7 @@ impl Default for OpenCodeSession {
         OpenCodeSession {
             session: Session::new(FORMAT.name, USAGE, Repeats::ById),
             prompts: VecDeque::new(),
-            voices: HashMap::new(),
+            slots: HashMap::new(),
             is_bus: false,
         }
     }
@@ -168,7 +169,7 @@ impl OpenCodeSession {
         if is_prompt && !self.prompts.contains(&id) {
             self.prompts.truncate(MAX_PROMPTS - 1);
             self.prompts.push_front(id);
-            self.voices.clear();
+            self.slots.clear();
             return self.session.prompt(out);
         }
         if let Some(model) = info.word("modelID|model.modelID") {
@@ -219,11 +220,11 @@ impl OpenCodeSession {
                 if is_begun { self.session.call(part, Executor::Agent, out) } else { Ok(()) }
             }
             "text" | "reasoning" => {
-                let voice = if kind == "text" { Voice::Answer } else { Voice::Thought(None) };
-                self.voices.insert(id, voice);
-                out.check_limit(self.voices.len(), MAX_PARTS, "parts in one message")?;
+                let slot = if kind == "text" { Slot::ANSWER } else { Slot::THOUGHT };
+                self.slots.insert(id, slot);
+                out.check_limit(self.slots.len(), MAX_PARTS, "parts in one message")?;
                 let text = part.text("text").unwrap_or_default();
-                self.session.text(voice, Source::Item, 0, &text, out)
+                self.session.text(slot, Source::Item, 0, &text, out)
             }
             _ => self.session.block(0, part, out),
         }
@@ -236,9 +237,9 @@ impl OpenCodeSession {
             return Ok(());
         }
         let id = event.word("partID").unwrap_or_default();
-        let voice = self.voices.get(&id).copied().unwrap_or(Voice::Answer);
+        let slot = self.slots.get(&id).copied().unwrap_or(Slot::ANSWER);
         self.session.turn_to(Some(&id));
-        self.session.text(voice, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
+        self.session.text(slot, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
     }
 
     /// The session failed. Its name for that is less than the provider's status.

@@ -118,7 +118,8 @@ impl<'o> EventOut<'o> {
         self.emit(choice, slot.kind(text))
     }
 
-    fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> Done {
+    /// Emits a piece of a text.
+    pub(crate) fn piece(&mut self, choice: u64, slot: Slot, piece: &Str<'_>) -> Done {
         let (text, replaced) = self.halves.join((choice, slot), piece);
         self.warn_if(replaced)?;
         self.emit_text(choice, slot, &text)

@@ -14,7 +14,7 @@ const MAX_HALVES: usize = 1024;
 pub struct Halves(pub(crate) BTreeMap<(u64, Slot), u16>);
 
 /// The text that a piece continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Slot {
     /// Of the answer, or of a channel beside it.
     Text(Option<&'static str>),
@@ -25,6 +25,16 @@ pub(crate) enum Slot {
 }
 
 impl Slot {
+    /// The answer.
+    pub(crate) const ANSWER: Slot = Slot::Text(None);
+    /// A thought that has no parts.
+    pub(crate) const THOUGHT: Slot = Slot::Reasoning(None);
+
+    /// True for a thought, or a part of one.
+    pub(crate) fn is_thought(self) -> bool {
+        matches!(self, Slot::Reasoning(_))
+    }
+
     /// Returns the event of a piece of it.
     pub(crate) fn kind<'t>(self, text: &'t str) -> Kind<'t> {
         match self {

@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, Executor, Key, Kind, Output, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::halves::Slot;
 use crate::format::support::object::{Object, Places, string};
 use crate::format::support::payload::{payload, read};
-use crate::format::support::session::{Repeats, Role, Session, Source, Voice, role};
+use crate::format::support::session::{Repeats, Role, Session, Source, role};
 use crate::format::support::usage::Row;
 use crate::frame::Frame;
 use crate::json;
@@ -213,13 +214,13 @@ impl LogDecoder {
             }
             What::Text | What::Thought | What::TextEvent | What::ThoughtEvent => {
                 self.turn(record);
-                let (voice, source) = match what {
-                    What::Thought => (Voice::Thought(None), Source::Delta),
+                let (slot, source) = match what {
+                    What::Thought => (Slot::THOUGHT, Source::Delta),
                     What::ThoughtEvent => (self.session.next_thought(), Source::Event),
-                    What::TextEvent => (Voice::Answer, Source::Event),
-                    _ => (Voice::Answer, Source::Delta),
+                    What::TextEvent => (Slot::ANSWER, Source::Event),
+                    _ => (Slot::ANSWER, Source::Delta),
                 };
-                self.session.text(voice, source, 0, &text, out)
+                self.session.text(slot, source, 0, &text, out)
             }
             What::Call => session.call(&object, Executor::Agent, out),
             What::OpenCall => {
@@ -245,10 +246,10 @@ impl LogDecoder {
             What::Whole if record.flag("is_error") == Some(true) => session.fail(value, out),
             What::Whole => {
                 if let Some(thought) = record.text("thought") {
-                    session.text(Voice::Thought(None), Source::Item, 0, &thought, out)?;
+                    session.text(Slot::THOUGHT, Source::Item, 0, &thought, out)?;
                 }
                 if self.log.repeats == Repeats::ByText || !session.has_text() {
-                    session.text(Voice::Answer, Source::Event, 0, &text, out)?;
+                    session.text(Slot::ANSWER, Source::Event, 0, &text, out)?;
                 }
                 self.stop(record, out)
             }

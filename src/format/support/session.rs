@@ -13,6 +13,7 @@ use crate::event::{
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
+use crate::format::support::halves::Slot;
 use crate::format::support::object::{Object, elements, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
@@ -23,25 +24,6 @@ use std::io;
 
 /// The most texts of one message that are remembered, where a log repeats them.
 const MAX_TEXTS: usize = 1 << 16;
-
-/// The kind of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Voice {
-    /// A piece of the answer.
-    Answer,
-    /// A remark between calls.
-    Commentary,
-    /// A thought, or this part of it, from 1.
-    Thought(Option<u64>),
-    /// A refusal.
-    Refusal,
-}
-
-impl Voice {
-    fn is_thought(self) -> bool {
-        matches!(self, Voice::Thought(_))
-    }
-}
 
 /// The way in which a log repeats a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,12 +191,12 @@ impl Session {
         self.turn.has_text
     }
 
-    /// Returns the voice of the next thought in a row: a part of its own, where
+    /// Returns the slot of the next thought in a row: a part of its own, where
     /// an event holds it and names no message.
-    pub(crate) fn next_thought(&mut self) -> Voice {
+    pub(crate) fn next_thought(&mut self) -> Slot {
         self.turn.thoughts += 1;
         let part = Some(self.turn.thoughts).filter(|_| self.repeats == Repeats::ByText);
-        Voice::Thought(part)
+        Slot::Reasoning(part)
     }
 
     /// Begins a message, unless one is open.
@@ -247,7 +229,7 @@ impl Session {
     /// a message.
     pub(crate) fn text(
         &mut self,
-        voice: Voice,
+        slot: Slot,
         source: Source,
         place: usize,
         text: &Str,
@@ -255,9 +237,9 @@ impl Session {
     ) -> Done {
         let repeats = self.repeats;
         let text = match repeats {
-            Repeats::ById | Repeats::ByText if self.is_echo(voice, source, text) => return Ok(()),
-            Repeats::ById => self.beyond(voice, source, place, text),
-            Repeats::Joined if self.is_joined(voice, text) => return Ok(()),
+            Repeats::ById | Repeats::ByText if self.is_echo(slot, source, text) => return Ok(()),
+            Repeats::ById => self.beyond(slot, source, place, text),
+            Repeats::Joined if self.is_joined(slot, text) => return Ok(()),
             _ => text.clone(),
         };
         let texts = self.turn.emitted.len() + self.turn.echoes.len();
@@ -266,30 +248,18 @@ impl Session {
             return Ok(());
         }
         self.begin(out)?;
-        if !voice.is_thought() {
+        if !slot.is_thought() {
             self.turn.has_text = true;
             self.turn.thoughts = 0;
         }
-        match voice {
-            Voice::Answer => out.text(0, &text)?,
-            Voice::Commentary => out.text_on(0, Some("commentary"), &text)?,
-            Voice::Thought(None) => out.reasoning(0, &text)?,
-            Voice::Thought(Some(part)) => out.reasoning_part(0, part, &text)?,
-            Voice::Refusal => out.refusal(0, &text)?,
-        }
+        out.piece(0, slot, &text)?;
         if source == Source::Delta { Ok(()) } else { out.flush() }
     }
 
     /// Returns the rest of a text that was not emitted under its id.
-    fn beyond<'t>(
-        &mut self,
-        voice: Voice,
-        source: Source,
-        place: usize,
-        text: &Str<'t>,
-    ) -> Str<'t> {
+    fn beyond<'t>(&mut self, slot: Slot, source: Source, place: usize, text: &Str<'t>) -> Str<'t> {
         let Some(part) = &self.turn.part else { return text.clone() };
-        let emitted = self.turn.emitted.entry(hash(&(part, voice, place))).or_default();
+        let emitted = self.turn.emitted.entry(hash(&(part, slot, place))).or_default();
         let length = text.as_str().len();
         if source == Source::Delta {
             *emitted += length;
@@ -304,11 +274,11 @@ impl Session {
     }
 
     /// True if this text has come from the other of two origins.
-    fn is_echo(&mut self, voice: Voice, source: Source, text: &Str) -> bool {
+    fn is_echo(&mut self, slot: Slot, source: Source, text: &Str) -> bool {
         if source == Source::Delta {
             return false;
         }
-        let is_thought = voice.is_thought();
+        let is_thought = slot.is_thought();
         let balance = self.turn.echoes.entry(hash(&(is_thought, text.as_str()))).or_default();
         let step = if source == Source::Event { -1 } else { 1 };
         let is_echo = balance.signum() == -step;
@@ -317,8 +287,8 @@ impl Session {
     }
 
     /// True if a text is the pieces since the last call, joined.
-    fn is_joined(&mut self, voice: Voice, text: &Str) -> bool {
-        if voice.is_thought() {
+    fn is_joined(&mut self, slot: Slot, text: &Str) -> bool {
+        if slot.is_thought() {
             return false;
         }
         let (count, pieces) = &mut self.turn.joined;
@@ -352,9 +322,9 @@ impl Session {
 
     fn answer(&mut self, message: &Object, out: &mut EventOut) -> Done {
         let is_aside = message.word("phase").is_some_and(|phase| phase == "commentary");
-        let voice = if is_aside { Voice::Commentary } else { Voice::Answer };
+        let slot = if is_aside { Slot::Text(Some("commentary")) } else { Slot::ANSWER };
         if let Some(thought) = message.text(THOUGHTS) {
-            self.text(Voice::Thought(None), Source::Item, 0, &thought, out)?;
+            self.text(Slot::THOUGHT, Source::Item, 0, &thought, out)?;
         }
         for (place, json) in message.each("thoughts").into_iter().enumerate() {
             let thought = Object::new(json);
@@ -362,7 +332,7 @@ impl Session {
             let subject = thought.word("subject").map_or(String::new(), |word| word + "\n");
             let text = Str::from_bytes(format!("{subject}{}", text.as_str()).as_bytes());
             let part = Some(place as u64 + 1);
-            self.text(Voice::Thought(part), Source::Item, place, &text, out)?;
+            self.text(Slot::Reasoning(part), Source::Item, place, &text, out)?;
         }
         if let Some(redacted) = message.word("reasoningOpaque|encryptedContent") {
             self.begin(out)?;
@@ -371,14 +341,14 @@ impl Session {
         match message.get(CONTENT) {
             Some(json) if json.starts_with('[') => {
                 for (place, block) in blocks(message).iter().enumerate() {
-                    self.block_in(voice, place, block, out)?;
+                    self.block_in(slot, place, block, out)?;
                 }
             }
             Some(json) if json.starts_with('{') => {
-                self.block_in(voice, 0, &Object::new(json), out)?
+                self.block_in(slot, 0, &Object::new(json), out)?
             }
             Some(json) => match string(json) {
-                Some(text) => self.text(voice, Source::Item, 0, &text, out)?,
+                Some(text) => self.text(slot, Source::Item, 0, &text, out)?,
                 None => {
                     out.warn(WarningCode::WrongType, "the content of a message was left out")?
                 }
@@ -396,10 +366,10 @@ impl Session {
 
     /// A block, an item or a part by itself.
     pub(crate) fn block(&mut self, place: usize, block: &Object, out: &mut EventOut) -> Done {
-        self.block_in(Voice::Answer, place, block, out)
+        self.block_in(Slot::ANSWER, place, block, out)
     }
 
-    fn block_in(&mut self, voice: Voice, place: usize, block: &Object, out: &mut EventOut) -> Done {
+    fn block_in(&mut self, slot: Slot, place: usize, block: &Object, out: &mut EventOut) -> Done {
         let shape = shape(block);
         if shape == Some(Shape::Nothing) {
             return Ok(());
@@ -410,11 +380,11 @@ impl Session {
         match shape {
             Some(Shape::Text) => {
                 let text = block.text("text|content").unwrap_or_default();
-                self.text(voice, Source::Item, place, &text, out)
+                self.text(slot, Source::Item, place, &text, out)
             }
             Some(Shape::Refusal) => {
                 let text = block.text("refusal|text").unwrap_or_default();
-                self.text(Voice::Refusal, Source::Item, place, &text, out)
+                self.text(Slot::Refusal, Source::Item, place, &text, out)
             }
             Some(Shape::Thought) => self.thought(place, block, out),
             Some(Shape::Call(executor)) => self.call(block, executor, out),
@@ -437,13 +407,13 @@ impl Session {
             for (part, json) in (1..).zip(parts) {
                 let text = Object::new(json).text("text").unwrap_or_default();
                 is_shown |= text != Str::default();
-                let voice = Voice::Thought(Some(part).filter(|_| has_several));
-                self.text(voice, Source::Item, place, &text, out)?;
+                let slot = Slot::Reasoning(Some(part).filter(|_| has_several));
+                self.text(slot, Source::Item, place, &text, out)?;
             }
         }
         if let Some(text) = block.text("thinking|think|reasoning|text|summary|content") {
             is_shown |= text != Str::default();
-            self.text(Voice::Thought(None), Source::Item, place, &text, out)?;
+            self.text(Slot::THOUGHT, Source::Item, place, &text, out)?;
         }
         match block.word("data|encrypted_content") {
             Some(data) if !is_shown => out.redacted(0, &data)?,
