@@ -15,6 +15,7 @@ use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
+use crate::format::support::halves::Slot;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
@@ -113,19 +114,12 @@ const MAX_TEXTS: usize = 1 << 14;
 struct Progress {
     /// For each choice, whether it has finished.
     finished: BTreeMap<u64, bool>,
+    /// The texts of each choice, each of which may be repeated.
     texts: BTreeMap<(u64, Slot), Growth>,
     /// True if the warning that texts are repeated has been emitted.
     has_warned: bool,
     /// The results of the web search, as they came last.
     search_info: String,
-}
-
-/// One of the texts of a choice, each of which may be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Slot {
-    Text,
-    Reasoning,
-    Call(u64),
 }
 
 impl Decoder for DashScope {
@@ -183,7 +177,7 @@ impl DashScope {
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
             let new =
-                self.progress.texts.entry((number, Slot::Reasoning)).or_default().new_part(thought);
+                self.progress.texts.entry((number, Slot::THOUGHT)).or_default().new_part(thought);
             out.reasoning(number, &new)?;
         }
         match message.content.map(RawValue::get) {
@@ -206,7 +200,7 @@ impl DashScope {
 
     /// A record's text. The last record of a short answer may only repeat it.
     fn text(&mut self, choice: u64, text: &Str, is_last: bool, out: &mut EventOut) -> Done {
-        let growth = self.progress.texts.entry((choice, Slot::Text)).or_default();
+        let growth = self.progress.texts.entry((choice, Slot::ANSWER)).or_default();
         if is_last && growth.is_all(text.as_str()) {
             return Ok(());
         }
@@ -232,7 +226,7 @@ impl DashScope {
             },
         };
         out.check_limit(self.progress.texts.len(), MAX_TEXTS, "texts in one message")?;
-        let growth = self.progress.texts.entry((choice, Slot::Call(number))).or_default();
+        let growth = self.progress.texts.entry((choice, Slot::Call(part.key))).or_default();
         // No arguments go on with all of themselves: they are repeated.
         if growth.is_all(text.as_str()) {
             return Ok(());

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
 use crate::format::openai_responses::payload::Event;
-use crate::format::openai_responses::state::Slot;
+use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
 use crate::frame::Frame;
 use crate::json::Str;
@@ -59,11 +59,11 @@ pub(super) fn feed(
 fn text(
     items: &mut Items,
     frame: &Frame,
-    (slot, is_end): (Slot, bool),
+    (slot, is_end): (TextKind, bool),
     event: &Event,
     out: &mut EventOut,
 ) -> Done {
-    let part = if slot == Slot::Summary { event.summary_index } else { event.content_index };
+    let part = if slot == TextKind::Summary { event.summary_index } else { event.content_index };
     let at = (slot, part.unwrap_or(0));
     match (is_end, event.whole_text(), &event.delta) {
         (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
@@ -97,17 +97,17 @@ fn media(name: &str, data: Option<&Str>, out: &mut EventOut) -> Done {
 
 /// The events of texts: what text, and whether they repeat it at its end.
 /// Realtime had other names for some of them before it was generally available.
-fn text_of(kind: &str) -> Option<(Slot, bool)> {
+fn text_of(kind: &str) -> Option<(TextKind, bool)> {
     let (name, verb) = kind.trim_start_matches("response.").rsplit_once('.')?;
     let slot = match name {
         "output_text"
         | "text"
         | "output_audio_transcript"
         | "audio_transcript"
-        | "audio.transcript" => Slot::Answer,
-        "refusal" => Slot::Refusal,
-        "reasoning_summary_text" => Slot::Summary,
-        "reasoning_text" => Slot::Thought,
+        | "audio.transcript" => TextKind::Answer,
+        "refusal" => TextKind::Refusal,
+        "reasoning_summary_text" => TextKind::Summary,
+        "reasoning_text" => TextKind::Thought,
         _ => return None,
     };
     match verb {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls::Call;
 use crate::format::openai_responses::payload::Item;
-use crate::format::openai_responses::state::{Slot, State, Whole};
+use crate::format::openai_responses::state::{State, TextKind, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::read;
 
@@ -33,7 +33,7 @@ pub(super) struct Items {
     /// True if a missing index has been warned of.
     warned: bool,
     /// The text of the latest item that the last event continued, if it did.
-    continued: Option<(Slot, u64)>,
+    continued: Option<(TextKind, u64)>,
     /// True if the last event was a piece of text or of arguments.
     pub(super) repeats: bool,
 }
@@ -156,7 +156,7 @@ impl Items {
     pub(super) fn piece(
         &mut self,
         index: Option<u64>,
-        at: (Slot, u64),
+        at: (TextKind, u64),
         piece: &Str,
         out: &mut EventOut,
     ) -> Done {

@@ -25,7 +25,7 @@ const MAX_TEXTS: usize = 256;
 pub(super) struct State {
     kind: String,
     channel: Option<&'static str>,
-    texts: BTreeMap<(Slot, u64), Text>,
+    texts: BTreeMap<(TextKind, u64), Text>,
     /// The number of annotations emitted so far.
     annotations: usize,
     call: Option<Call>,
@@ -42,7 +42,7 @@ struct Text {
 
 /// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Slot {
+pub(super) enum TextKind {
     Answer,
     Refusal,
     Summary,
@@ -78,7 +78,7 @@ impl State {
     }
 
     /// A piece of a text.
-    pub(super) fn piece(&mut self, at: (Slot, u64), piece: &Str, out: &mut EventOut) -> Done {
+    pub(super) fn piece(&mut self, at: (TextKind, u64), piece: &Str, out: &mut EventOut) -> Done {
         self.check_size(out)?;
         self.note(at, piece);
         emit(at, self.channel, piece, out)
@@ -90,7 +90,7 @@ impl State {
     }
 
     /// A piece of a text has been emitted.
-    pub(super) fn note(&mut self, at: (Slot, u64), piece: &Str) {
+    pub(super) fn note(&mut self, at: (TextKind, u64), piece: &Str) {
         self.texts.entry(at).or_default().emitted.add(piece);
     }
 
@@ -144,7 +144,7 @@ impl State {
     }
 
     /// Emits what a whole text has that its pieces hadn't.
-    pub(super) fn text(&mut self, at: (Slot, u64), whole: &Str, out: &mut EventOut) -> Done {
+    pub(super) fn text(&mut self, at: (TextKind, u64), whole: &Str, out: &mut EventOut) -> Done {
         // A repetition that is empty takes nothing back.
         if *whole == Str::default() {
             return Ok(());
@@ -175,17 +175,17 @@ impl State {
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |fields: Part| {
             let slot = match fields.kind.text() {
-                Some("summary_text") => Slot::Summary,
-                Some("reasoning_text") => Slot::Thought,
+                Some("summary_text") => TextKind::Summary,
+                Some("reasoning_text") => TextKind::Thought,
                 // The text of a thought.
-                Some("text") if self.kind == "reasoning" => Slot::Thought,
-                _ => Slot::Answer,
+                Some("text") if self.kind == "reasoning" => TextKind::Thought,
+                _ => TextKind::Answer,
             };
             for whole in [&fields.text, &fields.transcript].into_iter().flatten() {
                 self.text((slot, part), whole, out)?;
             }
             if let Some(refusal) = &fields.refusal {
-                self.text((Slot::Refusal, part), refusal, out)?;
+                self.text((TextKind::Refusal, part), refusal, out)?;
             }
             is_text = [&fields.text, &fields.transcript, &fields.refusal]
                 .iter()
@@ -200,7 +200,7 @@ impl State {
         let mut said = std::mem::take(&mut self.annotations);
         self.move_strays(parts.len() as u64);
         for (place, json) in (0..).zip(parts) {
-            let is_new = !self.texts.contains_key(&(Slot::Answer, place));
+            let is_new = !self.texts.contains_key(&(TextKind::Answer, place));
             let is_text = self.part(frame, place, json, out)?;
             let part = json::read::<Part<'_>>(json.get()).ok();
             if !is_text {
@@ -224,8 +224,8 @@ impl State {
     /// Counts texts again that came under a `content_index` past the item's
     /// parts: some servers count from 1, or count other parts of the stream.
     fn move_strays(&mut self, parts: u64) {
-        for slot in [Slot::Answer, Slot::Refusal, Slot::Thought] {
-            let is_stray = |&(of, index): &(Slot, u64)| of == slot && index >= parts;
+        for slot in [TextKind::Answer, TextKind::Refusal, TextKind::Thought] {
+            let is_stray = |&(of, index): &(TextKind, u64)| of == slot && index >= parts;
             let strays: Vec<_> = self.texts.keys().copied().filter(is_stray).collect();
             let free = (0..parts).map(|index| (slot, index));
             let free: Vec<_> = free.filter(|at| !self.texts.contains_key(at)).collect();
@@ -257,16 +257,16 @@ impl State {
 }
 
 fn emit(
-    (slot, index): (Slot, u64),
+    (slot, index): (TextKind, u64),
     channel: Option<&'static str>,
     piece: &Str,
     out: &mut EventOut,
 ) -> Done {
     match slot {
-        Slot::Answer => out.text_on(0, channel, piece),
-        Slot::Refusal => out.refusal(0, piece),
-        Slot::Summary => out.reasoning_part(0, index.saturating_add(1), piece),
-        Slot::Thought => out.reasoning(0, piece),
+        TextKind::Answer => out.text_on(0, channel, piece),
+        TextKind::Refusal => out.refusal(0, piece),
+        TextKind::Summary => out.reasoning_part(0, index.saturating_add(1), piece),
+        TextKind::Thought => out.reasoning(0, piece),
     }
 }
 
