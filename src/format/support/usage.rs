@@ -205,7 +205,9 @@ impl Meter {
         if members.is_empty() {
             return;
         }
-        let mut raw = String::from("{");
+        let size = members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+        let mut raw = String::with_capacity(size);
+        raw.push('{');
         for (key, value) in members {
             if raw.len() > 1 {
                 raw.push(',');
@@ -311,41 +313,33 @@ fn has_doubles(members: &[(Cow<'_, str>, &RawValue)]) -> bool {
 
 /// True if two JSON texts are the same, but for whole numbers in the same places.
 fn differ_in_numbers(mut a: &[u8], mut b: &[u8]) -> bool {
-    let mut in_string = false;
-    let mut last = b' ';
-    while let ([x, after_x @ ..], [y, after_y @ ..]) = (a, b) {
-        let same = same_plain(a, b);
-        if let Some((before, after)) = a.split_at_checked(same)
-            && let [.., end] = before
-        {
-            (a, b, last) = (after, b.get(same..).unwrap_or_default(), *end);
-            continue;
-        }
-        if x != y {
-            let (x, y) = (x.is_ascii_digit(), y.is_ascii_digit());
-            if in_string || !(x && y || (x || y) && last.is_ascii_digit()) {
-                return false;
-            }
-            (a, b, last) = (after_digits(a), after_digits(b), b'0');
-            continue;
-        }
-        if *x == b'\\' {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let (mut in_string, mut follows_digit) = (false, false);
+    loop {
+        let (same, rest_a) = a.split_at(same_length(a, b));
+        let rest_b = b.get(same.len()..).unwrap_or_default();
+        if same.contains(&b'\\') {
             return false;
         }
-        in_string ^= *x == b'"';
-        (a, b, last) = (after_x, after_y, *x);
+        in_string ^= same.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        follows_digit = if same.is_empty() { follows_digit } else { is_digit(same.last()) };
+        if rest_a.is_empty() && rest_b.is_empty() {
+            return true;
+        }
+        let (of_a, of_b) = (is_digit(rest_a.first()), is_digit(rest_b.first()));
+        if in_string || !(of_a && of_b || (of_a || of_b) && follows_digit) {
+            return false;
+        }
+        (a, b, follows_digit) = (after_digits(rest_a), after_digits(rest_b), true);
     }
-    let is_number_cut = last.is_ascii_digit() && !in_string;
-    let (a, b) = if is_number_cut { (after_digits(a), after_digits(b)) } else { (a, b) };
-    a.is_empty() && b.is_empty()
 }
 
-/// Returns how many of the first eight bytes are the same in both and mean themselves in
-/// a JSON string.
-fn same_plain(a: &[u8], b: &[u8]) -> usize {
-    let (Some(a), Some(b)) = (a.first_chunk::<8>(), b.first_chunk()) else { return 0 };
-    let same = (u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b)).trailing_zeros() / 8;
-    json::plain_length(a).min(same as usize)
+/// Returns how many of the first bytes are the same in both.
+fn same_length(a: &[u8], b: &[u8]) -> usize {
+    let (words_a, words_b) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let words = 8 * words_a.iter().zip(words_b).take_while(|(a, b)| a == b).count();
+    let rest = a.iter().zip(b).skip(words);
+    words + rest.take_while(|(a, b)| a == b).count()
 }
 
 fn after_digits(text: &[u8]) -> &[u8] {
