@@ -1,6 +1,8 @@
 //! Detects markup in text that is not to be parsed. Only the openers of calls,
 //! and what must follow them, count: other text is left alone.
 
+use memchr::memchr3;
+
 use crate::dialect::body::calls::Calls;
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
@@ -56,7 +58,7 @@ impl MarkupProbe {
 
     /// Keeps a text that needs no machine yet; returns false if it does.
     fn keep(&mut self, text: &str) -> bool {
-        let is_enough = self.kept.len() + text.len() <= MAX_KEPT && !text.bytes().any(is_sign);
+        let is_enough = self.kept.len() + text.len() <= MAX_KEPT && first_sign(text).is_none();
         if is_enough {
             self.kept.push_str(text);
         }
@@ -64,9 +66,10 @@ impl MarkupProbe {
     }
 }
 
-/// True for a byte that prose has seldom; the opener of every call has one.
-fn is_sign(byte: u8) -> bool {
-    byte.is_ascii_punctuation() && !b".,'!?-".contains(&byte)
+/// Returns the offset of the first byte without which no call is whole: each has a tag, a marker
+/// in brackets, or JSON.
+fn first_sign(text: &str) -> Option<usize> {
+    memchr3(b'<', b'[', b'{', text.as_bytes())
 }
 
 /// Returns the name of the dialect if a piece opens a call.
@@ -104,7 +107,7 @@ mod tests {
         assert!(paths.len() > 100);
         for path in paths {
             let Ok(text) = fs::read_to_string(&path) else { continue };
-            let end = text.bytes().position(is_sign).unwrap_or(text.len());
+            let end = first_sign(&text).unwrap_or(text.len());
             let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
             assert_eq!(feed(&mut machine, text.get(..end).unwrap()), None, "{}", path.display());
         }
