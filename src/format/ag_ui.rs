@@ -130,7 +130,7 @@ impl Decoder for AgUi {
 impl AgUi {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.or_empty();
-        if is_ours(&Record::new(frame)) {
+        if !self.message.is_open() && is_ours(&Record::new(frame)) {
             self.begin(event, kind, out)?;
         }
         if !matches!(kind, "TOOL_CALL_CHUNK" | "RAW") {

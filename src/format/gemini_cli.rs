@@ -116,7 +116,7 @@ impl Decoder for GeminiCli {
 impl GeminiCli {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.or_empty();
-        if is_ours(&Record::new(frame)) {
+        if !self.is_open && is_ours(&Record::new(frame)) {
             self.begin(event, out)?;
         }
         match kind {
@@ -155,9 +155,7 @@ impl GeminiCli {
     }
 
     fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
+        self.is_open = true;
         let [id, model] = [&event.session_id, &event.model].map(|word| word.non_empty());
         out.start(FORMAT.name, id, model)
     }

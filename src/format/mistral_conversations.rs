@@ -115,7 +115,7 @@ impl Conversations {
                 self.begin(event, out)?;
                 self.end(event.usage, out)
             }
-            _ if error::is_error(&Record::new(frame)) => {
+            kind if !is_entry(kind) && error::is_error(&Record::new(frame)) => {
                 self.begin(event, out)?;
                 error::report(&frame.text(), out)?;
                 self.end(None, out)
@@ -153,6 +153,11 @@ impl Conversations {
         usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
         self.message.end(out)
     }
+}
+
+/// True for what an entry of the conversation, or a piece of one, is called.
+fn is_entry(kind: &str) -> bool {
+    ["message.", "function.", "tool.", "agent."].iter().any(|start| kind.starts_with(start))
 }
 
 impl Event<'_> {

@@ -14,6 +14,7 @@ use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
+use crate::format::support::many::Few;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::frame::{Frame, Holds, Sniff};
 use crate::json::Str;
@@ -54,7 +55,7 @@ fn sniff(record: &Record) -> Sniff {
 struct Chunk<'a> {
     id: Option<Str<'a>>,
     model: Option<Str<'a>>,
-    choices: Option<Vec<Choice<'a>>>,
+    choices: Option<Few<Choice<'a>>>,
     usage: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
 }

@@ -12,10 +12,6 @@ use crate::json::write::{Minifier, escape_into, find_escape, make_safe, quote_in
 #[derive(Debug, Default)]
 pub struct Line {
     text: String,
-    /// The type of the last line, and its beginning: the next one is mostly of the
-    /// same type.
-    kind: &'static str,
-    head: String,
     /// A buffer for JSON without its white space.
     scratch: String,
 }
@@ -35,11 +31,7 @@ impl Line {
 
     /// Begins a line of this type.
     pub(crate) fn begin(&mut self, kind: &'static str) {
-        if self.kind != kind {
-            self.kind = kind;
-            self.head = format!("{{\"type\":\"{kind}\"");
-        }
-        self.text.push_str(&self.head);
+        self.text.extend(["{\"type\":\"", kind, "\""]);
     }
 
     /// Replaces the line that begins at `begin`, whose first empty string is that

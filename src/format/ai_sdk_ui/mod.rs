@@ -11,7 +11,6 @@ pub(super) mod reply;
 mod tools;
 mod write;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::event::WarningCode;
@@ -110,7 +109,7 @@ impl AiSdkUi {
         if kind == "start" && self.message.state == State::Stopped {
             self.end(out)?;
         }
-        if is_ours(&Record::new(frame)) {
+        if !self.message.is_open() && is_ours(&Record::new(frame)) {
             self.message.begin(part.message_id.non_empty(), None, out)?;
         }
         if matches!(
@@ -137,13 +136,13 @@ impl AiSdkUi {
             "start-step" | "finish-step" | "text-start" | "text-end" => out.flush(),
             "text-delta" => part.delta.as_ref().map_or(Ok(()), |text| out.text(0, text)),
             "reasoning-start" | "reasoning-delta" | "reasoning-end" => self.reasoning(part, out),
-            "error" => error::report(&text(frame), out),
+            "error" => error::report(&frame.text(), out),
             "abort" => {
                 let reason = part.reason.non_empty();
                 error::report_as(
                     reason.or(Some("the stream was aborted")),
                     Some("abort"),
-                    &text(frame),
+                    &frame.text(),
                     out,
                 )
             }
@@ -154,9 +153,9 @@ impl AiSdkUi {
                 reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
             }
             "source-url" | "source-document" | "file" | "tool-approval-request" => {
-                out.block(0, kind, &text(frame))
+                out.block(0, kind, &frame.text())
             }
-            _ if kind.starts_with("data-") => out.block(0, kind, &text(frame)),
+            _ if kind.starts_with("data-") => out.block(0, kind, &frame.text()),
             _ if kind.starts_with("tool-input-") => self.input(frame, kind, part, out),
             _ if kind.starts_with("tool-output-") => self.output(frame, kind, part, out),
             kind => out.unknown(frame, kind),
@@ -203,8 +202,4 @@ impl AiSdkUi {
         }
         part.redacted().map_or(Ok(()), |data| out.redacted(0, &data))
     }
-}
-
-fn text<'f>(frame: &Frame<'f>) -> Cow<'f, str> {
-    frame.text()
 }

@@ -1,4 +1,4 @@
-//! Lists that some servers send as their only element.
+//! Lists that mostly have one element, and lists that some servers send as their only one.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,11 +6,15 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use smallvec::{SmallVec, smallvec};
 
 use crate::json;
 
+/// A list that mostly has one element, which takes no allocation.
+pub(crate) type Few<T> = SmallVec<[T; 1]>;
+
 /// Objects in an array, or one object by itself.
-pub(crate) struct Many<T>(pub(crate) Vec<T>);
+pub(crate) struct Many<T>(pub(crate) Few<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -28,7 +32,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut all = Vec::new();
+        let mut all = Few::new();
         while let Some(one) = seq.next_element()? {
             all.push(one);
         }
@@ -36,7 +40,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Ok(Many(vec![T::deserialize(MapAccessDeserializer::new(map))?]))
+        Ok(Many(smallvec![T::deserialize(MapAccessDeserializer::new(map))?]))
     }
 }
 
