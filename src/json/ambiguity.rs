@@ -132,7 +132,7 @@ impl<'j> Search<'j> {
     /// Decodes a string that has escapes.
     fn string(&mut self, text: &'j str) -> Key<'j> {
         let decoded: Str<'_> = read(text).unwrap_or_default();
-        if decoded.low.is_some() || decoded.high.is_some() || decoded.replaced {
+        if decoded.low().is_some() || decoded.high().is_some() || decoded.is_replaced() {
             self.found.lone_surrogate = true;
             return (false, Cow::Borrowed(text));
         }

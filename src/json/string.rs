@@ -14,42 +14,92 @@ const HALF: &str = "\u{FFFD}";
 /// A lone surrogate becomes U+FFFD, as invalid UTF-8 does. One at either end is kept as
 /// well, for it may be the half of a character whose other half is in the next event or
 /// was in the last one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Str<'a> {
-    text: Cow<'a, str>,
-    /// The low surrogate that the text begins with.
-    pub low: Option<u16>,
-    /// The high surrogate that the text ends with.
-    pub high: Option<u16>,
-    /// True if something had to be replaced.
-    pub replaced: bool,
+#[derive(Clone)]
+pub struct Str<'a>(Form<'a>);
+
+/// Nearly every string is one of the first two: payloads hold many, and are moved often.
+#[derive(Clone)]
+enum Form<'a> {
+    Borrowed(&'a str),
+    Owned(String),
+    Flawed(Box<Flawed>),
+}
+
+/// A string that holds what is no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Flawed {
+    text: String,
+    low: Option<u16>,
+    high: Option<u16>,
+    is_replaced: bool,
 }
 
 impl<'a> Str<'a> {
     /// Returns the text of a string that no other one continues.
     pub fn as_str(&self) -> &str {
-        &self.text
+        match &self.0 {
+            Form::Borrowed(text) => text,
+            Form::Owned(text) => text,
+            Form::Flawed(flawed) => &flawed.text,
+        }
+    }
+
+    /// Returns the low surrogate that the text begins with.
+    pub fn low(&self) -> Option<u16> {
+        self.flawed()?.low
+    }
+
+    /// Returns the high surrogate that the text ends with.
+    pub fn high(&self) -> Option<u16> {
+        self.flawed()?.high
+    }
+
+    /// True if something had to be replaced.
+    pub fn is_replaced(&self) -> bool {
+        self.flawed().is_some_and(|flawed| flawed.is_replaced)
+    }
+
+    fn flawed(&self) -> Option<&Flawed> {
+        match &self.0 {
+            Form::Flawed(flawed) => Some(flawed),
+            _ => None,
+        }
     }
 
     /// Returns the text without the halves at its ends.
     pub fn body(&self) -> &str {
-        let start = if self.low.is_some() { HALF.len() } else { 0 };
-        let end = if self.high.is_some() { HALF.len() } else { 0 };
-        self.text.get(start..self.text.len() - end).unwrap_or_default()
+        let text = self.as_str();
+        let start = if self.low().is_some() { HALF.len() } else { 0 };
+        let end = if self.high().is_some() { HALF.len() } else { 0 };
+        text.get(start..text.len() - end).unwrap_or_default()
     }
 
     /// Returns a text with halves at its ends.
     pub(crate) fn with_halves(low: Option<u16>, body: Cow<'a, str>, high: Option<u16>) -> Self {
-        let text = match (low, high) {
-            (None, None) => body,
-            _ => [low.map_or("", |_| HALF), &body, high.map_or("", |_| HALF)].concat().into(),
-        };
-        Str { text, low, high, replaced: false }
+        match (low, high, body) {
+            (None, None, Cow::Borrowed(text)) => Str::from(text),
+            (None, None, Cow::Owned(text)) => Str::from(text),
+            (low, high, body) => Str::flawed_of(low, &body, high, false),
+        }
+    }
+
+    fn flawed_of(low: Option<u16>, body: &str, high: Option<u16>, is_replaced: bool) -> Self {
+        let text = [low.map_or("", |_| HALF), body, high.map_or("", |_| HALF)].concat();
+        Str(Form::Flawed(Box::new(Flawed { text, low, high, is_replaced })))
     }
 
     /// Returns the text, borrowed if it was. See [`Str::as_str`].
     pub(crate) fn into_text(self) -> Cow<'a, str> {
-        self.text
+        match self.0 {
+            Form::Borrowed(text) => Cow::Borrowed(text),
+            Form::Owned(text) => Cow::Owned(text),
+            Form::Flawed(flawed) => Cow::Owned(flawed.text),
+        }
+    }
+
+    /// True if there is neither text nor half a character.
+    pub fn is_empty(&self) -> bool {
+        self.as_str().is_empty()
     }
 
     /// Returns the text, or `None` if it is empty.
@@ -60,7 +110,7 @@ impl<'a> Str<'a> {
     /// True if it is text and nothing else: not empty, without half characters and
     /// replacements.
     pub fn is_plain(&self) -> bool {
-        !self.text.is_empty() && self.low.is_none() && self.high.is_none() && !self.replaced
+        !self.is_empty() && self.flawed().is_none()
     }
 
     /// Borrows a string from the bytes that serde_json gives, in generalised UTF-8.
@@ -74,7 +124,7 @@ impl<'a> Str<'a> {
     /// Copies a string from the bytes that serde_json gives, in generalised UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Str { text: Cow::Owned(text.to_owned()), ..Str::default() },
+            Ok(text) => Str::from(text.to_owned()),
             Err(_) => Str::from_wtf8(bytes),
         }
     }
@@ -105,19 +155,42 @@ impl<'a> Str<'a> {
             replaced = true;
             at += chunk.invalid().len();
         }
-        Str { replaced, ..Str::with_halves(low, Cow::Owned(text), high) }
+        Str::flawed_of(low, &text, high, replaced)
+    }
+}
+
+impl PartialEq for Str<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str() && self.flawed() == other.flawed()
+    }
+}
+
+impl Eq for Str<'_> {}
+
+impl fmt::Debug for Str<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.flawed() {
+            Some(flawed) => flawed.fmt(f),
+            None => self.as_str().fmt(f),
+        }
+    }
+}
+
+impl Default for Str<'_> {
+    fn default() -> Self {
+        Str(Form::Borrowed(""))
     }
 }
 
 impl<'a> From<&'a str> for Str<'a> {
     fn from(text: &'a str) -> Self {
-        Str { text: Cow::Borrowed(text), ..Str::default() }
+        Str(Form::Borrowed(text))
     }
 }
 
 impl From<String> for Str<'_> {
     fn from(text: String) -> Self {
-        Str { text: Cow::Owned(text), ..Str::default() }
+        Str(Form::Owned(text))
     }
 }
 
@@ -190,13 +263,21 @@ mod tests {
     #[track_caller]
     fn check(json: &[u8], text: &str, low: Option<u16>, high: Option<u16>, replaced: bool) {
         let got: Str<'_> = serde_json::from_slice(json).unwrap();
-        assert_eq!((got.body(), got.low, got.high, got.replaced), (text, low, high, replaced));
+        assert_eq!(
+            (got.body(), got.low(), got.high(), got.is_replaced()),
+            (text, low, high, replaced)
+        );
     }
 
     #[test]
     fn plain_text_is_borrowed() {
         let got: Str<'_> = serde_json::from_slice("\"h\u{e9}\"".as_bytes()).unwrap();
-        assert!(matches!(got.text, Cow::Borrowed("h\u{e9}")));
+        assert!(matches!(got.0, Form::Borrowed("h\u{e9}")));
+    }
+
+    #[test]
+    fn it_takes_no_more_than_a_string() {
+        assert_eq!(size_of::<Option<Str<'_>>>(), size_of::<String>());
     }
 
     #[test]

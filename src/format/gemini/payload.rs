@@ -156,7 +156,7 @@ impl<'a> Part<'a> {
     /// True if it is more than a signature or the empty text that many
     /// streams end with.
     pub(super) fn has_content(&self) -> bool {
-        self.text.as_ref().is_some_and(|text| *text != Str::default()) || self.has_data()
+        self.text.as_ref().is_some_and(|text| !text.is_empty()) || self.has_data()
     }
 
     /// True if it is of a kind that has no name here.

@@ -155,6 +155,6 @@ pub(super) struct Transcription<'a> {
 
 impl<'a> Transcription<'a> {
     pub(super) fn text(&self) -> Option<&Str<'a>> {
-        self.text.as_ref().filter(|text| **text != Str::default())
+        self.text.as_ref().filter(|text| !text.is_empty())
     }
 }

@@ -119,8 +119,8 @@ pub(in crate::format) struct Delta<'a> {
     pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
     /// LiteLLM: thoughts with their signatures, mostly the same ones again.
     pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
-    /// TGI sent one call by itself, before 2025.
-    pub(in crate::format) tool_calls: Option<Many<ToolCall<'a>>>,
+    /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
+    pub(in crate::format) tool_calls: Option<Box<Many<ToolCall<'a>>>>,
     pub(in crate::format) function_call: Option<Function<'a>>,
     audio: Option<&'a RawValue>,
     /// OpenRouter, LiteLLM.
@@ -158,7 +158,7 @@ impl<'a> Delta<'a> {
     /// first that has text, so that nothing is doubled.
     pub(super) fn thought(&self) -> Option<&Str<'a>> {
         let plain = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
-        plain.into_iter().find(|text| **text != Str::default())
+        plain.into_iter().find(|text| !text.is_empty())
     }
 
     /// Returns what is neither text nor call, by name.
@@ -223,7 +223,7 @@ impl Content<'_> {
     /// True if it holds no text and no part.
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Content::Text(text) => *text == Str::default(),
+            Content::Text(text) => text.is_empty(),
             Content::Parts(parts) => parts.is_empty(),
         }
     }

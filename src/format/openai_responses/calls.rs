@@ -128,7 +128,7 @@ impl Call {
         if is_free {
             out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
         }
-        if *whole == Str::default() { Ok(()) } else { out.call_done(0, part, whole) }
+        if whole.is_empty() { Ok(()) } else { out.call_done(0, part, whole) }
     }
 
     /// The call is whole. What the item says counts more than what came before

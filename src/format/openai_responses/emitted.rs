@@ -24,9 +24,9 @@ const POWERS: [u64; 4] = {
 impl Emitted {
     /// Takes a piece.
     pub(in crate::format) fn add(&mut self, piece: &Str) {
-        piece.low.into_iter().for_each(|unit| self.unit(unit));
+        piece.low().into_iter().for_each(|unit| self.unit(unit));
         self.text(piece.body());
-        piece.high.into_iter().for_each(|unit| self.unit(unit));
+        piece.high().into_iter().for_each(|unit| self.unit(unit));
     }
 
     fn text(&mut self, text: &str) {
@@ -61,7 +61,7 @@ impl Emitted {
     /// with them.
     pub(in crate::format) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
         let mut walked = Emitted::default();
-        let (mut low, mut high) = (whole.low, whole.high);
+        let (mut low, mut high) = (whole.low(), whole.high());
         if self.units > 0 {
             low.take().into_iter().for_each(|unit| walked.unit(unit));
         }

@@ -146,7 +146,7 @@ impl State {
     /// Emits what a whole text has that its pieces hadn't.
     pub(super) fn text(&mut self, at: (TextKind, u64), whole: &Str, out: &mut EventOut) -> Done {
         // A repetition that is empty takes nothing back.
-        if *whole == Str::default() {
+        if whole.is_empty() {
             return Ok(());
         }
         self.check_size(out)?;

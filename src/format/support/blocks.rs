@@ -164,7 +164,7 @@ impl<W: Gathered> IndexedBlocks<W> {
             _ => self.next_key(),
         };
         self.insert(index, Open::Call(key), out)?;
-        if *piece == Str::default() {
+        if piece.is_empty() {
             return Ok(());
         }
         out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)

@@ -56,17 +56,17 @@ impl Halves {
     /// Returns the text with the buffered half before it, and true if anything had
     /// to be replaced. Buffers the half at its end.
     pub(crate) fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
-        if self.0.is_empty() && piece.low.is_none() && piece.high.is_none() {
-            return (Cow::Borrowed(piece.as_str()), piece.replaced);
+        if self.0.is_empty() && piece.low().is_none() && piece.high().is_none() {
+            return (Cow::Borrowed(piece.as_str()), piece.is_replaced());
         }
-        let (mut text, mut replaced) = (String::new(), piece.replaced);
+        let (mut text, mut replaced) = (String::new(), piece.is_replaced());
         if !piece.as_str().is_empty() {
-            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low).collect();
+            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low()).collect();
             replaced |= String::from_utf16(&units).is_err();
             text = String::from_utf16_lossy(&units);
         }
         text.push_str(piece.body());
-        match piece.high {
+        match piece.high() {
             Some(high) if self.0.len() < MAX_HALVES => drop(self.0.insert(at, high)),
             Some(_) => {
                 text.push(char::REPLACEMENT_CHARACTER);

@@ -244,7 +244,7 @@ impl Session {
         };
         let texts = self.turn.emitted.len() + self.turn.echoes.len();
         out.check_limit(texts, MAX_TEXTS, "texts in one message")?;
-        if text == Str::default() {
+        if text.is_empty() {
             return Ok(());
         }
         self.begin(out)?;
@@ -406,13 +406,13 @@ impl Session {
             let has_several = parts.len() > 1;
             for (part, json) in (1..).zip(parts) {
                 let text = Object::new(json).text("text").unwrap_or_default();
-                is_shown |= text != Str::default();
+                is_shown |= !text.is_empty();
                 let slot = Slot::Reasoning(Some(part).filter(|_| has_several));
                 self.text(slot, Source::Item, place, &text, out)?;
             }
         }
         if let Some(text) = block.text("thinking|think|reasoning|text|summary|content") {
-            is_shown |= text != Str::default();
+            is_shown |= !text.is_empty();
             self.text(Slot::THOUGHT, Source::Item, place, &text, out)?;
         }
         match block.word("data|encrypted_content") {
