@@ -140,17 +140,21 @@ impl Logged {
 
     /// Emits the last lines, the turn and the usage right before the end.
     fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let mut tail = std::mem::take(&mut self.tail);
-        let end = tail.iter().rposition(|held| matches!(held.kind.get(), Kind::Finish(_)));
-        let end = end.map(|at| tail.remove(at));
-        tail.sort_by_key(|held| match held.kind.get() {
+        let tail = std::mem::take(&mut self.tail);
+        let is_end = |held: &Held| matches!(held.kind.get(), Kind::Finish(_));
+        let end = tail.iter().rposition(is_end).unwrap_or(tail.len());
+        let mut lines: Vec<(usize, &Held)> = tail.iter().enumerate().collect();
+        lines.sort_by_key(|&(at, held)| match held.kind.get() {
             Kind::Turn(_) => 1,
             Kind::Usage(_) => 2,
+            Kind::Finish(_) if at == end => 3,
+            // A remark about what came after the end.
+            _ if at > end => 4,
             _ => 0,
         });
-        let mut lines = tail.iter().chain(&end);
-        lines
-            .try_for_each(|held| emit_at(held.time, Event::new(held.choice, held.kind.get()), emit))
+        lines.iter().try_for_each(|(_, held)| {
+            emit_at(held.time, Event::new(held.choice, held.kind.get()), emit)
+        })
     }
 
     /// Notes which calls are to be run; returns their number.

@@ -43,6 +43,8 @@ pub(crate) struct Attempt {
     begun: usize,
     at: usize,
     quote: Option<u8>,
+    /// True after the `=` of an attribute, where a quote may open.
+    after_equals: bool,
     /// The end of the first tag, or of its beginning; 0 before it.
     tag_end: usize,
     words: SmallVec<[(usize, Range<usize>); 2]>,
@@ -100,7 +102,7 @@ impl Attempt {
     fn next(&mut self, token: usize) {
         self.token = token;
         self.begun = self.at;
-        self.quote = None;
+        (self.quote, self.after_equals) = (None, false);
     }
 
     fn step(&mut self, token: &Token, bytes: &[u8], ended: bool) -> Step {
@@ -227,9 +229,13 @@ impl Attempt {
                 return Step::Over;
             }
             (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
+            (None, b'"' | b'\'') if !self.after_equals => return Step::Fail,
             (None, b'"' | b'\'') => self.quote = Some(byte),
             (Some(quote), byte) if quote == byte => self.quote = None,
             _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            self.after_equals = byte == b'=';
         }
         if length >= MAX_ATTRIBUTES { Step::Fail } else { Step::Take }
     }
@@ -386,7 +392,9 @@ mod tests {
         check("<sources{@}>", "<sources>", Match::Yes(9));
         check("<sources{@}>", "<sources_log>", Match::No);
         check("<a{@}>", "<a b='>' c=\"'\">x", Match::Yes(15));
-        check_words("<p{@key=name}>", "<p x='1' name=\"a b\">", &[("key", "a b")]);
+        check("<a{@}>", "<a b='>'\"c\">", Match::No);
+        check("<a{@}>", "<a b=it's>", Match::No);
+        check_words("<p{@key=name}>", "<p x='1' name = \"a b\">", &[("key", "a b")]);
         check_words("<p{@name}>", "<p name=f>", &[("name", "f")]);
         check_words("<p{@key=name,type=kind?}>", "<p name=f>", &[("key", "f")]);
     }

@@ -133,6 +133,14 @@ fn content(lines: &[Value], to: &Writing) -> Content {
             _ => {}
         }
     }
+    // There, a call of the caller's waits for a result; one that the provider runs may pass it.
+    if to.name == "ai-sdk-ui" {
+        let are_calls =
+            |a: &Value, b: &Value| [a, b].iter().all(|part| part["type"] == "tool_call");
+        for calls in content.parts.chunk_by_mut(are_calls) {
+            calls.sort_by_key(|call| call.get("executor").is_none());
+        }
+    }
     content
 }
 

@@ -19,7 +19,7 @@ pub(crate) static V3: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[
         Call::arguments(
-            "<｜tool▁call▁begin｜>{_}<｜tool▁sep｜>{name}{ws}```json",
+            "<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}{ws}```json",
             "```{ws}<｜tool▁call▁end｜>",
         ),
         UNREADABLE,
