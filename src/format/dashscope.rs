@@ -6,6 +6,7 @@
 //! each holds all of the answer so far; nothing but the text shows which. While it
 //! runs, the reason to stop is the string `null`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
@@ -116,10 +117,27 @@ struct Progress {
     finished: BTreeMap<u64, bool>,
     /// The texts of each choice, each of which may be repeated.
     texts: BTreeMap<(u64, Slot), Growth>,
+    /// True if one of them comes whole with each record.
+    has_whole: bool,
     /// True if the warning that texts are repeated has been emitted.
     has_warned: bool,
     /// The results of the web search, as they came last.
     search_info: String,
+}
+
+impl Progress {
+    /// True if this is all of a text so far, once more.
+    fn is_all(&self, slot: (u64, Slot), text: &Str) -> bool {
+        self.texts.get(&slot).is_some_and(|growth| growth.is_all(text.as_str()))
+    }
+
+    /// Returns what a record adds to a text.
+    fn new_part<'t>(&mut self, slot: (u64, Slot), text: &'t Str) -> Cow<'t, Str<'t>> {
+        let growth = self.texts.entry(slot).or_default();
+        let new = growth.new_part(text);
+        self.has_whole |= growth.is_whole();
+        new
+    }
 }
 
 impl Decoder for DashScope {
@@ -176,8 +194,7 @@ impl DashScope {
         out.check_choices(self.progress.finished.len())?;
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
-            let new =
-                self.progress.texts.entry((number, Slot::THOUGHT)).or_default().new_part(thought);
+            let new = self.progress.new_part((number, Slot::THOUGHT), thought);
             out.reasoning(number, &new)?;
         }
         match message.content.map(RawValue::get) {
@@ -200,11 +217,11 @@ impl DashScope {
 
     /// A record's text. The last record of a short answer may only repeat it.
     fn text(&mut self, choice: u64, text: &Str, is_last: bool, out: &mut EventOut) -> Done {
-        let growth = self.progress.texts.entry((choice, Slot::ANSWER)).or_default();
-        if is_last && growth.is_all(text.as_str()) {
+        let slot = (choice, Slot::ANSWER);
+        if is_last && self.progress.is_all(slot, text) {
             return Ok(());
         }
-        out.text(choice, &growth.new_part(text))?;
+        out.text(choice, &self.progress.new_part(slot, text))?;
         self.warn_once(out)
     }
 
@@ -226,17 +243,17 @@ impl DashScope {
             },
         };
         out.check_limit(self.progress.texts.len(), MAX_TEXTS, "texts in one message")?;
-        let growth = self.progress.texts.entry((choice, Slot::Call(part.key))).or_default();
+        let slot = (choice, Slot::Call(Key::Index(number)));
         // No arguments go on with all of themselves: they are repeated.
-        if growth.is_all(text.as_str()) {
+        if self.progress.is_all(slot, &text) {
             return Ok(());
         }
-        out.call_fragment(choice, part, &growth.new_part(&text))
+        out.call_fragment(choice, part, &self.progress.new_part(slot, &text))
     }
 
     /// Warns, once, that texts are taken to be repeated.
     fn warn_once(&mut self, out: &mut EventOut) -> Done {
-        if self.progress.has_warned || !self.progress.texts.values().any(Growth::is_whole) {
+        if self.progress.has_warned || !self.progress.has_whole {
             return Ok(());
         }
         self.progress.has_warned = true;

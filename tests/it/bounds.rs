@@ -287,20 +287,21 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
         &[],
         "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n\
          data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"compaction\"}}\n\n",
-        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"NNN"}}"#,
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"The summary of what was said before, and of what was done, goes on: NNN. "}}"#,
     ),
     (
         "bedrock-converse: a result",
         &["-f", "bedrock-converse"],
         "",
-        r#"{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"toolResult":[{"text":"NNN"}]}}}"#,
+        r#"{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"toolResult":[{"text":"What a tool of the provider's has found goes on, line after line: NNN. "}]}}}"#,
     ),
     ("gemini: candidates", &["-f", "gemini"], "", r#"data: {"candidates":[{"index":NNN}]}"#),
     (
         "gemini: arguments",
         &["-f", "gemini"],
-        "",
-        r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true,"partialArgs":[{"jsonPath":"$.kNNN","numberValue":1}]}}]}}]}"#,
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":\
+         {\"name\":\"f\",\"willContinue\":true}}]}}]}\n\n",
+        r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"willContinue":true,"partialArgs":[{"jsonPath":"$.kNNN","numberValue":1}]}}]}}]}"#,
     ),
     (
         "gemini-interactions: steps",
@@ -311,8 +312,9 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
     (
         "dashscope: calls",
         &["-f", "dashscope"],
-        "",
-        r#"data:{"output":{"choices":[{"message":{"tool_calls":[{"index":NNN,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}}"#,
+        "data:{\"output\":{\"choices\":[{\"message\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\
+         \"function\":{\"name\":\"f\"}}]}}]}}\n\n",
+        r#"data:{"output":{"choices":[{"message":{"tool_calls":[{"index":NNN,"id":"c","function":{"arguments":"{"}}]}}]}}"#,
     ),
     (
         "ai-sdk-ui: calls",
@@ -420,7 +422,7 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
 ];
 
 /// The most memory that any of them may take.
-const BOUND: usize = 96 << 20;
+const BOUND: usize = 128 << 20;
 
 /// Feeds 200 MB of each, or what is read of it, and prints what it took.
 #[test]

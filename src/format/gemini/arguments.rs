@@ -16,8 +16,8 @@ use crate::json;
 /// assembler applies to what comes out.
 const MAX_SIZE: usize = 64 << 20;
 
-/// The size of a node beside its value, in bytes.
-const NODE_SIZE: usize = 64;
+/// The size of a node beside its value and its path, with its place in tables, in bytes.
+const NODE_SIZE: usize = 208;
 
 /// The arguments of one call.
 #[derive(Debug)]
