@@ -112,8 +112,8 @@ fn check_loosely(rows: &[&'static Dialect], input: &str, out: &str) {
         return;
     }
     let text = without_headers(input).to_lowercase();
-    // Nor is what an object of a call holds beside its name and arguments.
-    let text = if has("tool_call") { outside_braces(&text) } else { text };
+    // Nor is what an object of a call holds beside its name and arguments, and escapes are read.
+    let text = if has("tool_call") { without_escapes(&outside_braces(&text)) } else { text };
     // Nor are comments in YAML.
     let text = if out.contains("\"source\":\"yaml_xml\"") { without_comments(&text) } else { text };
     // A word may be the end of a marker and the beginning of a text.
@@ -149,6 +149,13 @@ fn outside_braces(text: &str) -> String {
         depth == 0
     };
     text.chars().filter(is_outside).collect()
+}
+
+/// Returns a text without the letters and digits after each backslash.
+fn without_escapes(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let first = parts.next().into_iter();
+    first.chain(parts.map(|part| part.trim_start_matches(char::is_alphanumeric))).collect()
 }
 
 /// A word of a gap that is no marker's and was not printed.
