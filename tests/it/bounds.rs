@@ -286,7 +286,8 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
         "anthropic: a summary",
         &[],
         "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n\
-         data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"compaction\"}}\n\n",
+         data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":\
+         {\"type\":\"compaction\"}}\n\n",
         r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"compaction_delta","content":"The summary of what was said before, and of what was done, goes on: NNN. "}}"#,
     ),
     (
@@ -337,7 +338,8 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
     (
         "pi: blocks",
         &[],
-        "{\"type\":\"agent_start\"}\n{\"type\":\"message_start\",\"message\":{\"role\":\"assistant\",\"content\":[]}}\n",
+        "{\"type\":\"agent_start\"}\n{\"type\":\"message_start\",\"message\":\
+         {\"role\":\"assistant\",\"content\":[]}}\n",
         r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":NNN,"delta":"a"}}"#,
     ),
     (
@@ -385,7 +387,8 @@ const NEVER: &[(&str, &[&str], &str, &str)] = &[
     (
         "kimi: arguments",
         &["-f", "kimi", "--max-args", "1048576"],
-        "{\"timestamp\":1,\"message\":{\"type\":\"ToolCall\",\"payload\":{\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"\"}}}}\n",
+        "{\"timestamp\":1,\"message\":{\"type\":\"ToolCall\",\"payload\":\
+         {\"id\":\"c\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"a\\\":\\\"\"}}}}\n",
         r#"{"timestamp":1,"message":{"type":"ToolCallPart","payload":{"arguments_part":"NNN"}}}"#,
     ),
     (
