@@ -63,11 +63,13 @@ fn content(lines: &[Value], to: &Writing) -> Content {
     let is_failed = lines.iter().any(|line| line["type"] == "error");
     let mut content = Content::default();
     let mut calls = BTreeSet::new();
-    // In this format, a call whose result is in the stream was run by the agent.
-    let results =
-        lines.iter().filter(|line| to.name == "ai-sdk-ui" && line["type"] == "tool_result");
-    let results: BTreeSet<_> = results.filter_map(|line| line["id"].as_str()).collect();
-    for line in lines {
+    // In this format, a call whose result follows in the stream was run by the agent.
+    let is_answered = |at: usize| {
+        let is_result =
+            |line: &Value| line["type"] == "tool_result" && line["id"] == lines[at]["id"];
+        to.name == "ai-sdk-ui" && lines.iter().skip(at).any(is_result)
+    };
+    for (at, line) in lines.iter().enumerate() {
         let word = |key: &str| line[key].as_str().unwrap_or_default();
         match word("type") {
             "text" => {
@@ -102,7 +104,7 @@ fn content(lines: &[Value], to: &Writing) -> Content {
                 for key in ["index", "source", "kind", "item_id"] {
                     keys.remove(key);
                 }
-                if keys.contains_key("executor") || results.contains(word("id")) {
+                if keys.contains_key("executor") || is_answered(at) {
                     keys.insert("executor".to_owned(), "provider".into());
                 }
                 if changed(Info::FreeInput)
