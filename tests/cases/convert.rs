@@ -56,6 +56,20 @@ impl Content {
     }
 }
 
+/// True if the first line is a call whose result follows: in AI SDK UI, the agent ran it.
+fn has_result(lines: &[Value]) -> bool {
+    lines.iter().any(|line| line["type"] == "tool_result" && line["id"] == lines[0]["id"])
+}
+
+/// Sorts neighbouring calls. In AI SDK UI, a call of the caller's waits for a result, and one that
+/// the provider runs may pass it.
+fn put_run_calls_first(parts: &mut [Value]) {
+    let are_calls = |a: &Value, b: &Value| [a, b].iter().all(|part| part["type"] == "tool_call");
+    for calls in parts.chunk_by_mut(are_calls) {
+        calls.sort_by_key(|call| call.get("executor").is_none());
+    }
+}
+
 /// Reads the lines of a message; nothing but what the format carries, in its form.
 fn content(lines: &[Value], to: &Writing) -> Content {
     let lost = |info| to.loss(info) == Some(Carry::Lost);
@@ -63,12 +77,6 @@ fn content(lines: &[Value], to: &Writing) -> Content {
     let is_failed = lines.iter().any(|line| line["type"] == "error");
     let mut content = Content::default();
     let mut calls = BTreeSet::new();
-    // In this format, a call whose result follows in the stream was run by the agent.
-    let is_answered = |at: usize| {
-        let is_result =
-            |line: &Value| line["type"] == "tool_result" && line["id"] == lines[at]["id"];
-        to.name == "ai-sdk-ui" && lines.iter().skip(at).any(is_result)
-    };
     for (at, line) in lines.iter().enumerate() {
         let word = |key: &str| line[key].as_str().unwrap_or_default();
         match word("type") {
@@ -104,7 +112,9 @@ fn content(lines: &[Value], to: &Writing) -> Content {
                 for key in ["index", "source", "kind", "item_id"] {
                     keys.remove(key);
                 }
-                if keys.contains_key("executor") || is_answered(at) {
+                if keys.contains_key("executor")
+                    || (to.name == "ai-sdk-ui" && has_result(&lines[at..]))
+                {
                     keys.insert("executor".to_owned(), "provider".into());
                 }
                 if changed(Info::FreeInput)
@@ -135,13 +145,8 @@ fn content(lines: &[Value], to: &Writing) -> Content {
             _ => {}
         }
     }
-    // There, a call of the caller's waits for a result; one that the provider runs may pass it.
     if to.name == "ai-sdk-ui" {
-        let are_calls =
-            |a: &Value, b: &Value| [a, b].iter().all(|part| part["type"] == "tool_call");
-        for calls in content.parts.chunk_by_mut(are_calls) {
-            calls.sort_by_key(|call| call.get("executor").is_none());
-        }
+        put_run_calls_first(&mut content.parts);
     }
     content
 }
