@@ -138,7 +138,7 @@ words! {
         ToolInputError = "tool_input_error",
         /// The input ended inside a frame after the end of its message.
         Truncated = "truncated",
-        /// The text ended inside a block.
+        /// The text ended inside a block, or another marker came.
         UnclosedBlock = "unclosed_block",
         /// A block of an unknown type has no meaning here.
         UnknownBlock = "unknown_block",

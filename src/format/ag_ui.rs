@@ -15,7 +15,7 @@ use crate::event::{
 };
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, output};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
@@ -171,10 +171,10 @@ impl AgUi {
             "STATE_SNAPSHOT" | "STATE_DELTA" | "ACTIVITY_SNAPSHOT" | "ACTIVITY_DELTA"
             | "CUSTOM" => out.block(0, kind, &text),
             // The provider's own events, beside ours that were made of them.
-            "RAW" => out.emit(
-                0,
-                Kind::ProviderEvent(ProviderEvent { event: Some(kind), data: Output::Json(&text) }),
-            ),
+            "RAW" => {
+                let event = ProviderEvent { event: Some(kind), data: output(&text) };
+                out.emit(0, Kind::ProviderEvent(event))
+            }
             // Events without content, and the history that a client is sent anew.
             "RUN_STARTED" | "STEP_STARTED" | "STEP_FINISHED" | "TEXT_MESSAGE_END"
             | "MESSAGES_SNAPSHOT" => out.flush(),

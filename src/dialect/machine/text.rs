@@ -72,7 +72,24 @@ impl Machine {
         if let Place::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
         }
-        self.decide_as_text(emit)
+        self.decide_as_text(emit)?;
+        self.end_blocks("another marker came inside a block", emit)
+    }
+
+    /// Emits the blocks that are open and will have no closer.
+    fn end_blocks(&mut self, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let mut region = match &mut self.place {
+            Place::Region(open) => Some(open),
+            _ => None,
+        };
+        while let Some(open) = region {
+            if open.form.role == Role::Block {
+                warn(WarningCode::UnclosedBlock, message, emit)?;
+                emit_block(open, emit)?;
+            }
+            region = open.outer.as_deref_mut();
+        }
+        Ok(())
     }
 
     /// Goes back to the text after a call. If that stood in a thought, the thought
@@ -85,13 +102,7 @@ impl Machine {
     /// Ends the text where the input ends.
     pub(crate) fn end_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.decide_as_text(emit)?;
-        match &mut self.place {
-            Place::Region(open) if open.form.role == Role::Block => {
-                warn(WarningCode::UnclosedBlock, "the text ended inside a block", emit)?;
-                emit_block(open, emit)
-            }
-            _ => Ok(()),
-        }
+        self.end_blocks("the text ended inside a block", emit)
     }
 
     pub(crate) fn open_region(
@@ -100,8 +111,11 @@ impl Machine {
         words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.leave_text(emit)?;
         let form = Arc::clone(self.grammars.region(id));
+        // A block inside a region is a part of it.
+        if form.role != Role::Block || !matches!(self.place, Place::Region(_)) {
+            self.leave_text(emit)?;
+        }
         let mut open = OpenRegion::new(id, form, words.to_static());
         let text = Place::Text(OpenText::default());
         if let Place::Region(outer) = std::mem::replace(&mut self.place, text)

@@ -19,12 +19,12 @@ use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Kind, Output, ProviderEvent, WarningCode};
+use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, output};
 use crate::format::support::growth::hash;
 use crate::format::support::object::Object;
 use crate::format::support::payload::{OptionalStr, read};
@@ -156,7 +156,7 @@ impl ClaudeCode {
             out.warn(WarningCode::Subagent, "what subagents said is passed over: --raw shows it")?;
         }
         let data = frame.text();
-        let event = ProviderEvent { event: Some("subagent"), data: Output::Json(&data) };
+        let event = ProviderEvent { event: Some("subagent"), data: output(&data) };
         out.emit(0, Kind::ProviderEvent(event))
     }
 

@@ -299,8 +299,7 @@ impl<'o> EventOut<'o> {
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> Done {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
         let text = frame.text();
-        let data = if is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
-        self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data }))?;
+        self.emit(0, Kind::ProviderEvent(ProviderEvent { event, data: output(&text) }))?;
         let message = match if name.is_empty() { frame.event_type } else { name } {
             "" => "events without a type are passed over".into(),
             name => format!("events of type {} are passed over", json::quote_start(name)),
@@ -332,6 +331,11 @@ impl<'o> EventOut<'o> {
         let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
         self.emit(0, Kind::Error(failure))
     }
+}
+
+/// Returns a payload as JSON, or as text if it is not one value: a frame may hold several records.
+pub(crate) fn output(payload: &str) -> Output<'_> {
+    if is_json(payload) { Output::Json(payload) } else { Output::Text(payload) }
 }
 
 /// True if this is one JSON value.

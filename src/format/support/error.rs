@@ -6,10 +6,9 @@
 //! (Ollama, Hugging Face, xAI), `message` or `detail` at the top (AWS, Cohere,
 //! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
 
-use crate::event::{Code, Failure, Kind, Output};
+use crate::event::{Code, Failure, Kind};
 use crate::format::format::Record;
-use crate::format::support::emit::is_json;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, is_json, output};
 use crate::frame::Frame;
 use crate::json;
 
@@ -86,7 +85,7 @@ pub(crate) fn report_as(
         provider_code,
         status: None,
         retryable: provider_code.and_then(is_retryable),
-        raw: Some(if is_json(json) { Output::Json(json) } else { Output::Text(json) }),
+        raw: Some(output(json)),
     };
     out.emit(0, Kind::Error(failure))
 }

@@ -2,9 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, Executor, Key, Kind, Output, ProviderEvent, WarningCode};
+use crate::event::{CallPart, Executor, Key, Kind, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, output};
 use crate::format::support::halves::Slot;
 use crate::format::support::object::{Object, Places, string};
 use crate::format::support::payload::{payload, read};
@@ -338,7 +338,7 @@ impl LogDecoder {
             self.has_aside = Aside::Both;
             out.warn(WarningCode::Subagent, "what subagents said is passed over: --raw shows it")?;
         }
-        let event = ProviderEvent { event: Some("subagent"), data: Output::Json(json) };
+        let event = ProviderEvent { event: Some("subagent"), data: output(json) };
         out.emit(0, Kind::ProviderEvent(event))
     }
 }
