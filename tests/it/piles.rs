@@ -129,9 +129,7 @@ fn peak(config: &Config, head: &str, more: &dyn Fn(usize) -> String, size: usize
 fn config() -> Config {
     let mut config = Config::default();
     config.assembly.max_args = 64 << 10;
-    config.turn = std::env::var_os("TURN").is_some();
     config.max_memory = 1 << 20;
-    config.assembly.choice = std::env::var("CHOICE").ok().and_then(|c| c.parse().ok());
     config
 }
 

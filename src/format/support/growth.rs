@@ -6,11 +6,35 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use crate::json::Str;
 
-/// The length and a hash of one text, in place of the text.
+/// The length and a hash of a text that came in pieces, in place of the text.
 #[derive(Debug, Default)]
-pub(crate) struct Growth {
+pub(crate) struct Joined {
     length: usize,
     hash: DefaultHasher,
+}
+
+impl Joined {
+    /// Takes the next piece.
+    pub(crate) fn add(&mut self, piece: &str) {
+        self.hash.write(piece.as_bytes());
+        self.length += piece.len();
+    }
+
+    /// True if the pieces so far make this text, and it is not empty.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        if self.length == 0 || text.len() != self.length {
+            return false;
+        }
+        let mut hash = DefaultHasher::new();
+        hash.write(text.as_bytes());
+        hash.finish() == self.hash.finish()
+    }
+}
+
+/// One text, which is sent whole with each record or in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Growth {
+    joined: Joined,
     manner: Manner,
 }
 
@@ -27,20 +51,20 @@ impl Growth {
     /// Returns what a record adds to the text.
     pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> Cow<'t, Str<'t>> {
         let text = piece.as_str();
-        let head = text.get(..self.length).filter(|_| self.length > 0);
+        let length = self.joined.length;
         let repeats = self.manner != Manner::Pieces
-            && (text.len() > self.length || self.manner == Manner::Whole)
-            && head.is_some_and(|head| self.is_hash_of(head));
+            && (text.len() > length || self.manner == Manner::Whole)
+            && text.get(..length).is_some_and(|head| self.joined.is(head));
         if repeats {
-            let new = text.get(self.length..).unwrap_or_default();
+            let new = text.get(length..).unwrap_or_default();
             self.manner = Manner::Whole;
-            self.add(new);
+            self.joined.add(new);
             return Cow::Owned(Str::from(new));
         }
-        if self.length > 0 && !text.is_empty() && self.manner == Manner::Unknown {
+        if length > 0 && !text.is_empty() && self.manner == Manner::Unknown {
             self.manner = Manner::Pieces;
         }
-        self.add(text);
+        self.joined.add(text);
         Cow::Borrowed(piece)
     }
 
@@ -51,19 +75,7 @@ impl Growth {
 
     /// True if this is all of the text so far, once more.
     pub(crate) fn is_all(&self, text: &str) -> bool {
-        self.length > 0 && text.len() == self.length && self.is_hash_of(text)
-    }
-
-    /// True if the pieces so far, joined, are this text.
-    fn is_hash_of(&self, text: &str) -> bool {
-        let mut hash = DefaultHasher::new();
-        hash.write(text.as_bytes());
-        hash.finish() == self.hash.finish()
-    }
-
-    fn add(&mut self, text: &str) {
-        self.hash.write(text.as_bytes());
-        self.length += text.len();
+        self.joined.is(text)
     }
 }
 

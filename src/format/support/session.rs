@@ -12,14 +12,13 @@ use crate::event::{
 };
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::growth::hash;
+use crate::format::support::growth::{Joined, hash};
 use crate::format::support::halves::Slot;
 use crate::format::support::object::{Object, elements, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
 use crate::json::Str;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hasher};
 use std::io;
 
 /// The most texts of one message that are remembered, where a log repeats them.
@@ -79,8 +78,8 @@ struct Turn {
     /// The balance of each text: its items less its events, of which each
     /// may repeat the other.
     echoes: HashMap<u64, i64>,
-    /// The pieces since the last call: their number, and their hash.
-    joined: (usize, DefaultHasher),
+    /// The pieces since the last call.
+    joined: Joined,
     has_text: bool,
     /// The number of thoughts, one right after another.
     thoughts: u64,
@@ -291,16 +290,12 @@ impl Session {
         if slot.is_thought() {
             return false;
         }
-        let (count, pieces) = &mut self.turn.joined;
-        let mut whole = DefaultHasher::new();
-        whole.write(text.as_str().as_bytes());
-        if *count > 0 && whole.finish() == pieces.finish() {
-            self.turn.joined = Default::default();
-            return true;
+        let is_joined = self.turn.joined.is(text.as_str());
+        match is_joined {
+            true => self.turn.joined = Joined::default(),
+            false => self.turn.joined.add(text.as_str()),
         }
-        *count += 1;
-        pieces.write(text.as_str().as_bytes());
-        false
+        is_joined
     }
 
     /// A message of the model's, of the user's or of a tool's.
@@ -428,7 +423,7 @@ impl Session {
         self.begin(out)?;
         let id = call.word(CALL_ID);
         if !id.as_deref().is_some_and(|id| self.is_known(id)) {
-            self.turn.joined = Default::default();
+            self.turn.joined = Joined::default();
             let key = self.begin_call(call, executor, Arguments::Value("{}"), out)?;
             self.turn.calls.end_key(key, out)?;
         }
@@ -452,7 +447,7 @@ impl Session {
         if call.word(CALL_ID).is_some_and(|id| self.is_known(&id)) {
             return Ok(None);
         }
-        self.turn.joined = Default::default();
+        self.turn.joined = Joined::default();
         let key = self.begin_call(call, Executor::Agent, Arguments::None, out)?;
         let json = call.get(ARGUMENTS).unwrap_or_default();
         let text = string(json).map(|text| text.as_str().to_owned());
@@ -517,7 +512,7 @@ impl Session {
     /// A result, whether or not it names its call.
     pub(crate) fn result(&mut self, result: &Object, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        self.turn.joined = Default::default();
+        self.turn.joined = Joined::default();
         let name = result.word(RESULT_NAME);
         let calls = &self.turn.calls;
         let own = result.word(RESULT_ID).or_else(|| result.word("id").filter(|id| calls.has(id)));

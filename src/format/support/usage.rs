@@ -55,7 +55,7 @@ pub(crate) struct Meter {
     size: usize,
     /// The bytes of the parts.
     counted_size: usize,
-    /// What some were left out for.
+    /// The error that there are too many, of which some were left out.
     limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
     is_adjusted: bool,
