@@ -163,7 +163,7 @@ impl Blocks {
                     format!("the model changed from {} to {}", json::quote(from), json::quote(to));
                 out.warn(WarningCode::ModelChanged, &message)?;
             }
-            _ if kind.ends_with("tool_result") && block.tool_use_id.is_some() => {
+            _ if kind.ends_with("tool_result") => {
                 let id = block.tool_use_id.or_empty();
                 let (output, is_error) = (Output::Json(block.output()), block.is_error());
                 let kind = Some(kind).filter(|kind| *kind != "tool_result");

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::format::Record;
+use crate::format::support::object::string;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
@@ -18,8 +19,14 @@ pub(super) fn is_ours(record: &Record) -> bool {
         Some("summary") => record.has("leafUuid"),
         Some("file-history-snapshot" | "queue-operation") => true,
         Some(kind) => has_session && PASSED_OVER.contains(&kind),
-        None => record.has("sessionId") && is_spoken(),
+        None => (record.has("sessionId") && is_spoken()) || is_envelope(record),
     }
+}
+
+/// True if a record is Happy's, which stores each line in an envelope.
+fn is_envelope(record: &Record) -> bool {
+    let is_full = || record.inner("content").is_some_and(|it| it.has("role") && it.has("content"));
+    record.has("seq") && record.has("createdAt") && is_full()
 }
 
 /// Lines about the program's state, without anything of the answer.
@@ -67,6 +74,12 @@ pub(super) struct Line<'a> {
     pub(super) message: Option<&'a RawValue>,
     /// An event of Anthropic's API.
     pub(super) event: Option<&'a RawValue>,
+    /// A line in an envelope, or the user's words.
+    pub(super) content: Option<&'a RawValue>,
+    /// The API's error, in a message that the program wrote in the model's name.
+    error: Option<&'a RawValue>,
+    #[serde(rename = "isApiErrorMessage")]
+    is_api_error: Option<bool>,
     timestamp: Option<&'a RawValue>,
     /// The call that a subagent works for.
     parent_tool_use_id: Option<Str<'a>>,
@@ -100,6 +113,14 @@ impl Line<'_> {
     pub(super) fn is_of_transcript(&self) -> bool {
         let has_time = self.timestamp.is_some() && self.session_id.is_none();
         self.session_id_of_transcript.is_some() || has_time
+    }
+
+    /// Returns the code of the error that a message of a transcript reports: no result says it
+    /// again there.
+    pub(super) fn api_error(&self) -> Option<String> {
+        let is_error = self.is_api_error == Some(true) && self.is_of_transcript();
+        let code = self.error.and_then(|json| string(json.get())).unwrap_or_default();
+        is_error.then(|| code.as_str().to_owned())
     }
 
     /// Text that the program wrote in the user's name.

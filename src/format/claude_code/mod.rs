@@ -26,7 +26,7 @@ use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut, output};
 use crate::format::support::growth::hash;
-use crate::format::support::object::Object;
+use crate::format::support::object::{Object, string};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::Meter;
 use crate::format::support::{error, finish};
@@ -88,7 +88,10 @@ impl Default for ClaudeCode {
 
 impl Decoder for ClaudeCode {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |line: Line| self.line(&frame, &line, out))
+        read!(&frame, out, |line: Line| match line.content {
+            Some(content) if line.kind.is_none() => self.envelope(&frame, content.get(), out),
+            _ => self.line(&frame, &line, out),
+        })
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -125,13 +128,17 @@ impl ClaudeCode {
                 let frame = Frame { data: json.as_bytes(), ..*frame };
                 read!(&frame, out, |message: Message| {
                     self.begin(line, message.model.non_empty(), out)?;
-                    self.snapshot(&frame, &message, out)
+                    match line.api_error() {
+                        Some(code) => self.fail(&frame, &message, &code, out),
+                        None => self.snapshot(&frame, &message, out),
+                    }
                 })
             }
             ("user", Some(json), _) => self.user(frame, line, json, out),
-            ("tool", Some(json), _) => {
+            ("tool" | "tool_use" | "tool_result", message, _) => {
                 self.begin(line, None, out)?;
-                self.tool(frame, &Object::new(json.get()), out)
+                let text = frame.text();
+                self.tool(frame, &Object::new(message.map_or(&text, RawValue::get)), out)
             }
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
@@ -210,38 +217,73 @@ impl ClaudeCode {
 
     /// Results, or a prompt: in a transcript, a new message.
     fn user(&mut self, frame: &Frame, line: &Line, json: &RawValue, out: &mut EventOut) -> Done {
-        let content = json::members(json.get()).into_iter().find(|(key, _)| key == "content");
-        let content = content.map_or("", |(_, content)| content.get());
+        let content = json::member(json.get(), "content").unwrap_or_default();
         let blocks: Vec<&RawValue> = json::read(content).unwrap_or_default();
         let (results, others): (Vec<&RawValue>, Vec<&RawValue>) =
-            blocks.into_iter().partition(|block| block.get().contains("tool_use_id"));
-        let is_prompt = (content.starts_with('"') || !others.is_empty()) && !line.is_meta();
-        if is_prompt && self.is_open && self.is_transcript {
-            out.infer_finish_of_log(self.reason.as_deref())?;
-            self.end(out)?;
-        }
+            blocks.into_iter().partition(|block| is_result(block.get()));
         if !results.is_empty() {
             self.begin(line, None, out)?;
         }
-        results.into_iter().try_for_each(|block| self.block(frame, block, out))
+        results.into_iter().try_for_each(|block| self.block(frame, block, out))?;
+        let is_prompt = content.starts_with('"') || !others.is_empty();
+        if is_prompt && !line.is_meta() { self.prompt(out) } else { Ok(()) }
     }
 
-    /// A call and its result in one line, as converters of logs write them.
+    /// The user's words: in a transcript, a new message.
+    fn prompt(&mut self, out: &mut EventOut) -> Done {
+        if !self.is_open || !self.is_transcript {
+            return Ok(());
+        }
+        out.infer_finish_of_log(self.reason.as_deref())?;
+        self.end(out)
+    }
+
+    /// A line in the envelope of an application, or the user's words in one.
+    fn envelope(&mut self, frame: &Frame, content: &str, out: &mut EventOut) -> Done {
+        let content = Object::new(content);
+        match (content.get("content.data"), content.get("role")) {
+            (Some(json), _) => {
+                let frame = Frame { data: json.as_bytes(), ..*frame };
+                read!(&frame, out, |line: Line| self.line(&frame, &line, out))
+            }
+            (None, Some("\"user\"")) => self.prompt(out),
+            _ => out.unknown(frame, ""),
+        }
+    }
+
+    /// A call, a result, or both in one line, as converters of logs write them.
     fn tool(&mut self, frame: &Frame, tool: &Object, out: &mut EventOut) -> Done {
-        let [name, input, output] = ["tool_name|name", "tool_input|input", "tool_output|output"]
-            .map(|places| tool.get(places).unwrap_or("null"));
+        let input = tool.get("tool_input|input");
+        let output = tool.get("tool_output|output|content");
+        let [id, name] =
+            ["tool_use_id|id", "tool_name|name"].map(|places| tool.get(places).unwrap_or("\"\""));
         let is_error = tool.word("status").is_some_and(|status| status == "error");
-        for block in [
-            format!("{{\"type\":\"tool_use\",\"name\":{name},\"input\":{input}}}"),
+        let call = input.or(output.is_none().then_some("null")).map(|input| {
+            format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{input}}}")
+        });
+        let result = output.map(|output| {
             format!(
-                "{{\"type\":\"tool_result\",\"tool_use_id\":\"\",\"content\":{output},\
+                "{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"content\":{output},\
                  \"is_error\":{is_error}}}"
-            ),
-        ] {
+            )
+        });
+        for block in [call, result].into_iter().flatten() {
             let frame = Frame { data: block.as_bytes(), ..*frame };
             read!(&frame, out, |read: Block| self.blocks.whole(&read, &block, out))?;
         }
         Ok(())
+    }
+
+    /// The API's error, in the program's words.
+    fn fail(&mut self, frame: &Frame, message: &Message, code: &str, out: &mut EventOut) -> Done {
+        let words = message.content.iter().flatten().filter_map(|json| {
+            Some(string(json::member(json.get(), "text")?)?.as_str().to_owned())
+        });
+        let words: Vec<String> = words.collect();
+        let code = Some(code).filter(|code| !code.is_empty());
+        let words = Some(words.join("\n")).filter(|words| !words.is_empty());
+        error::report_as(words.as_deref(), code, &frame.text(), out)?;
+        self.end(out)
     }
 
     fn note_reason(&mut self, reason: Option<&Str>) {
@@ -302,6 +344,12 @@ fn in_blocks(message: &str) -> Cow<'_, str> {
         })
         .collect();
     Cow::Owned(format!("{{{}}}", members.join(",")))
+}
+
+/// True if a block is the result of a tool.
+fn is_result(block: &str) -> bool {
+    let kind = json::member(block, "type").and_then(string);
+    kind.is_some_and(|kind| kind.as_str().ends_with("tool_result"))
 }
 
 /// A part of a frame, as a frame of its own.
