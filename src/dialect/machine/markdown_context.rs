@@ -279,7 +279,7 @@ impl MarkdownContext {
     fn quotation(&mut self, byte: u8) {
         let (previous, before) = (self.previous(), self.last.to_le_bytes()[1]);
         self.is_quoted = match (byte, previous, before) {
-            (b'"', ..) if self.is_quoted => false,
+            (b'"', ..) if self.is_quoted => previous == b'\\' && before != b'\\',
             (b'"', ..) => previous.is_ascii_whitespace() || b"([{=:,>".contains(&previous),
             (0x9C, 0x80, 0xE2) | (0xAB, 0xC2, _) => true,
             (0x9D, 0x80, 0xE2) | (0xBB, 0xC2, _) => false,
@@ -578,6 +578,8 @@ mod tests {
         check("so \"", true);
         check("so \"a ", true);
         check("so \"a\" ", false);
+        check("so \"a \\\"b\\\" ", true);
+        check("so \"a\\\\\" ", false);
         check("so \"a\n", false);
         check("5\" ", false);
         check("'", true);
