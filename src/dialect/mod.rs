@@ -21,6 +21,7 @@
 //! | `{sp}` | spaces and tabs, or none |
 //! | `{nl}` | one line feed, or none |
 //! | `{name}`, `{key}`, `{id}`, `{type}`, `{suffix}` | a word, which is remembered under that name |
+//! | `{server}` in a call's opener | the server of the tool, a block before the call |
 //! | `{_}` | a word |
 //! | `{number}` | digits |
 //! | `{ns}` | letters and a colon, or nothing: a namespace |

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::scan::MAX_WORD;
 
 /// The names that words are asked for by.
-const NAMES: [&str; 7] = ["name", "key", "id", "type", "suffix", "ns", "_"];
+const NAMES: [&str; 8] = ["name", "key", "id", "type", "suffix", "server", "ns", "_"];
 
 /// The pattern of a marker. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -442,7 +442,9 @@ impl Token {
             "nl" => Token::Newline,
             "ns" => Token::Namespace,
             "number" => Token::Number,
-            "name" | "key" | "id" | "type" | "suffix" | "_" => Token::Word(known(inside), None),
+            "name" | "key" | "id" | "type" | "suffix" | "server" | "_" => {
+                Token::Word(known(inside), None)
+            }
             "{" => Token::literal("{"),
             "*" => Token::Any(String::new()),
             "[" => Token::Optional(0),
@@ -454,7 +456,7 @@ impl Token {
                 }
                 (_, Some(name)) => Token::Capture(known(name)),
                 _ => {
-                    let known = "ws, sp, nl, ns, number, name, key, id, type, suffix, _, *, @…, [, ], …(, ), {";
+                    let known = "ws, sp, nl, ns, number, name, key, id, type, suffix, server, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
                 }
             },

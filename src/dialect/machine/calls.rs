@@ -14,7 +14,7 @@ use crate::dialect::machine::place::{OpenCall, OpenSection, OpenText, OpenValue,
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::dialect::machine::search::Marker;
 use crate::dialect::spec::{Ends, Parameters, Role};
-use crate::event::{Reason, WarningCode};
+use crate::event::{Block, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
 impl Machine {
@@ -109,6 +109,9 @@ impl Machine {
         self.choose(id.0);
         if self.calls.count() == 0 {
             self.forget_text_rules();
+        }
+        if let Some(text) = words.get("server") {
+            emit(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
         }
         let in_thought = self.is_in_thought();
         let text = Place::Text(OpenText::default());

@@ -225,7 +225,7 @@ pub(crate) static MIROTHINKER: Dialect = Dialect {
     calls: &[Call {
         narrated: true,
         ..Call::arguments(
-            "<use_mcp_tool>{ws}<server_name>{_}</server_name>{ws}<tool_name>{name}</tool_name>{ws}<arguments>",
+            "<use_mcp_tool>{ws}<server_name>{server}</server_name>{ws}<tool_name>{name}</tool_name>{ws}<arguments>",
             "</arguments>{ws}</use_mcp_tool>",
         )
     }],
