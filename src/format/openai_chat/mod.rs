@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
+use crate::format::support::calls::MAX_IDS;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::{Lifecycle, State};
@@ -327,6 +328,7 @@ impl OpenAiChat {
         if !self.progress.answered.insert(id.to_owned()) {
             return Ok(());
         }
+        out.check_limit(self.progress.answered.len(), MAX_IDS, "ids of results in one message")?;
         let executor = Some(Executor::Provider);
         out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
         let output = Output::Json(given.content.map_or("null", RawValue::get));

@@ -11,6 +11,10 @@ use crate::event::{CallPart, Executor, Key, Kind, ToolResult, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
+/// The most ids of calls that are remembered. The assembler's limit comes first, but for calls of
+/// choices that it doesn't follow.
+pub(crate) const MAX_IDS: usize = 1 << 16;
+
 /// The calls of one message.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -172,6 +176,7 @@ impl Calls {
             let call = Known { number, is_answered: false, is_second };
             self.open.insert(number);
             self.by_id.insert(id.to_owned(), call);
+            out.check_limit(self.by_id.len(), MAX_IDS, "ids of calls in one message")?;
         }
         let id = id.filter(|_| !is_second);
         Ok(CallPart { key: Key::Index(number), id, ..part })
