@@ -27,7 +27,7 @@ impl Machine {
     }
 
     /// True in a thought, or in a section inside one.
-    fn is_in_thought(&self) -> bool {
+    pub(crate) fn is_in_thought(&self) -> bool {
         match &self.place {
             Place::Region(open) => {
                 open.form.role == Role::Reasoning && open.form.ends == Ends::Calls

@@ -49,8 +49,7 @@ pub(crate) struct Machine {
     held: String,
     context: MarkdownContext,
     calls: Calls,
-    /// The closers of thoughts, once one was seen where the dialect is not known:
-    /// another one has no meaning.
+    /// The closers of thoughts where the dialect is not known, once text may be one or was.
     strays: Vec<Rule>,
     /// True once a call in code was warned of.
     has_warned: bool,
@@ -66,7 +65,8 @@ const MAX_KNOWN: usize = 64;
 /// The places that have rules of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RulesKey {
-    Text,
+    /// True if it is not decided whether the text is a thought.
+    Text(bool),
     Region(RegionId),
     Section(SectionId),
     Between(CallId, Option<SectionId>),
@@ -98,7 +98,8 @@ impl Machine {
     pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
-        machine.known.push(KnownRules { key: RulesKey::Text, words: Vec::new(), rules });
+        let key = RulesKey::Text(false);
+        machine.known.push(KnownRules { key, words: Vec::new(), rules });
         machine.renew();
         machine
     }
@@ -122,8 +123,17 @@ impl Machine {
             is_cut: false,
             is_rest: false,
         };
-        if start_in == StartIn::Reasoning {
-            machine.start_in_reasoning();
+        match start_in {
+            StartIn::Reasoning => machine.start_in_reasoning(),
+            StartIn::Auto if !named => {
+                let thoughts =
+                    machine.grammars.iter().flat_map(|(id, grammar)| grammar.regions(id));
+                machine.strays = thoughts
+                    .filter(|(_, form)| form.role == Role::Reasoning)
+                    .flat_map(|(_, form)| rules::strays(form))
+                    .collect();
+            }
+            StartIn::Auto | StartIn::Text => {}
         }
         if named {
             machine.renew();
@@ -395,13 +405,15 @@ impl Machine {
 
     /// The rules of the text are other ones from here on.
     fn forget_text_rules(&mut self) {
-        self.known.retain(|known| known.key != RulesKey::Text);
+        self.known.retain(|known| !matches!(known.key, RulesKey::Text(_)));
     }
 
     /// Returns what the rules of the place depend on; `None` if it has none.
     fn rules_key(&self) -> Option<(RulesKey, [&[Word<'static>]; 3])> {
         let call = match &self.place {
-            Place::Text(_) => return Some((RulesKey::Text, [&[]; 3])),
+            Place::Text(open) => {
+                return Some((RulesKey::Text(open.undecided.is_some()), [&[]; 3]));
+            }
             Place::Region(open) => {
                 return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
             }
@@ -425,10 +437,12 @@ impl Machine {
     fn place_rules(&self) -> Vec<Rule> {
         let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
         match &self.place {
-            Place::Text(_) => {
+            Place::Text(open) => {
                 let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
                 let mut rules = rules::text_rules(grammars, self.named, self.calls.count() > 0);
-                rules.extend_from_slice(&self.strays);
+                // A thought ends at its closer, whatever code is open in it.
+                let guarded = open.undecided.is_none();
+                rules.extend(self.strays.iter().cloned().map(|rule| Rule { guarded, ..rule }));
                 rules
             }
             Place::Region(open) => {

@@ -8,7 +8,7 @@ use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, Place};
-use crate::dialect::machine::rules::{self, Rule};
+use crate::dialect::machine::rules;
 use crate::dialect::spec::Role;
 use crate::event::{Block, Kind, Reasoning, Text, WarningCode};
 use crate::json;
@@ -60,10 +60,9 @@ impl Machine {
     /// Emits what was undecided as the answer.
     fn decide_as_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let Place::Text(open) = &mut self.place else { return Ok(()) };
-        match open.undecided.take() {
-            Some(text) if !text.is_empty() => self.text(&text, emit),
-            _ => Ok(()),
-        }
+        let Some(text) = open.undecided.take() else { return Ok(()) };
+        self.renew();
+        if text.is_empty() { Ok(()) } else { self.text(&text, emit) }
     }
 
     /// Ends the text before a marker: what was undecided is the answer, unless
@@ -71,6 +70,12 @@ impl Machine {
     pub(crate) fn leave_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Place::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
+        }
+        if let Place::Region(open) = &self.place
+            && self.is_in_thought()
+        {
+            let form = Arc::clone(&open.form);
+            self.expect_closers(&form);
         }
         self.decide_as_text(emit)?;
         self.end_blocks("another marker came inside a block", emit)
@@ -167,9 +172,14 @@ impl Machine {
     /// After a thought the answer begins, whatever code was open in it.
     fn end_thought(&mut self, form: &RegionForm) {
         self.context = MarkdownContext::default();
+        self.expect_closers(form);
+    }
+
+    /// The closers of a thought may come once it is left. In a dialect that the user chose, they
+    /// always may.
+    fn expect_closers(&mut self, form: &RegionForm) {
         if !self.named && self.strays.is_empty() {
-            let strays = rules::strays(form).into_iter();
-            self.strays = strays.map(|rule| Rule { guarded: true, ..rule }).collect();
+            self.strays = rules::strays(form);
             self.forget_text_rules();
         }
     }
@@ -179,7 +189,9 @@ impl Machine {
     pub(crate) fn stray(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let Place::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
-        match open.undecided.take() {
+        let undecided = open.undecided.take();
+        self.renew();
+        match undecided {
             Some(text) if text.is_empty() => Ok(()),
             Some(text) => emit_reasoning(&text, emit),
             None => warn(
