@@ -112,8 +112,9 @@ impl Calls {
             return (Some(index).filter(|_| !is_new), None);
         };
         let has_other_id = part.id.is_some() && call.id.is_some() && part.id != call.id.as_deref();
+        let is_new = |name: &str| name != call.name && !call.name.is_empty();
         let has_new_name = call.is_whole()
-            && part.name.is_some_and(|name| name != call.name || !is_nothing(part.arguments));
+            && part.name.is_some_and(|name| is_new(name) || !is_nothing(part.arguments));
         if has_other_id || has_new_name {
             return (None, Some(REUSED_INDEX));
         }
