@@ -24,6 +24,10 @@ const INEXACT_NUMBER: Inference =
     (WarningCode::InexactNumber, "a double doesn't hold one of the numbers");
 const DUPLICATE_KEY: Inference =
     (WarningCode::DuplicateKey, "a key comes twice: the last one counts");
+const OTHER_ARGUMENTS: Inference = (
+    WarningCode::ArgumentsMismatch,
+    "the arguments at the start of a call were not those of its fragments",
+);
 const REUSED_ID: Inference = (
     WarningCode::ReusedId,
     "the id of a call had been made up for another one: it was given its own",
@@ -125,10 +129,14 @@ impl Call {
 
     /// True if a fragment contradicts what came before it.
     pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
-        let is_same = |whole: &str| {
-            self.arguments == whole || json::minify(&self.arguments) == json::minify(whole)
-        };
-        matches!(part.arguments, Arguments::Done(whole) if self.has_arguments() && !is_same(whole))
+        matches!(part.arguments, Arguments::Done(whole) if self.differs_from(whole))
+    }
+
+    /// True if there are arguments, and others than these.
+    fn differs_from(&self, json: &str) -> bool {
+        self.has_arguments()
+            && self.arguments != json
+            && json::minify(&self.arguments) != json::minify(json)
     }
 
     /// Adds a fragment, and emits what it adds if deltas are wanted.
@@ -268,11 +276,12 @@ impl Call {
         ids: &mut Ids,
         out: &mut Out<'_, '_>,
     ) -> io::Result<Option<Waiting>> {
-        if self.fault.is_none()
-            && self.scanner.status() == Status::Empty
-            && let Some(placeholder) = self.placeholder.take()
-        {
-            self.add_arguments(Arguments::Done(&placeholder), out.config());
+        if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
+            if self.scanner.status() == Status::Empty {
+                self.add_arguments(Arguments::Done(&given), out.config());
+            } else if self.differs_from(&given) && json::minify(&given) != "{}" {
+                out.warn(OTHER_ARGUMENTS, Some(self.index))?;
+            }
         }
         let input = match self.fault {
             Some(reason) => Err(reason),

@@ -643,6 +643,35 @@ fn a_placeholder_counts_only_if_nothing_else_comes() {
 }
 
 #[test]
+fn arguments_that_stood_at_the_start_are_not_dropped_in_silence() {
+    check_calls(
+        r#"part #0 @a f ? {"x": 1}
+        part #0 | {"x":1}
+        part #1 @b f ? {"x":1}
+        part #1 | {"y":2}"#,
+        r#"call 0 @a f = {"x":1}
+        warning arguments_mismatch 1
+        call 1 @b f = {"y":2}"#,
+    );
+}
+
+#[test]
+fn a_name_may_come_after_the_arguments() {
+    check_calls(
+        r#"part #0 @a | {"x":1}
+        part #0 f"#,
+        r#"call 0 @a f = {"x":1}"#,
+    );
+    check_calls(
+        r#"part #0 @a | {"x":1}
+        part #0 f | {}"#,
+        r#"warning reused_index 1
+        invalid 0 @a no_name | {"x":1}
+        call 1 @call_1 f = {}"#,
+    );
+}
+
+#[test]
 fn arguments_repeated_at_the_end_win() {
     check_calls(
         r#"part #0 @a f | {"x":1}

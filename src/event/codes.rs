@@ -11,8 +11,8 @@ words! {
         AfterDone = "after_done",
         /// An agent's log holds an error that did not end the agent's turn.
         AgentError = "agent_error",
-        /// A call's arguments, repeated whole at their end, differ from their fragments; the repeat
-        /// counts.
+        /// A call's arguments came whole, at its start or end, and in fragments, and differ; what
+        /// came last counts.
         ArgumentsMismatch = "arguments_mismatch",
         /// The elements of a JSON array are not separated by exactly one comma.
         ArrayComma = "array_comma",
