@@ -121,6 +121,9 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
 /// Returns the byte offset of the first character that may need an escape.
 pub(crate) fn find_escape(text: &str) -> Option<usize> {
     let (bytes, mut at) = (text.as_bytes(), 0);
+    if let Some(b'"' | b'\\' | b'\n') = bytes.first() {
+        return Some(0);
+    }
     loop {
         at += plain_length(bytes.get(at..)?);
         let is_letter = |&&byte: &&u8| !byte.is_ascii() && !SUSPECTS[usize::from(byte)];
