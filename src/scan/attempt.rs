@@ -143,6 +143,7 @@ impl Attempt {
             }
             (Token::Word(_, stop), _) => self.word(bytes, *stop, ended),
             (Token::Any(until), _) => self.any(bytes, until.as_bytes(), ended),
+            (Token::Attributes(_), _) => self.attributes(bytes, ended),
             (_, None) if !ended => Step::Wait,
             (Token::Space, Some(b' ' | b'\t' | b'\r' | b'\n'))
             | (Token::Blank, Some(b' ' | b'\t')) => Step::Take,
@@ -152,8 +153,6 @@ impl Attempt {
             (Token::Number, _) if known == 0 => Step::Fail,
             (Token::Number, _) => Step::Over,
             (Token::Namespace, byte) => self.namespace(byte),
-            (Token::Attributes(_), Some(byte)) => self.attribute(byte),
-            (Token::Attributes(_), None) => Step::Fail,
         }
     }
 
@@ -219,25 +218,31 @@ impl Attempt {
         }
     }
 
-    /// Matches white space and `name="value"`, up to `>`, `/` or another marker outside
-    /// of quotes.
-    fn attribute(&mut self, byte: u8) -> Step {
-        let length = self.at - self.begun;
-        match (self.quote, byte) {
-            (None, b'>' | b'<' | b'/') => {
-                self.words.push((self.token, self.begun..self.at));
-                return Step::Over;
+    /// Takes all that is there of white space and `name="value"`, up to `>`, `/` or another
+    /// marker outside of quotes.
+    fn attributes(&mut self, bytes: &[u8], ended: bool) -> Step {
+        while let Some(&byte) = bytes.get(self.at) {
+            let length = self.at - self.begun;
+            match (self.quote, byte) {
+                (None, b'>' | b'<' | b'/') => {
+                    self.words.push((self.token, self.begun..self.at));
+                    return Step::Over;
+                }
+                (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
+                (None, b'"' | b'\'') if !self.after_equals => return Step::Fail,
+                (None, b'"' | b'\'') => self.quote = Some(byte),
+                (Some(quote), byte) if quote == byte => self.quote = None,
+                _ => {}
             }
-            (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
-            (None, b'"' | b'\'') if !self.after_equals => return Step::Fail,
-            (None, b'"' | b'\'') => self.quote = Some(byte),
-            (Some(quote), byte) if quote == byte => self.quote = None,
-            _ => {}
+            if !byte.is_ascii_whitespace() {
+                self.after_equals = byte == b'=';
+            }
+            if length >= MAX_ATTRIBUTES {
+                return Step::Fail;
+            }
+            self.at += 1;
         }
-        if !byte.is_ascii_whitespace() {
-            self.after_equals = byte == b'=';
-        }
-        if length >= MAX_ATTRIBUTES { Step::Fail } else { Step::Take }
+        if ended { Step::Fail } else { Step::Wait }
     }
 
     /// Returns the captures of a finished attempt, or `None` if an attribute that the
