@@ -15,43 +15,45 @@ pub(crate) struct Lookahead {
     /// True once what follows has begun; then the attempts at it that have not failed.
     has_begun: bool,
     next: Vec<(Pattern, Attempt)>,
-    is_dead: bool,
     /// The word `name` in what follows.
     name: Option<String>,
+}
+
+/// What a [`Lookahead`] has seen so far.
+#[derive(Debug)]
+pub(crate) enum Sight<'t> {
+    /// The text does not match.
+    No,
+    /// The text matches so far.
+    More,
+    /// The first pattern matches, over this many bytes, with these captures.
+    Yes(usize, Captures<'t>),
 }
 
 impl Lookahead {
     /// Reads the new bytes. A match is as long as the first
     /// pattern; what follows is only checked.
-    pub(crate) fn advance(
+    pub(crate) fn advance<'t>(
         &mut self,
         first: &Pattern,
         next: &[Pattern],
-        text: &str,
+        text: &'t str,
         ended: bool,
-    ) -> Match {
-        let verdict = if self.is_dead { Match::No } else { self.look(first, next, text, ended) };
-        self.is_dead = verdict == Match::No;
-        verdict
-    }
-
-    fn look(&mut self, first: &Pattern, next: &[Pattern], text: &str, ended: bool) -> Match {
+    ) -> Sight<'t> {
         let length = match self.found {
             Some(length) => length,
             None => match self.first.advance(first, text, ended) {
-                Match::Yes(length) if self.first.captures(first, text).is_none() => {
-                    self.at = length;
-                    return Match::No;
-                }
                 Match::Yes(length) => {
                     self.at = length;
                     *self.found.insert(length)
                 }
-                other => return other,
+                Match::More => return Sight::More,
+                Match::No => return Sight::No,
             },
         };
+        let Some(words) = self.first.captures(first, text) else { return Sight::No };
         if next.is_empty() {
-            return Match::Yes(length);
+            return Sight::Yes(length, words);
         }
         let mut rest = text.get(self.at..).unwrap_or_default();
         let attempts = std::mem::take(&mut self.next);
@@ -75,18 +77,17 @@ impl Lookahead {
             self.at += space;
             rest = rest.get(space..).unwrap_or_default();
             if rest.is_empty() {
-                return if ended { Match::Yes(length) } else { Match::More };
+                return if ended { Sight::Yes(length, words) } else { Sight::More };
             }
             self.has_begun = true;
-            let words = self.first.captures(first, text).unwrap_or_default();
             let fitting = next.iter().filter(|next| next.may_begin(rest.as_bytes()));
             fitting.for_each(|next| advance(next.bind(&words), Attempt::default(), rest));
         }
         self.name = self.name.take().or(name);
         match (found, self.next.is_empty(), ended) {
-            (true, ..) | (_, false, true) => Match::Yes(length),
-            (_, false, false) => Match::More,
-            (_, true, _) => Match::No,
+            (true, ..) | (_, false, true) => Sight::Yes(length, words),
+            (_, false, false) => Sight::More,
+            (_, true, _) => Sight::No,
         }
     }
 
@@ -101,7 +102,7 @@ impl Lookahead {
         self.found.is_none() && self.first.is_inside()
     }
 
-    /// Returns the captures of the match, or of what has matched so far.
+    /// Returns the captures of what has matched so far.
     pub(crate) fn captures<'t>(&self, first: &Pattern, text: &'t str) -> Captures<'t> {
         self.first.captures(first, text).unwrap_or_default()
     }
@@ -112,13 +113,18 @@ const CHUNK: usize = 16;
 
 /// Finds the first of these bytes, sixteen bytes at a time.
 pub(crate) fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
-    let is_needle = |byte: &u8| needles.iter().fold(false, |any, needle| any | (byte == needle));
+    let is_needle = |byte: u8| needles.iter().fold(false, |any, needle| any | (byte == *needle));
     let (chunks, rest) = bytes.as_chunks::<CHUNK>();
-    let has_none =
-        |chunk: &&[u8; CHUNK]| !chunk.iter().fold(false, |any, byte| any | is_needle(byte));
-    let clean = chunks.iter().take_while(has_none).count();
-    let tail = chunks.get(clean).map_or(rest, |chunk| chunk.as_slice());
-    tail.iter().position(is_needle).map(|at| clean * CHUNK + at)
+    for (number, chunk) in chunks.iter().enumerate() {
+        let mut marks = [0; CHUNK];
+        marks.iter_mut().zip(chunk).for_each(|(mark, byte)| *mark = u8::from(is_needle(*byte)));
+        let marks = u128::from_le_bytes(marks);
+        if marks != 0 {
+            return Some(number * CHUNK + (marks.trailing_zeros() / 8) as usize);
+        }
+    }
+    let at = rest.iter().position(|byte| is_needle(*byte))?;
+    Some(chunks.len() * CHUNK + at)
 }
 
 /// Finds where markers can begin, by the first two bytes of each.
@@ -155,6 +161,14 @@ impl Finder {
             }
         }
         finder
+    }
+
+    /// True if one may begin here, as far as the first two bytes tell.
+    #[inline]
+    pub(crate) fn fits(&self, text: &[u8]) -> bool {
+        let Some((&first, rest)) = text.split_first() else { return false };
+        let number = usize::from(self.numbers[usize::from(first)]);
+        number != 0 && rest.first().is_none_or(|&second| self.seconds[number][usize::from(second)])
     }
 
     /// Returns the first place from `from` on where one may begin.

@@ -10,7 +10,7 @@ mod finder;
 mod pattern;
 
 pub(crate) use attempt::{Attempt, Match, attributes};
-pub(crate) use finder::{Finder, Lookahead, find_any};
+pub(crate) use finder::{Finder, Lookahead, Sight, find_any};
 pub(crate) use pattern::{Captures, Pattern, Place, Start, Word, begins_word, may_have_namespace};
 
 /// The longest word, in bytes.

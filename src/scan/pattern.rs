@@ -172,23 +172,38 @@ impl Pattern {
     }
 
     /// Returns the pattern with its words replaced by the captures of an opener. Words that
-    /// have no capture stay words.
+    /// have no capture stay words. Texts that stand side by side become one.
     pub(crate) fn bind(&self, captures: &Captures<'_>) -> Pattern {
         let varies = |token: &Token| match token {
             Token::Word(name, _) => captures.get(name).is_some(),
-            token => *token == Token::Namespace,
+            token => matches!(token, Token::Namespace),
         };
         if !self.tokens.iter().any(varies) {
             return self.clone();
         }
-        let bound = self.tokens.iter().map(|token| match token {
-            Token::Word(name, _) => {
-                captures.get(name).map_or_else(|| token.clone(), Token::literal)
+        let mut tokens: Vec<Token> = Vec::with_capacity(self.tokens.len());
+        for token in self.tokens.iter() {
+            let bound = match token {
+                Token::Word(name, _) => {
+                    captures.get(name).map_or_else(|| token.clone(), Token::literal)
+                }
+                Token::Namespace => Token::literal(captures.get("ns").unwrap_or_default()),
+                token => token.clone(),
+            };
+            match (tokens.last_mut(), bound) {
+                (_, Token::Literal(text, _)) if text.is_empty() => {}
+                (Some(Token::Literal(before, false)), Token::Literal(text, false)) => {
+                    before.push_str(&text);
+                }
+                (_, bound) => tokens.push(bound),
             }
-            Token::Namespace => Token::literal(captures.get("ns").unwrap_or_default()),
-            token => token.clone(),
-        });
-        Pattern::new(bound.collect::<Arc<[Token]>>(), self.place)
+        }
+        for at in 0..tokens.len() {
+            if let (Token::Optional(_), Some(end)) = (&tokens[at], end_of(&tokens, at)) {
+                tokens[at] = Token::Optional(end);
+            }
+        }
+        Pattern::new(tokens, self.place)
     }
 
     /// True if a match can begin as this text does, as far as line ends, literals
@@ -260,7 +275,7 @@ impl Pattern {
     pub(crate) fn has_word(&self, name: &str) -> bool {
         self.tokens.iter().any(|token| match token {
             Token::Word(word, _) => *word == name,
-            token => *token == Token::Namespace && name == "ns",
+            token => matches!(token, Token::Namespace) && name == "ns",
         })
     }
 
@@ -334,11 +349,10 @@ fn collect_starts(
                 }
                 continue;
             }
-            Token::Newline if start.is_empty() => {
+            Token::Newline => {
                 collect_starts(tokens, at, after(&start, b'\n'), starts);
                 continue;
             }
-            Token::Newline => b"\n",
             Token::Blank => b" \t",
             Token::Space => b" \t\r\n",
             _ => break,

@@ -114,10 +114,10 @@ pub(crate) fn calm_length(text: &[u8]) -> usize {
     scan::find_any(text, STOPS).unwrap_or(text.len())
 }
 
-/// Returns the length of the text up to what ends a line or the name of a tag, or may begin code
-/// or a quotation, in bytes.
+/// Returns the same, also up to what ends the name of a tag.
 fn word_length(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| byte.is_ascii() && !b"\n \t>-[`\"".contains(byte)).count()
+    let is_word = |byte: &&u8| !b"\t >-".contains(byte) && !STOPS.contains(byte);
+    text.iter().take_while(is_word).count()
 }
 
 impl Default for MarkdownContext {
@@ -140,27 +140,36 @@ impl MarkdownContext {
     /// Takes the next piece of text.
     pub(crate) fn feed(&mut self, text: &str) {
         let mut rest = text.as_bytes();
-        while let Some(&first) = rest.first() {
-            if !STOPS.contains(&first) && self.is_in_line() {
-                let (calm, after) = rest.split_at(calm_length(rest));
-                self.skip(calm);
-                rest = after;
-                continue;
-            }
-            let words = if self.is_rest() { word_length(rest) } else { 0 };
-            if words > 0 {
-                let (words, after) = rest.split_at(words);
-                self.tag_begins_line &= !words.contains(&b'<');
-                self.skip(words);
-                rest = after;
-                continue;
-            }
-            let is_inner = |byte: &&u8| matches!(byte, 0x80..0xC0);
-            let length = 1 + rest.iter().skip(1).take_while(is_inner).count();
-            let (char, after) = rest.split_at(length);
-            char.iter().for_each(|&byte| self.byte(byte));
-            rest = after;
+        while !rest.is_empty() {
+            let taken = match self.take_calm(rest) {
+                0 => self.take_char(rest),
+                calm => calm,
+            };
+            rest = rest.get(taken..).unwrap_or_default();
         }
+    }
+
+    /// Takes the calm text that this one begins with, in the middle of a line; returns its
+    /// length, in bytes.
+    #[inline]
+    pub(crate) fn take_calm(&mut self, text: &[u8]) -> usize {
+        if !self.is_rest() || text.first().is_none_or(|first| STOPS.contains(first)) {
+            return 0;
+        }
+        let length = if self.is_after_tag() { word_length(text) } else { calm_length(text) };
+        self.skip(text.get(..length).unwrap_or_default());
+        length
+    }
+
+    /// Takes the character that a text begins with; returns its length, in bytes.
+    pub(crate) fn take_char(&mut self, text: &[u8]) -> usize {
+        let Some((&first, rest)) = text.split_first() else { return 0 };
+        self.byte(first);
+        if first.is_ascii() {
+            return 1;
+        }
+        let inner = rest.iter().take_while(|byte| matches!(byte, 0x80..0xC0));
+        1 + inner.map(|&byte| self.byte(byte)).count()
     }
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
@@ -180,7 +189,16 @@ impl MarkdownContext {
 
     /// True if calm text changes nothing: this is the middle of a line.
     pub(crate) fn is_in_line(&self) -> bool {
-        self.is_rest() && !self.last.to_le_bytes().iter().take(9).any(|&byte| byte == b'<')
+        self.is_rest() && !self.is_after_tag()
+    }
+
+    /// True if one of the last nine bytes is `<`: the longest beginning of HTML is so long.
+    fn is_after_tag(&self) -> bool {
+        const ONES: u128 = u128::MAX / 255;
+        let differs = self.last ^ (ONES * b'<' as u128);
+        // The highest bit of each byte that is none; the lowest one is right.
+        let marks = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+        marks << (128 - 9 * 8) != 0
     }
 
     /// Takes note that a marker was read: what follows begins a document.
@@ -253,7 +271,7 @@ impl MarkdownContext {
     }
 
     fn open_html(&mut self, byte: u8) {
-        if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') {
+        if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') || !self.is_after_tag() {
             return;
         }
         let found =

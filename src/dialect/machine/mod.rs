@@ -172,7 +172,8 @@ impl Machine {
     pub(crate) fn calm_length(&self, text: &str) -> usize {
         let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
         let is_in_line = is_plain
-            && self.search.rules.is_guarded
+            && self.search.rules.is_calm
+            && self.follows
             && self.held.is_empty()
             && self.context.is_in_line();
         if is_in_line { markdown_context::calm_length(text.as_bytes()) } else { 0 }
@@ -249,13 +250,8 @@ impl Machine {
                 }
                 continue;
             }
-            let Some(start) = self.candidate(text, at) else { break };
+            let Some(start) = self.candidate(text, at, &mut seen) else { break };
             let rest = text.get(start..).unwrap_or_default();
-            if self.search.is_idle() {
-                self.follow(text, seen, start);
-                seen = start;
-                self.begin_search(rest);
-            }
             // Text that may still become a section's marker is read when the section is over.
             let ended = ended && !matches!(self.place, Place::Section(_));
             let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
@@ -330,17 +326,43 @@ impl Machine {
     }
 
     /// Returns where the next marker may begin: where one is under way, where the
-    /// message begins, or at bytes that begin one.
-    fn candidate(&mut self, text: &str, at: usize) -> Option<usize> {
-        let has_tools = self.calls.tools.is_some();
+    /// message begins, or at bytes that begin one. Begins to try the rules there; the context
+    /// has `seen` the text up to it.
+    fn candidate(&mut self, text: &str, at: usize, seen: &mut usize) -> Option<usize> {
         if !self.search.is_idle() {
             return Some(at);
         }
-        if self.is_start() && at < text.len() {
-            self.search.look(text.get(at..).unwrap_or_default(), true, has_tools);
-            return Some(at);
+        let has_tools = self.calls.tools.is_some();
+        if self.is_followed() && self.search.rules.is_calm && !self.is_start() {
+            self.follow(text, *seen, at);
+            *seen = at;
+            return self.candidate_in_prose(text.as_bytes(), seen);
         }
-        self.search.find(text, at, has_tools)
+        let start = if self.is_start() && at < text.len() {
+            self.search.look(text.get(at..).unwrap_or_default(), true, has_tools);
+            at
+        } else {
+            self.search.find(text, at, has_tools)?
+        };
+        self.follow(text, *seen, start);
+        *seen = start;
+        self.begin_search(text.get(start..).unwrap_or_default());
+        Some(start)
+    }
+
+    /// Returns where the next marker may begin in prose. The context sees the text up to it, and
+    /// tells where none begins.
+    fn candidate_in_prose(&mut self, text: &[u8], seen: &mut usize) -> Option<usize> {
+        let has_tools = self.calls.tools.is_some();
+        loop {
+            *seen += self.context.take_calm(text.get(*seen..)?);
+            let rest = text.get(*seen..).filter(|rest| !rest.is_empty())?;
+            let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
+            if self.search.begin_here(rest, has_tools, &here) {
+                return Some(*seen);
+            }
+            *seen += self.context.take_char(rest);
+        }
     }
 
     fn is_in_body(&self) -> bool {
@@ -361,9 +383,14 @@ impl Machine {
         }
     }
 
+    /// True if this is prose whose context matters.
+    fn is_followed(&self) -> bool {
+        self.follows && matches!(self.place, Place::Text(_) | Place::Region(_))
+    }
+
     /// Lets the context see text that may be prose.
     fn follow(&mut self, text: &str, from: usize, to: usize) {
-        if self.follows && matches!(self.place, Place::Text(_) | Place::Region(_)) {
+        if self.is_followed() {
             self.context.feed(text.get(from..to).unwrap_or_default());
         }
     }

@@ -6,7 +6,7 @@ use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
 };
-use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::markdown_context::{MarkdownContext, STOPS};
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
 use crate::scan::{self, Captures, Finder, Pattern, Start, begins_word};
@@ -88,6 +88,25 @@ impl Rule {
     fn call(form: &CallForm, id: CallId) -> Self {
         let next = form.next.clone();
         Rule { next, known: form.known, ..Rule::new(form.open.clone(), Go::Call(id)) }
+    }
+
+    /// True if its marker may begin with a space, after the beginning of the message.
+    fn begins_with_space(&self) -> bool {
+        self.pattern.place() != scan::Place::Start && self.pattern.first_bytes().contains(&b' ')
+    }
+
+    /// True if its marker may stand inside a line of prose where it is guarded.
+    fn is_inline(&self) -> bool {
+        let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
+        let is_sign = self.pattern.first_bytes().iter().all(is_sign);
+        self.pattern.is_token() || (self.go.opens_call() && is_sign)
+    }
+
+    /// True if its marker begins with one of [`STOPS`], or never in the middle of a line of prose.
+    fn is_calm(&self) -> bool {
+        let first = self.pattern.first_bytes();
+        let is_stop = !first.is_empty() && first.iter().all(|byte| STOPS.contains(byte));
+        is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !self.is_inline())
     }
 }
 
@@ -186,10 +205,7 @@ pub(crate) fn text_rules<'g>(
             rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
         }
     }
-    let begins_with_space = |rule: &Rule| {
-        rule.pattern.place() != scan::Place::Start && rule.pattern.first_bytes().contains(&b' ')
-    };
-    rules.retain(|rule| named || !begins_with_space(rule));
+    rules.retain(|rule| named || !rule.begins_with_space());
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
 }
@@ -206,7 +222,8 @@ pub(crate) fn strays(region: &RegionForm) -> Vec<Rule> {
 }
 
 /// The markers that are legal inside a region; `open` are the grammars that the
-/// text may still be in.
+/// text may still be in. As in text, none of those of other dialects begins with a space, unless
+/// the user chose the dialect (`named`).
 pub(crate) fn region_rules<'g>(
     grammars: &Grammars,
     open: impl Iterator<Item = (GrammarId, &'g Grammar)>,
@@ -225,7 +242,8 @@ pub(crate) fn region_rules<'g>(
     // The markers around messages show which dialect this is.
     let is_its = |grammar: &Grammar| grammar.regions.iter().any(|other| other.open == form.open);
     let open = open.filter(|(_, grammar)| form.ends != Ends::Anything || is_its(grammar));
-    let others = open.flat_map(|(id, grammar)| openers(id, grammar, named));
+    let may_begin = |rule: &Rule| named || form.ends == Ends::Anything || !rule.begins_with_space();
+    let others = open.flat_map(|(id, grammar)| openers(id, grammar, named)).filter(may_begin);
     let others = others.filter(|rule| match rule.go {
         Go::Call(id) => !(is_thought && grammars.call(id).narrated),
         Go::Section(id) => !(is_thought && grammars.section(id).narrated),
@@ -399,8 +417,8 @@ pub(crate) struct RuleSet {
     blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
     inline: Vec<bool>,
-    /// True if every rule is guarded.
-    pub(crate) is_guarded: bool,
+    /// True if no marker begins in the middle of a line of prose but with one of [`STOPS`].
+    pub(crate) is_calm: bool,
 }
 
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
@@ -496,12 +514,7 @@ impl RuleSet {
         let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
         let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
         let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
-        let is_inline = |rule: &Rule| {
-            let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
-            let is_sign = rule.pattern.first_bytes().iter().all(is_sign);
-            rule.pattern.is_token() || (rule.go.opens_call() && is_sign)
-        };
-        let inline = rules.iter().map(is_inline).collect();
+        let inline = rules.iter().map(Rule::is_inline).collect();
         let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
         let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
         let searched = searched.map(|(start, _)| start);
@@ -509,8 +522,8 @@ impl RuleSet {
         let tag = Start { text: b"<".into(), is_before_word: true };
         let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
         let finder = Finder::new(searched.chain(tags));
-        let is_guarded = rules.iter().all(|rule| rule.guarded);
-        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_guarded })
+        let is_calm = rules.iter().all(Rule::is_calm);
+        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_calm })
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as
@@ -535,26 +548,51 @@ impl RuleSet {
 
     /// Adds the numbers of the rules that may begin with this text, in their order.
     pub(crate) fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        self.add_fitting(self.starts.of(text), text, has_tools, fits);
-        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
-            self.add_fitting(&self.spaced, text, has_tools, fits);
-            sort(fits);
-        }
+        self.fit_if(text, |number| has_tools || !self.rules[number].known, fits);
     }
 
     /// Adds the numbers of the rules that may begin with any text, where the message begins.
     pub(crate) fn fit_start(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        self.add_fitting(&self.blank, text, has_tools, fits);
-        sort(fits);
-    }
-
-    /// Adds those of these rules that may begin with a text.
-    fn add_fitting(&self, rules: &[usize], text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
         let fits_here = |number: &usize| {
             let rule = &self.rules[*number];
             (has_tools || !rule.known) && rule.pattern.may_begin(text)
         };
-        fits.extend(rules.iter().copied().filter(fits_here));
+        fits.extend(self.blank.iter().copied().filter(fits_here));
+        sort(fits);
+    }
+
+    /// True if a marker may begin with this text, other than at the beginning of the message, as
+    /// far as its first two bytes tell.
+    #[inline]
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        self.finder.fits(text)
+    }
+
+    /// Adds the numbers of the rules that are tried here, of those that may begin with this text.
+    pub(crate) fn fit_here(
+        &self,
+        text: &[u8],
+        has_tools: bool,
+        here: &Here<'_>,
+        fits: &mut Vec<usize>,
+    ) {
+        let first = text.first().copied();
+        let is_tried = |number: usize| {
+            (has_tools || !self.rules[number].known) && self.is_legal(number, first, here)
+        };
+        self.fit_if(text, is_tried, fits);
+    }
+
+    /// Adds the numbers of those of the rules for which `is_tried` holds that may begin with this
+    /// text, in their order.
+    fn fit_if(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
+        let fits_here =
+            |number: &&usize| is_tried(**number) && self.rules[**number].pattern.may_begin(text);
+        self.starts.of(text).iter().filter(fits_here).for_each(|number| fits.push(*number));
+        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
+            self.spaced.iter().filter(fits_here).for_each(|number| fits.push(*number));
+            sort(fits);
+        }
     }
 
     /// True if a rule that may begin with this text is tried there.
@@ -590,20 +628,28 @@ pub(crate) struct Here<'h> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::machine::markdown_context::STOPS;
     use crate::dialect::table::DIALECTS;
 
     #[test]
     fn no_marker_of_unknown_text_begins_in_calm_text() {
         let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
         let rules = RuleSet::new(text_rules(grammars.iter(), false, false));
-        for (rule, _) in rules.rules.iter().zip(&rules.inline).filter(|(_, inline)| **inline) {
-            let is_stop = |byte: &u8| STOPS.contains(byte);
-            let pattern = &rule.pattern;
-            assert!(
-                pattern.place() != scan::Place::Any || pattern.first_bytes().iter().all(is_stop),
-                "{pattern:?}"
-            );
+        for rule in &rules.rules {
+            assert!(rule.is_calm(), "{:?}", rule.pattern);
+        }
+        assert!(rules.is_calm);
+    }
+
+    #[test]
+    fn no_marker_of_another_dialect_begins_in_a_calm_thought() {
+        let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
+        let regions = grammars.iter().flat_map(|(id, grammar)| grammar.regions(id));
+        for (id, form) in regions.filter(|(_, form)| form.ends == Ends::Calls) {
+            let open = OpenRegion::new(id, Arc::clone(form), Captures::default());
+            let rules = region_rules(&grammars, grammars.iter(), &open, false);
+            for rule in rules.iter().filter(|rule| rule.guarded) {
+                assert!(rule.is_calm(), "{:?} in {:?}", rule.pattern, form.open);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dialect::machine::rules::{Go, Here, Rule, RuleSet};
-use crate::scan::{Captures, Lookahead, Match};
+use crate::scan::{Captures, Lookahead, Sight};
 use crate::tools::Tools;
 
 /// The rules of a place, and the attempts at a marker that may have begun. Each
@@ -92,6 +92,18 @@ impl Search {
         self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
     }
 
+    /// Begins to try the rules that are legal here in prose and may begin with `text`. Returns
+    /// false if there is none.
+    pub(crate) fn begin_here(&mut self, text: &[u8], has_tools: bool, here: &Here<'_>) -> bool {
+        if !self.rules.may_begin(text) {
+            return false;
+        }
+        self.fits.clear();
+        self.rules.fit_here(text, has_tools, here, &mut self.fits);
+        self.attempts.extend(self.fits.iter().map(|&number| (number, Fit::Unknown)));
+        !self.fits.is_empty()
+    }
+
     /// Gives up all attempts.
     pub(crate) fn reset(&mut self) {
         self.attempts.clear();
@@ -114,29 +126,28 @@ impl Search {
                 Fit::Unknown => &mut begun,
                 Fit::Open(attempt) => &mut **attempt,
             };
-            let mut found = attempt.advance(&rule.pattern, &rule.next, text, false);
-            if found == Match::More && ended {
+            let mut sight = attempt.advance(&rule.pattern, &rule.next, text, false);
+            if matches!(sight, Sight::More) && ended {
                 if attempt.is_inside() && matches!(rule.go, Go::Call(_)) {
                     let words = attempt.captures(&rule.pattern, text);
                     let (go, guarded) = (rule.go, rule.guarded);
                     return Found::Header(Marker { go, guarded, length: text.len(), words });
                 }
-                found = match rule.strict {
-                    true => Match::No,
+                sight = match rule.strict {
+                    true => Sight::No,
                     false => attempt.advance(&rule.pattern, &rule.next, text, true),
                 };
-                is_cut |= found == Match::No;
+                is_cut |= matches!(sight, Sight::No);
             }
-            match found {
-                Match::No => {}
-                Match::More => {
+            match sight {
+                Sight::No => {}
+                Sight::More => {
                     if matches!(fit, Fit::Unknown) {
                         *fit = Fit::Open(Box::new(begun));
                     }
                     return Found::More;
                 }
-                Match::Yes(length) => {
-                    let words = attempt.captures(&rule.pattern, text);
+                Sight::Yes(length, words) => {
                     let name = words.get("name").or(attempt.name().filter(|_| rule.known));
                     if !is_unknown(rule, name, tools) {
                         let (go, guarded) = (rule.go, rule.guarded);
