@@ -67,8 +67,8 @@ pub trait Decoder: Send {
     fn on_repeat(&mut self, _text: &json::Str) {}
 }
 
-/// The members that may differ in a record that repeats the last one, beside its text: those of the
-/// record itself, by their keys.
+/// The places that may differ in a record that repeats the last one, beside its text: `key` is a
+/// member of the record itself, `member.key` what has that key at any depth in that member.
 ///
 /// A decoder that returns one states of the record that it decoded last: if it
 /// emitted one piece of text and nothing else, then that piece is the value of
@@ -77,12 +77,11 @@ pub trait Decoder: Send {
 /// nothing but the text in the string's place.
 #[derive(Debug)]
 pub struct Repeatable {
-    /// Keys, at any depth, of strings whose value means nothing but text: one
-    /// piece of it may stand in several of them.
+    /// Strings whose value means nothing but text: one piece of it may stand in several of them.
     pub texts: &'static [&'static str],
     /// Strings and numbers that the decoder does not read.
     pub unread: &'static [&'static str],
-    /// Members that hold numbers, of which the last one of each counts.
+    /// Members of the record that hold numbers, of which the last one of each counts.
     pub counts: &'static [&'static str],
 }
 

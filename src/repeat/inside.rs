@@ -1,5 +1,7 @@
 //! The inside of a JSON string, where it stands in a record.
 
+use std::cmp::Ordering;
+
 use crate::json::{Str, plain_length, push_short};
 
 /// The inside of a JSON string.
@@ -38,12 +40,17 @@ impl<'b> Inside<'b> {
         self.bytes.get(self.begin..self.begin + self.length).unwrap_or_default()
     }
 
-    /// Returns true if its value is this text, and it has escapes.
+    /// Returns true if its value is this text.
     pub(super) fn means(self, text: &str) -> bool {
         // An escape is longer than what it stands for.
-        let may_mean = !self.is_plain && self.length > text.len();
-        let mut value = Vec::new();
-        may_mean && self.append_to(&mut value).is_some() && value == text.as_bytes()
+        match self.length.cmp(&text.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => self.bytes() == text.as_bytes() && !text.contains('\\'),
+            Ordering::Greater => {
+                let mut value = Vec::new();
+                !self.is_plain && self.append_to(&mut value).is_some() && value == text.as_bytes()
+            }
+        }
     }
 
     /// Appends its value, unless that holds half of a character, or is not

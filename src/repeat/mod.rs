@@ -167,7 +167,10 @@ impl Repeats {
             emit(event)
         };
         decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
-        let Some((delta, text)) = self.emitted.only_text() else { return Ok(()) };
+        let Some((delta, text)) = self.emitted.only_text() else {
+            self.unused = 0;
+            return Ok(());
+        };
         let Some(repeatable) = decoder.repeatable() else { return Ok(()) };
         self.unused += 1;
         if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
@@ -407,16 +410,12 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Returns the holes of a record, in order: each string whose value is `text`,
-/// and what may differ. None if a string with escapes has this value too, or one
-/// that holds no text beside another, or if the record is not one JSON object, as
-/// far as can be seen.
+/// and what may differ. None if a string that holds no text has this value beside
+/// another, or if the record is not one JSON object, as far as can be seen.
 fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<usize>, Hole)>> {
-    let names = |list: &[&str], key: &[u8]| list.iter().any(|name| name.as_bytes() == key);
-    let (mut holes, mut depth, mut at) = (Vec::new(), 0_usize, 0);
-    // True in a member of the record that is unread, or has counts.
-    let (mut is_unread, mut has_counts) = (false, false);
-    // The key before a value, and once the text was found, whether that holds text.
-    let (mut key, mut has_text) = (&[][..], None);
+    let (mut holes, mut at, mut place) = (Vec::new(), 0, Place::default());
+    // Once the text was found, true if it may stand in other places too.
+    let mut may_repeat = None;
     while let Some(&byte) = data.get(at) {
         let rest = data.get(at..)?;
         let mut end = at + 1;
@@ -428,48 +427,78 @@ fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<
                 let is_key = data.get(end..)?.trim_ascii_start().starts_with(b":");
                 let value = data.get(inside.clone())?;
                 if is_key {
-                    key = value;
-                }
-                match depth {
-                    1 if is_key => {
-                        is_unread = names(repeatable.unread, value);
-                        has_counts = names(repeatable.counts, value);
+                    place.enter(value);
+                } else if string.means(text) {
+                    let holds_text = place.is_among(repeatable.texts);
+                    let is_again = may_repeat.is_some();
+                    if is_again && !(holds_text && may_repeat == Some(true)) {
+                        return None;
                     }
-                    _ if is_key => {}
-                    _ if value == text.as_bytes() && !value.contains(&b'\\') => {
-                        let holds_text = names(repeatable.texts, key);
-                        let is_again = has_text.is_some();
-                        if is_again && !(holds_text && has_text == Some(true)) {
-                            return None;
-                        }
-                        has_text = Some(holds_text);
-                        holes.push((inside, if is_again { Hole::Again } else { Hole::Text }));
-                    }
-                    _ if string.means(text) => return None,
-                    1 if is_unread && plain_length(value) == value.len() => {
-                        holes.push((inside, Hole::Plain));
-                    }
-                    _ => {}
+                    may_repeat = Some(holds_text);
+                    holes.push((inside, if is_again { Hole::Again } else { Hole::Text }));
+                } else if place.is_among(repeatable.unread) && plain_length(value) == value.len() {
+                    holes.push((inside, Hole::Plain));
                 }
             }
             b'-' | b'0'..=b'9' => {
                 let is_in = |&&byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
                 end = at + rest.iter().take_while(is_in).count();
                 let number = data.get(at..end)?;
-                let is_whole = count_length(number) == Some(number.len());
-                match is_whole {
-                    true if has_counts => holes.push((at..end, Hole::Count)),
-                    true if is_unread && depth == 1 => holes.push((at..end, Hole::Digits)),
-                    _ => {}
+                if count_length(number) != Some(number.len()) {
+                } else if place.is_inside(repeatable.counts) {
+                    holes.push((at..end, Hole::Count));
+                } else if place.is_among(repeatable.unread) {
+                    holes.push((at..end, Hole::Digits));
                 }
             }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'{' | b'[' => place.depth += 1,
+            b'}' | b']' => place.leave()?,
             _ => {}
         }
         at = end;
     }
-    (depth == 0 && data.starts_with(b"{")).then_some(holes)
+    (place.depth == 0 && data.starts_with(b"{")).then_some(holes)
+}
+
+/// The place of a value in a record.
+#[derive(Default)]
+struct Place<'r> {
+    /// The number of containers around it.
+    depth: usize,
+    /// The key of the record's member that it is, or is in.
+    member: &'r [u8],
+    /// The key of the value itself, or of the array it is in.
+    key: &'r [u8],
+}
+
+impl<'r> Place<'r> {
+    fn enter(&mut self, key: &'r [u8]) {
+        self.key = key;
+        if self.depth == 1 {
+            self.member = key;
+        }
+    }
+
+    fn leave(&mut self) -> Option<()> {
+        self.key = b"";
+        self.depth = self.depth.checked_sub(1)?;
+        Some(())
+    }
+
+    /// True if it is the value of one of these members, or inside it.
+    fn is_inside(&self, members: &[&str]) -> bool {
+        members.iter().any(|name| name.as_bytes() == self.member)
+    }
+
+    /// True if a path of a [`Repeatable`] leads here.
+    fn is_among(&self, paths: &[&str]) -> bool {
+        paths.iter().any(|path| match path.split_once('.') {
+            None => self.depth == 1 && path.as_bytes() == self.key,
+            Some((member, key)) => {
+                member.as_bytes() == self.member && key.as_bytes() == self.key && self.depth > 1
+            }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -477,8 +506,11 @@ mod tests {
     use super::*;
     use crate::frame::FRAMINGS;
 
-    const REPEATABLE: Repeatable =
-        Repeatable { texts: &["text", "again"], unread: &["pad", "at"], counts: &["usage"] };
+    const REPEATABLE: Repeatable = Repeatable {
+        texts: &["text", "again.again", "in.text"],
+        unread: &["pad", "at", "in.token"],
+        counts: &["usage"],
+    };
 
     /// Checks the text of a record that comes after another one, whose text is
     /// `text`; none if it does not repeat that one.
@@ -504,7 +536,9 @@ mod tests {
         check(first, "sea", second, Some("a\ntide"));
         check(first, "sea", first, Some("sea"));
         for (inside, text) in [(r#"\"\\\/\t\r\n"#, "\"\\/\t\r\n"), (r"\u00e9\b", "\u{e9}\u{8}")] {
-            check(first, "sea", &first.replace("sea", inside), Some(text));
+            let spelled = first.replace("sea", inside);
+            check(first, "sea", &spelled, Some(text));
+            check(&spelled, text, first, Some("sea"));
         }
     }
 
@@ -542,6 +576,16 @@ mod tests {
         ] {
             check(first, "sea", second, None);
         }
+    }
+
+    #[test]
+    fn a_path_names_a_key_inside_a_member() {
+        let first = r#"{"in":[{"token":5,"text":"sea","d":{"text":"sea"}},2],"out":{"token":6}}"#;
+        check(first, "sea", &first.replace("sea", "tide").replace('5', "70"), Some("tide"));
+        check(first, "sea", &first.replace('6', "7"), None);
+        check(first, "sea", &first.replace('2', "3"), None);
+        let outside = r#"{"in":[{"text":"sea"}],"out":{"text":"sea"}}"#;
+        check(outside, "sea", outside, None);
     }
 
     #[test]

@@ -140,8 +140,13 @@ impl Decoder for OpenAiChat {
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
         self.repeats.then_some(&Repeatable {
-            texts: &["reasoning", "reasoning_content", "text"],
-            unread: &["created", "obfuscation"],
+            texts: &[
+                "choices.content",
+                "choices.reasoning",
+                "choices.reasoning_content",
+                "choices.text",
+            ],
+            unread: &["created", "obfuscation", "choices.token_id"],
             counts: &["usage"],
         })
     }
