@@ -24,12 +24,12 @@ const MAX_DEPTH: u32 = 127;
 
 /// Reads a whole JSON text as a `T`.
 pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T> {
-    Reader { text, at: 0, depth: 0, is_lossy: false }.whole()
+    Reader::new(text, false).whole()
 }
 
 /// Reads a whole JSON text in which U+FFFD stands for what is no UTF-8: strings say so.
 pub(crate) fn read_lossy<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T> {
-    Reader { text, at: 0, depth: 0, is_lossy: true }.whole()
+    Reader::new(text, true).whole()
 }
 
 /// The reason that a text was not read.
@@ -115,6 +115,8 @@ struct Reader<'t> {
     /// The number of containers that are open.
     depth: u32,
     is_lossy: bool,
+    /// The last key that had escapes.
+    unescaped_key: String,
 }
 
 /// A string: most are as they stand in the text.
@@ -133,6 +135,10 @@ enum Number {
 }
 
 impl<'t> Reader<'t> {
+    fn new(text: &'t str, is_lossy: bool) -> Self {
+        Reader { text, at: 0, depth: 0, is_lossy, unescaped_key: String::new() }
+    }
+
     fn whole<T: Deserialize<'t>>(mut self) -> Result<T> {
         let value = T::deserialize(&mut self)?;
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
@@ -358,6 +364,19 @@ impl<'t> Reader<'t> {
                     _ => return Err(Fault::Syntax),
                 }
             }
+        }
+    }
+
+    /// Reads the key of a member from its opening quote on.
+    #[inline(never)]
+    fn key(&mut self) -> Result<&str> {
+        match self.string(false)? {
+            Content::Text(text) => Ok(text),
+            Content::Unescaped(text) => {
+                self.unescaped_key = text;
+                Ok(&self.unescaped_key)
+            }
+            Content::Other(_) => Err(Fault::Syntax),
         }
     }
 
@@ -589,7 +608,7 @@ impl<'t> Deserializer<'t> for &mut Reader<'t> {
     }
 
     fn deserialize_identifier<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_str(visitor)
+        visitor.visit_str(self.key()?)
     }
 
     fn deserialize_i64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value> {
@@ -630,7 +649,7 @@ impl Inside<'_, '_> {
     /// Returns the step to the last member.
     fn step(&self) -> Step {
         let from_key = self.reader.text.get(self.key..).unwrap_or_default();
-        let mut reader = Reader { text: from_key, at: 0, depth: 0, is_lossy: false };
+        let mut reader = Reader::new(from_key, false);
         Step::Key(String::deserialize(&mut reader).unwrap_or_default())
     }
 }
@@ -649,6 +668,9 @@ impl<'t> MapAccess<'t> for Inside<'_, 't> {
         seed.deserialize(&mut *self.reader).map(Some)
     }
 
+    /// Is one function for each type, and not a part of every struct that has such a member:
+    /// the code of a record's structs fits the processor's cache.
+    #[inline(never)]
     fn next_value_seed<V: DeserializeSeed<'t>>(&mut self, seed: V) -> Result<V::Value> {
         self.reader.pass(b':')?;
         seed.deserialize(&mut *self.reader).map_err(|fault| fault.at(|| self.step()))
