@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use memchr::memchr;
 use serde_json::value::RawValue;
 
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
@@ -165,16 +166,14 @@ impl Meter {
             out.warn(WarningCode::WrongType, &format!("the count {path} was left out: {reason}"))?;
         }
         let counted = std::mem::take(&mut self.counted);
+        if let [(usage, raw)] = counted.as_slice() {
+            return out.emit(0, Kind::Usage(Usage { raw, ..*usage }));
+        }
         let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
             return Ok(());
         };
-        let raw = match counted.as_slice() {
-            [(_, raw)] => raw.clone(),
-            counted => {
-                let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
-                format!("[{}]", raws.join(","))
-            }
-        };
+        let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
+        let raw = format!("[{}]", raws.join(","));
         out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
     }
 
@@ -185,10 +184,14 @@ impl Meter {
         if self.members.is_empty() {
             let latest = std::mem::take(&mut self.latest);
             let mut members = json::members(&latest);
+            let is_as_sent = |(key, value): &(Cow<'_, str>, &RawValue)| {
+                matches!(key, Cow::Borrowed(_)) && value.get() != "null"
+            };
+            let whole = members.iter().all(is_as_sent).then_some(latest.as_str());
             members.retain(|(_, value)| value.get() != "null");
             if members.len() <= FEW && !has_doubles(&members) {
                 let members = members.iter().map(|(key, value)| (key.as_ref(), value.get()));
-                return self.count(&members.collect::<Vec<_>>());
+                return self.count(&members.collect::<Vec<_>>(), whole);
             }
             self.latest = latest;
         }
@@ -197,26 +200,16 @@ impl Meter {
         self.places.clear();
         self.size = 0;
         let members = members.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        self.count(&members.collect::<Vec<_>>());
+        self.count(&members.collect::<Vec<_>>(), None);
     }
 
-    /// Counts the members of a part, if it has any.
-    fn count(&mut self, members: &[(&str, &str)]) {
+    /// Counts the members of a part, if it has any. `whole` is the object that has them
+    /// and no others.
+    fn count(&mut self, members: &[(&str, &str)], whole: Option<&str>) {
         if members.is_empty() {
             return;
         }
-        let size = members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
-        let mut raw = String::with_capacity(size);
-        raw.push('{');
-        for (key, value) in members {
-            if raw.len() > 1 {
-                raw.push(',');
-            }
-            json::quote_into(key, &mut raw);
-            raw.push(':');
-            json::Minifier::default().feed(value, &mut raw);
-        }
-        raw.push('}');
+        let raw = whole.map_or_else(|| object(members), json::minify);
         self.counted_size += raw.len() + PLACE;
         if self.counted_size > MAX_COUNTED {
             self.limit = Some("more than 16 MiB of usage in one message");
@@ -237,9 +230,11 @@ impl Meter {
     fn read(&mut self, members: &[(&str, &str)]) -> Usage<'static> {
         let mut usage = Usage::default();
         for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
-            let found = paths.split('|').filter_map(|path| Some((path, lookup(members, path)?)));
-            let mut number = None;
-            for (path, json) in found {
+            let (mut number, mut rest) = (None, Some(*paths));
+            while let Some(paths) = rest {
+                let (path, others) = split(paths, b'|');
+                rest = others;
+                let Some(json) = lookup(members, path) else { continue };
                 number = number.or(count(&json));
                 if number.is_none() && !json.starts_with(['{', '[']) {
                     self.strange.get_or_insert(path);
@@ -256,6 +251,23 @@ impl Meter {
         }
         usage
     }
+}
+
+/// Returns the JSON of an object.
+fn object(members: &[(&str, &str)]) -> String {
+    let size = members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let mut object = String::with_capacity(size);
+    object.push('{');
+    for (key, value) in members {
+        if object.len() > 1 {
+            object.push(',');
+        }
+        json::quote_into(key, &mut object);
+        object.push(':');
+        json::Minifier::default().feed(value, &mut object);
+    }
+    object.push('}');
+    object
 }
 
 fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> {
@@ -347,11 +359,17 @@ fn after_digits(text: &[u8]) -> &[u8] {
     text.get(length..).unwrap_or_default()
 }
 
+/// Splits a path at the first `mark`, if there is one.
+fn split(path: &str, mark: u8) -> (&str, Option<&str>) {
+    match memchr(mark, path.as_bytes()) {
+        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..)),
+        None => (path, None),
+    }
+}
+
 /// Returns the JSON at a path, unless it's null.
 fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
-    let split =
-        |path| str::split_once(path, '.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let (key, mut rest) = split(path);
+    let (key, mut rest) = split(path, b'.');
     let mut value = members.iter().find(|(name, _)| *name == key)?.1;
     while let Some(path) = rest {
         if let Some(path) = path.strip_prefix("+.") {
@@ -360,7 +378,7 @@ fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
                 elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
         }
-        let (key, next) = split(path);
+        let (key, next) = split(path, b'.');
         value = json::members(value).into_iter().find(|(name, _)| name == key)?.1.get();
         rest = next;
     }
@@ -369,9 +387,12 @@ fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
 
 /// A count of tokens: some gateways write it as a float or in a string.
 fn count(json: &str) -> Option<u64> {
-    let text = json.trim_matches('"');
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    whole.parse().ok().filter(|_| fraction.bytes().all(|b| b == b'0'))
+    let written_as = || {
+        let text = json.trim_matches('"');
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        whole.parse().ok().filter(|_| fraction.bytes().all(|b| b == b'0'))
+    };
+    json.parse().ok().or_else(written_as)
 }
 
 #[cfg(test)]
