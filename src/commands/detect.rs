@@ -61,13 +61,11 @@ impl Look {
     /// Reads until the format is known, and at most as much as detection does. Examines the head
     /// again each time that it has doubled, so that the time is linear.
     fn read(&mut self, input: &mut Input<'_>) -> Ended {
-        let mut buffer = vec![0; detect::WINDOW];
+        let mut buffer = Vec::new();
         let mut enough = 0;
         loop {
             match input.read(&mut buffer) {
-                Ok(Read::Bytes(count)) => {
-                    self.head.extend_from_slice(buffer.get(..count).unwrap_or_default())
-                }
+                Ok(Read::Bytes) => self.head.extend_from_slice(&buffer),
                 Ok(Read::End) => {
                     self.verdict = detect::explain(&self.head, true);
                     return Ended::Well;

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
-use crate::io::Signals;
+use crate::io::{BLOCK, Signals};
 
 /// The name of standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
@@ -30,8 +31,8 @@ enum Source<'s> {
 /// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// The number of bytes read, at least 1.
-    Bytes(usize),
+    /// Bytes, at least one.
+    Bytes,
     /// The end of the input.
     End,
     /// No bytes: this signal came.
@@ -55,15 +56,17 @@ impl<'s> Input<'s> {
         Input { source: Source::Reader(Box::new(reader)), signals, can_poll: true }
     }
 
-    /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them.
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Read> {
+    /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them in place
+    /// of what the buffer holds: at most [`BLOCK`].
+    pub fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<Read> {
         loop {
             if let Some(signal) = self.wait()? {
                 return Ok(Read::Signal(signal));
             }
+            buffer.clear();
             match self.read_once(buffer) {
-                Ok(0) => return Ok(Read::End),
-                Ok(count) => return Ok(Read::Bytes(count)),
+                Ok(()) if buffer.is_empty() => return Ok(Read::End),
+                Ok(()) => return Ok(Read::Bytes),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock && self.can_poll => {}
                 Err(error) => return Err(error),
@@ -71,12 +74,18 @@ impl<'s> Input<'s> {
         }
     }
 
-    fn read_once(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.source {
-            Source::Standard => Ok(rustix::io::read(rustix::stdio::stdin(), buffer)?),
-            Source::File(file) => io::Read::read(file, buffer),
-            Source::Reader(reader) => reader.read(buffer),
+    /// Reads into an empty buffer.
+    fn read_once(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
+        buffer.reserve(BLOCK);
+        if let Source::Reader(reader) = &mut self.source {
+            buffer.resize(BLOCK, 0);
+            let count = reader.read(buffer);
+            buffer.truncate(*count.as_ref().unwrap_or(&0));
+            return count.map(drop);
         }
+        let Some(descriptor) = self.descriptor() else { return Ok(()) };
+        rustix::io::read(descriptor, spare_capacity(buffer))?;
+        Ok(())
     }
 
     /// Returns the size of a regular file in bytes, `None` for a pipe or a device.

@@ -8,7 +8,7 @@ use rustix::stdio::stdout;
 
 use crate::io::BLOCK;
 
-/// Buffers up to 64 KiB, and writes all of it or fails.
+/// Buffers up to 64 KiB of small writes, and writes all of it or fails.
 pub struct Output<W = Standard> {
     target: W,
     buffer: Vec<u8>,
@@ -52,10 +52,11 @@ impl<W: Write> Output<W> {
 
 impl<W: Write> Write for Output<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() + bytes.len() > BLOCK {
+        let is_large = bytes.len() >= BLOCK / 2;
+        if is_large || self.buffer.len() + bytes.len() > BLOCK {
             self.flush()?;
         }
-        if bytes.len() > BLOCK {
+        if is_large {
             write_all(&mut self.target, bytes)?;
         } else {
             self.buffer.extend_from_slice(bytes);

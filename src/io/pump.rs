@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::io::{BLOCK, Input, Progress, Read};
+use crate::io::{Input, Progress, Read};
 
 /// A consumer of bytes. Its methods return an error only if writing fails.
 pub trait Task {
@@ -38,13 +38,13 @@ pub enum Ended {
 
 /// Feeds an input to a task until it ends. Returns an error only if writing fails.
 pub fn pump(input: &mut Input<'_>, task: &mut dyn Task, progress: &Progress) -> io::Result<Ended> {
-    let mut buffer = vec![0; BLOCK];
+    let mut buffer = Vec::new();
     let ended = loop {
         match input.read(&mut buffer) {
-            Ok(Read::Bytes(count)) => {
-                task.feed(buffer.get(..count).unwrap_or_default())?;
+            Ok(Read::Bytes) => {
+                task.feed(&buffer)?;
                 task.flush()?;
-                progress.advance(count);
+                progress.advance(buffer.len());
             }
             Ok(Read::End) => break Ended::Well,
             Ok(Read::Signal(signal)) => break Ended::BySignal(signal),
