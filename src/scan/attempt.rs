@@ -230,6 +230,7 @@ impl Attempt {
                 }
                 (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
                 (None, b'"' | b'\'') if !self.after_equals => return Step::Fail,
+                (None, b'=') if self.after_equals => return Step::Fail,
                 (None, b'"' | b'\'') => self.quote = Some(byte),
                 (Some(quote), byte) if quote == byte => self.quote = None,
                 _ => {}
@@ -399,6 +400,7 @@ mod tests {
         check("<a{@}>", "<a b='>' c=\"'\">x", Match::Yes(15));
         check("<a{@}>", "<a b='>'\"c\">", Match::No);
         check("<a{@}>", "<a b=it's>", Match::No);
+        check("<a{@}>", "<a b=='c d'>", Match::No);
         check_words("<p{@key=name}>", "<p x='1' name = \"a b\">", &[("key", "a b")]);
         check_words("<p{@name}>", "<p name=f>", &[("name", "f")]);
         check_words("<p{@key=name,type=kind?}>", "<p name=f>", &[("key", "f")]);
