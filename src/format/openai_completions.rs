@@ -104,7 +104,7 @@ impl Decoder for Completions {
         if self.awaits_done {
             out.warn(
                 WarningCode::MissingDone,
-                "the stream ended without `[DONE]`, behind its finish reason",
+                "the stream ended without `[DONE]`, after its finish reason",
             )?;
         }
         self.end(out)

@@ -129,7 +129,7 @@ impl Decoder for WorkersAi {
         }
         out.warn(
             WarningCode::MissingDone,
-            "the stream ended without `[DONE]`, behind its finish reason",
+            "the stream ended without `[DONE]`, after its finish reason",
         )?;
         self.end(out)
     }

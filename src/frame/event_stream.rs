@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_behind_a_wrong_checksum_is_read() {
+    fn nothing_after_a_wrong_checksum_is_read() {
         let (good, mut bad) = (message(b"", b"{}"), message(b"", b"{}"));
         *bad.last_mut().unwrap() ^= 1;
         let input = [good.as_slice(), &bad, &good].concat();

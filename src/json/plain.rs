@@ -84,8 +84,8 @@ mod tests {
         for byte in 0..=u8::MAX {
             let is_plain = matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
             for at in 0..20 {
-                for behind in [b'a', 0, b'"', 0x80] {
-                    let mut bytes = [behind; 20];
+                for after in [b'a', 0, b'"', 0x80] {
+                    let mut bytes = [after; 20];
                     bytes[..at].fill(b'~');
                     bytes[at] = byte;
                     let length = plain_length(&bytes);

@@ -372,11 +372,11 @@ fn link(tokens: &mut [Token]) -> Result<(), String> {
     for at in 0..tokens.len() {
         let linked = match &tokens[at] {
             Token::Word(name, _) => {
-                let stop = literal_behind(tokens, at).and_then(|literal| literal.bytes().next());
+                let stop = literal_after(tokens, at).and_then(|literal| literal.bytes().next());
                 Token::Word(name, stop)
             }
             Token::Any(_) => {
-                let until = literal_behind(tokens, at).ok_or("{*} needs text behind it")?;
+                let until = literal_after(tokens, at).ok_or("{*} needs text after it")?;
                 Token::Any(until.to_owned())
             }
             Token::Optional(_) => Token::Optional(end_of(tokens, at).ok_or("{[} needs its {]}")?),
@@ -402,14 +402,14 @@ fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
 }
 
 /// Returns the literal that comes next after a token, white space aside.
-fn literal_behind(tokens: &[Token], at: usize) -> Option<&str> {
-    let behind = tokens.iter().skip(at + 1);
+fn literal_after(tokens: &[Token], at: usize) -> Option<&str> {
+    let after = tokens.iter().skip(at + 1);
     let is_seen = |token: &&Token| {
         use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
         !matches!(token, CaptureEnd | OptionalEnd | Space | Blank | Newline)
     };
-    let mut behind = behind.filter(is_seen);
-    match behind.next() {
+    let mut after = after.filter(is_seen);
+    match after.next() {
         Some(Token::Literal(literal, _)) => Some(literal),
         _ => None,
     }
@@ -511,7 +511,7 @@ mod tests {
         assert!(error("{name}>").contains("must begin with"));
         assert!(error("<{nam}>").contains("{nam}"));
         assert!(error("<a{[}b>").contains("{]}"));
-        assert!(error("<a{*}").contains("text behind"));
+        assert!(error("<a{*}").contains("text after"));
     }
 
     #[test]

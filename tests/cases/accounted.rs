@@ -37,11 +37,11 @@ fn account(framing: &str, bytes: &[u8]) -> Account {
     account
 }
 
-/// What is left of a prefix behind these pieces, if nothing stands between them
+/// What is left of a prefix after these pieces, if nothing stands between them
 /// but what is the framing's own. Data over several lines is a piece a line.
-fn behind<'a>(framing: &str, bytes: &'a [u8], pieces: &[Vec<u8>]) -> Option<&'a [u8]> {
+fn rest_after<'a>(framing: &str, bytes: &'a [u8], pieces: &[Vec<u8>]) -> Option<&'a [u8]> {
     let mut lines = pieces.iter().flat_map(|piece| piece.split(|&byte| byte == b'\n'));
-    // A short piece stands in the name of its field as well: it's behind that.
+    // A short piece stands in the name of its field as well: it's after that.
     let fields: &[&[u8]] =
         if framing == "sse" { &[b"data: ", b"data:", b"data", b""] } else { &[b""] };
     lines.try_fold(bytes, |rest, piece| {
@@ -79,7 +79,7 @@ fn check(name: &str, framing: &str, bytes: &[u8]) {
     if account.is_cut || account.is_noted {
         return; // It's said where, and what.
     }
-    let rest = behind(framing, bytes, &account.pieces);
+    let rest = rest_after(framing, bytes, &account.pieces);
     assert!(rest.is_some_and(|rest| is_overhead(framing, rest)), "{name}: something is lost");
 }
 

@@ -23,7 +23,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Takes this text, behind white space.
+    /// Takes this text, after white space.
     fn take(&mut self, text: &str) -> Option<()> {
         self.rest = self.rest.trim_start_matches(BLANK).strip_prefix(text)?;
         Some(())

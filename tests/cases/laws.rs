@@ -104,7 +104,7 @@ fn is_text(out: &str) -> bool {
     Message::all(out).iter().all(|message| message.format() == "text")
 }
 
-/// Whether the beginning of a stream may as well be that of plain text: behind
+/// Whether the beginning of a stream may as well be that of plain text: after
 /// the heads of HTTP, no line has come that nobody would write.
 fn may_be_text(prefix: &[u8]) -> bool {
     let mut body = prefix.trim_ascii_start();

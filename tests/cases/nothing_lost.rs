@@ -75,10 +75,10 @@ fn fits(lines: &[Line], input: &str, known: &str, said: &str, exceptions: &Excep
     let said = format!("{said} {}", line.said);
     let mut places = input.match_indices(&line.piece).filter(|_| !line.piece.is_empty());
     let is_there = places.any(|(at, piece)| {
-        let (gap, behind) = (&input[..at], &input[at + piece.len()..]);
-        // The attributes of a block stand in front of it or behind.
+        let (gap, after) = (&input[..at], &input[at + piece.len()..]);
+        // The attributes of a block stand before it or after it.
         lost(gap, &said, exceptions).is_none()
-            && fits(rest, behind, known, &format!("{known} {}", line.said), exceptions)
+            && fits(rest, after, known, &format!("{known} {}", line.said), exceptions)
     });
     is_there || line.may_differ && fits(rest, input, known, &said, exceptions)
 }
@@ -224,7 +224,8 @@ fn strings(value: &Value, out: &mut String) {
         }
         Value::Array(items) => items.iter().for_each(|item| strings(item, out)),
         Value::Object(members) => {
-            for (key, value) in members {
+            // Under `$text`, several texts are joined.
+            for (key, value) in members.iter().filter(|(key, _)| !key.starts_with('$')) {
                 out.push('\n');
                 out.push_str(key);
                 strings(value, out);

@@ -26,8 +26,8 @@ impl<'a> Message<'a> {
                 .unwrap_or_else(|| panic!("a line before the first start: {line}"));
             message.lines.push(line);
         }
-        // What came behind a message, and is none, belongs to the next one, or to none.
-        let mut behind: Vec<&str> = Vec::new();
+        // What came after a message, and is none, belongs to the next one, or to none.
+        let mut after: Vec<&str> = Vec::new();
         for Message { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
             // An agent says between two messages which tools it runs.
@@ -41,7 +41,7 @@ impl<'a> Message<'a> {
                 true => lines.split_off(own),
                 false => Vec::new(),
             };
-            lines.splice(1..1, std::mem::replace(&mut behind, rest));
+            lines.splice(1..1, std::mem::replace(&mut after, rest));
         }
         messages
     }

@@ -88,7 +88,7 @@ fn frames(name: &str, config: FrameConfig, pieces: &[&[u8]]) -> String {
     let length: usize = pieces.iter().map(|piece| piece.len()).sum();
     let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
         let offset = frame.as_ref().map_or_else(|fault| fault.offset, |frame| frame.offset);
-        assert!(offset <= length as u64, "an offset behind the end");
+        assert!(offset <= length as u64, "an offset after the end");
         if let Ok(frame) = &frame {
             assert!(frame.offset >= last, "frames out of order");
             last = frame.offset;
@@ -315,7 +315,7 @@ pub fn output(bytes: &[u8]) {
     assert_eq!(said.lines().count(), 1, "a message is one line");
     for row in frame::FRAMINGS {
         let out = frames(row.name, FrameConfig::default(), &[bytes]);
-        // Faults stand behind the lines as they are in memory.
+        // Faults stand after the lines as they are in memory.
         let lines = out.split_inclusive('\n').take_while(|line| !line.starts_with("Fault {"));
         check_lines(&lines.collect::<String>());
     }
@@ -347,10 +347,10 @@ fn check_messages(out: &str) {
         let is_whole = line.contains("\"arguments\":{") || line.contains("\"input\":\"");
         assert!(kind != "tool_call" || is_whole, "{line}");
         // The other choices end before the first one does, and what never came
-        // to be part of a message stands behind the last one.
+        // to be part of a message stands after the last one.
         let is_note = is_between && matches!(kind, "usage" | "warning" | "provider_event");
         let may_follow = is_note || matches!(kind, "start" | "finish_reason" | "error");
-        assert!(may_follow || !is_between, "behind the end: {line}");
+        assert!(may_follow || !is_between, "after the end: {line}");
         last = if is_note { last } else { kind };
     }
     assert!(matches!(last, "finish_reason" | "error"), "the last message has no end: {out}");

@@ -130,14 +130,14 @@ fn what_has_no_message_does_not_pile_up() {
         (0..10_000).map(|nth| format!("data: {{\"type\":\"x{nth}\"}}\n\n")).collect();
     assert_eq!(live_lines(&anthropic, &unknown), (10_001, 1));
 
-    let behind = |record: &str| {
+    let after = |record: &str| {
         let (lines, starts) =
             live_lines(&Config::default(), &format!("{END}{}", record.repeat(10_000)));
         assert!((9_000..10_004).contains(&lines), "all but the last few: {lines}");
         starts
     };
-    assert_eq!(behind(&format!("{START}\"choices\":[]}}\n\n")), 1, "warnings need no message");
-    assert_eq!(behind(&format!("{START}\"choices\":[}}\n\n")), 2, "errors do");
+    assert_eq!(after(&format!("{START}\"choices\":[]}}\n\n")), 1, "warnings need no message");
+    assert_eq!(after(&format!("{START}\"choices\":[}}\n\n")), 2, "errors do");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn text_that_is_nested_deeply_in_every_dialect() {
 }
 
 /// A call's text is kept only as far as its arguments may reach, with some
-/// markup around; what is behind the call is the answer again.
+/// markup around; what is after the call is the answer again.
 #[test]
 fn a_call_in_text_is_no_larger_than_its_arguments_may_be() {
     let long = "x".repeat(1 << 20);

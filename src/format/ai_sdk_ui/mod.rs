@@ -96,7 +96,7 @@ impl Decoder for AiSdkUi {
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Stopped && self.awaits_done {
-            let warning = "the stream ended without `[DONE]`, behind its `finish`";
+            let warning = "the stream ended without `[DONE]`, after its `finish`";
             out.warn(WarningCode::MissingDone, warning)?;
         }
         self.message.finish(out)

@@ -187,7 +187,7 @@ impl GeminiLive {
     fn usage(&mut self, message: &Message, usage: &str, out: &mut EventOut) -> Done {
         let is_late = self.message.state == State::Closed && message.is_only_usage();
         if is_late {
-            return out.warn(WarningCode::LateUsage, "usage came behind the end of its turn");
+            return out.warn(WarningCode::LateUsage, "usage came after the end of its turn");
         }
         self.message.meter.feed(usage);
         Ok(())

@@ -129,7 +129,7 @@ impl Decoder for OpenAiChat {
             if self.awaits_done && self.message.state != State::Failed {
                 out.warn(
                     WarningCode::MissingDone,
-                    "the stream ended without `[DONE]`, behind its finish reason",
+                    "the stream ended without `[DONE]`, after its finish reason",
                 )?;
             }
             return self.end(out);
@@ -171,7 +171,7 @@ impl OpenAiChat {
         if !self.message.is_open() && self.has_ended && !begins {
             return out.warn(
                 WarningCode::AfterDone,
-                "a record behind the end of its message was passed over",
+                "a record after the end of its message was passed over",
             );
         }
         self.message.head.created = time(chunk.created);

@@ -23,7 +23,7 @@ pub(super) static WRITING: Writing = Writing {
     has_choices: true,
     has_fragments: true,
     losses: &[
-        (Info::CallPlace, Carry::As("calls behind the text")),
+        (Info::CallPlace, Carry::As("calls after the text")),
         (Info::ClosedCall, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input, beside itself")),

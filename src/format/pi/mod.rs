@@ -109,7 +109,7 @@ impl Decoder for Pi {
             Stage::Whole => {
                 out.warn(
                     WarningCode::MissingTurnEnd,
-                    "the input ended behind the message, but before its turn did",
+                    "the input ended after the message, but before its turn did",
                 )?;
                 self.end(out)
             }

@@ -11,8 +11,8 @@ pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"err
 /// order mark spoils the name of the first field, not the stream.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
     let mut rest = head;
-    while let Some(behind) = rest.strip_prefix(BYTE_ORDER_MARK) {
-        rest = behind;
+    while let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK) {
+        rest = after;
     }
     if is_begun_mark(rest) {
         return Sniff::More;

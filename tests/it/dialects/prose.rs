@@ -115,9 +115,9 @@ fn fault(
     let config = Config { dialect: choice, ..example.config.clone() };
     let with_thoughts = is_in(BEGUN, example);
     let (calls, text) = said(&config, vec![example.input.as_bytes()], with_thoughts);
-    let [before, between, behind] = prose;
+    let [before, between, after] = prose;
     let markup = &example.input;
-    let input = format!("{before}\n\n{markup}\n{between}\n\n{markup}\n{behind}");
+    let input = format!("{before}\n\n{markup}\n{between}\n\n{markup}\n{after}");
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(input.len() + 1)).collect();
     places.extend([0, input.len()]);
     places.sort_unstable();
@@ -127,9 +127,9 @@ fn fault(
         return Some(format!("{got:?}"));
     }
     let mut rest = all.as_str();
-    for piece in [before.as_str(), text.trim(), between, text.trim(), behind] {
+    for piece in [before.as_str(), text.trim(), between, text.trim(), after] {
         match rest.trim_start().strip_prefix(piece) {
-            Some(behind) => rest = behind,
+            Some(after) => rest = after,
             None => return Some(format!("{piece:?} is not in {all:?}")),
         }
     }

@@ -168,7 +168,7 @@ fn a_thought_may_begin_in_the_prompt() {
     check(Some(StartIn::Auto), both, &[("reasoning", "plan"), ("text", "answer")]);
 }
 
-/// Rule 3: one line end behind the opener, and one before and two behind the
+/// Rule 3: one line end after the opener, and one before and two after the
 /// closer are the template's, where it writes any.
 #[test]
 fn line_ends_around_a_thought_are_framing() {

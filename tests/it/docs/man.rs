@@ -179,7 +179,7 @@ fn markdown(title: &str, body: &str) -> String {
     page
 }
 
-/// A table: a tagged paragraph for each row, whose cells behind the first are
+/// A table: a tagged paragraph for each row, whose cells after the first are
 /// named by their column where there are several.
 fn table(rows: &[&str]) -> String {
     let cells = |row: &str| -> Vec<String> {
