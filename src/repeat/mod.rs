@@ -444,12 +444,13 @@ fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<
                 let is_in = |&&byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
                 end = at + rest.iter().take_while(is_in).count();
                 let number = data.get(at..end)?;
-                if count_length(number) != Some(number.len()) {
-                } else if place.is_inside(repeatable.counts) {
-                    holes.push((at..end, Hole::Count));
-                } else if place.is_among(repeatable.unread) {
-                    holes.push((at..end, Hole::Digits));
-                }
+                let hole = if place.is_inside(repeatable.counts) {
+                    Some(Hole::Count)
+                } else {
+                    place.is_among(repeatable.unread).then_some(Hole::Digits)
+                };
+                let is_whole = count_length(number) == Some(number.len());
+                holes.extend(hole.filter(|_| is_whole).map(|hole| (at..end, hole)));
             }
             b'{' | b'[' => place.depth += 1,
             b'}' | b']' => place.leave()?,

@@ -55,7 +55,7 @@ impl<'o> EventOut<'o> {
 
     /// Runs a part of a decoder after which no call that is open is safe to run: something was
     /// lost that may have been a part of it.
-    pub(crate) fn distrusted(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
+    pub(crate) fn distrusted(&mut self, decode: &mut dyn FnMut(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| {
             if let Kind::CallEnd(_) | Kind::Finish(_) = event.kind {
                 emit(Kind::Lost.into())?;

@@ -10,7 +10,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::Str;
+use crate::json::{Fault, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -27,18 +27,30 @@ where
     T: for<'de> Payload<'de>,
     F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
+    each_record(frame, out, &mut |text, is_lossy, is_lost, out| {
+        let read = if is_lossy { json::read_lossy(text) } else { json::read(text) };
+        let mut payload = Some(read?);
+        let then: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
+            &mut |out| payload.take().map_or(Ok(()), |payload| then(payload, out));
+        Ok(if is_lost { out.distrusted(then) } else { then(out) })
+    })
+}
+
+/// Reads the text of one record, and emits what it holds. The text may hold U+FFFD for what is no
+/// UTF-8, or lack a field that may have been a part of an open call.
+type ReadOne<'r> = dyn FnMut(&str, bool, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
+
+/// Reads the records of a frame: see [`read_records`].
+fn each_record(frame: &Frame<'_>, out: &mut EventOut, read: &mut ReadOne<'_>) -> Done {
     let data = frame.data.trim_ascii();
     if data.is_empty() {
         return Ok(());
     }
     if data.starts_with(b"{") {
         let text = frame.text();
-        let read = match &text {
-            Cow::Borrowed(text) => json::read(text.trim_ascii()),
-            Cow::Owned(text) => json::read_lossy(text.trim_ascii()),
-        };
-        if let Ok(payload) = read {
-            return then(payload, out);
+        let is_lossy = matches!(text, Cow::Owned(_));
+        if let Ok(done) = read(text.trim_ascii(), is_lossy, false, out) {
+            return done;
         }
         let mut is_whole = true;
         let records = serde_json::Deserializer::from_slice(data).into_iter();
@@ -48,7 +60,7 @@ where
             out.warn(WarningCode::SeveralRecords, "several records in one event were told apart")?;
         }
         for record in records {
-            read_repaired::<T, F>(record.get(), frame, out, &mut then)?;
+            read_repaired(record.get(), frame, out, read)?;
         }
         if is_whole {
             return Ok(());
@@ -58,21 +70,16 @@ where
 }
 
 /// Reads a record of which some fields may be wrong.
-fn read_repaired<'f, T, F>(
+fn read_repaired(
     record: &str,
-    frame: &Frame<'f>,
+    frame: &Frame<'_>,
     out: &mut EventOut,
-    then: &mut F,
-) -> Done
-where
-    T: for<'de> Payload<'de>,
-    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
-{
+    read: &mut ReadOne<'_>,
+) -> Done {
     let (mut record, mut is_lost) = (Cow::Borrowed(record), false);
     for _ in 0..MAX_REPAIRS {
-        let fault = match json::read(&record) {
-            Ok(payload) if is_lost => return out.distrusted(|out| then(payload, out)),
-            Ok(payload) => return then(payload, out),
+        let fault = match read(&record, false, is_lost, out) {
+            Ok(done) => return done,
             Err(fault) => fault,
         };
         let Some(repaired) = json::repair(&record, &fault) else { break };
