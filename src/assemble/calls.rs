@@ -63,7 +63,7 @@ impl Calls {
     /// 4. Without id and index: a new call if there is a name, else the latest.
     pub(super) fn find(&self, part: &CallPart<'_>) -> (Option<u64>, Option<Inference>) {
         let by_id = part.id.and_then(|id| self.ids.latest(id));
-        let by_key = self.by_key.get(&part.key).copied();
+        let by_key = self.index_of(part.key);
         if let Key::Text(_) = part.key {
             let is_repeated = by_id.is_some() && by_id != by_key;
             // A name that comes twice in one call contradicts it, and begins no other one.
@@ -129,11 +129,20 @@ impl Calls {
         index
     }
 
+    /// Returns the index of the call that a key is known for.
+    fn index_of(&self, key: Key) -> Option<u64> {
+        match self.last == Some(key) {
+            true => self.latest,
+            false => self.by_key.get(&key).copied(),
+        }
+    }
+
     /// Remembers how a fragment names its call.
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
+        let is_known = self.last == Some(part.key) && self.latest == Some(index);
         self.latest = Some(index);
-        self.last = None;
-        if part.key != Key::None && self.has_room(part.key) {
+        self.last = self.last.filter(|_| is_known);
+        if !is_known && part.key != Key::None && self.has_room(part.key) {
             if let Some(other) = self.by_key.insert(part.key, index).filter(|&it| it != index) {
                 self.ended.remove(&other);
             }
@@ -165,7 +174,7 @@ impl Calls {
 
     /// True if fragments of a call may come as one: nothing depends on them.
     pub(super) fn is_open(&self, key: Key) -> bool {
-        self.by_key.get(&key).is_some_and(|index| self.open.contains_key(index))
+        self.index_of(key).is_some_and(|index| self.open.contains_key(&index))
     }
 
     /// Takes out the open calls of this key, or all of them without one.
@@ -173,8 +182,7 @@ impl Calls {
         match key {
             Key::None => mem::take(&mut self.open).into_values().collect(),
             key => {
-                let index = self.by_key.get(&key);
-                let call = index.and_then(|index| self.open.remove(index));
+                let call = self.index_of(key).and_then(|index| self.open.remove(&index));
                 self.ended.extend(call.iter().map(|call| (call.index, key)));
                 call.into_iter().collect()
             }
