@@ -114,7 +114,7 @@ impl Scanner {
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            match self.advance(rest) {
+            match self.hop(rest) {
                 0 => break,
                 taken => at += taken,
             }
@@ -147,12 +147,29 @@ impl Scanner {
         usize::from(!matches!(self.state, State::Bad | State::TooDeep | State::Control(..)))
     }
 
+    /// Takes what stands between two strings at once, or else what [`Self::advance`] takes.
+    fn hop(&mut self, bytes: &[u8]) -> usize {
+        let (separator, role) = match self.state {
+            State::Colon => (b':', Role::Value),
+            State::After if self.open.last() == Some(&true) => (b',', Role::Key),
+            State::After => (b',', Role::Value),
+            _ => return self.advance(bytes),
+        };
+        let taken = match bytes {
+            [first, b'"', ..] if *first == separator => 2,
+            [first, b' ', b'"', ..] if *first == separator => 3,
+            _ => return self.advance(bytes),
+        };
+        self.state = State::Text(role);
+        taken
+    }
+
     /// Reads on inside the values of the outermost object, up to their ends; takes no byte that
     /// stands between them.
     pub(super) fn advance_inside(&mut self, bytes: &[u8]) -> usize {
         let mut at = self.advance(bytes);
         while self.open.len() > 1 {
-            match self.advance(bytes.get(at..).unwrap_or_default()) {
+            match self.hop(bytes.get(at..).unwrap_or_default()) {
                 0 => break,
                 taken => at += taken,
             }
@@ -360,7 +377,7 @@ impl Scanner {
 }
 
 /// White space is what JSON says it is, and nothing else.
-fn is_space(byte: u8) -> bool {
+pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 

@@ -4,6 +4,7 @@
 use memchr::memchr2;
 
 use crate::json::plain::plain_length;
+use crate::json::scanner::is_space;
 
 /// Removes the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,17 +15,24 @@ pub(crate) struct Minifier {
 }
 
 impl Minifier {
-    /// Appends `json` without that white space to `out`. Copies it in runs: strings
-    /// to their quotes and backslashes, and what is between strings to its white
-    /// space.
+    /// Appends `json` without that white space to `out`. Copies what is between two
+    /// runs of it at once.
     pub(crate) fn feed(&mut self, json: &str, out: &mut String) {
-        let mut rest = json;
-        while !rest.is_empty() {
-            let run = if self.in_string { self.in_string(rest) } else { self.between(rest) };
-            let (kept, tail) = rest.split_at(run);
-            out.push_str(kept);
-            rest = if self.in_string { tail } else { tail.trim_start_matches(SPACE) };
+        let (mut from, mut at) = (0, 0);
+        while let Some(rest) = json.get(at..).filter(|rest| !rest.is_empty()) {
+            at += if self.in_string { self.in_string(rest) } else { self.between(rest) };
+            if self.in_string {
+                continue;
+            }
+            let after = json.as_bytes().get(at..).unwrap_or_default();
+            let space = after.iter().take_while(|byte| is_space(**byte)).count();
+            if space > 0 {
+                out.push_str(json.get(from..at).unwrap_or_default());
+                at += space;
+                from = at;
+            }
         }
+        out.push_str(json.get(from..).unwrap_or_default());
     }
 
     /// Returns the length of the run that ends with a quote or a backslash.
@@ -42,14 +50,12 @@ impl Minifier {
     /// Returns the length of the run that ends with a quote or before white space.
     fn between(&mut self, text: &str) -> usize {
         let bytes = text.as_bytes();
-        let end = bytes.iter().position(|byte| matches!(byte, b'"' | b' ' | b'\t' | b'\n' | b'\r'));
+        let end = bytes.iter().position(|byte| *byte == b'"' || is_space(*byte));
         let Some(end) = end else { return text.len() };
         self.in_string = bytes.get(end) == Some(&b'"');
         end + usize::from(self.in_string)
     }
 }
-
-const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Returns JSON text without white space between its tokens.
 pub(crate) fn minify(json: &str) -> String {
