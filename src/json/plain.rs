@@ -3,27 +3,40 @@
 /// Returns how many of the first bytes are printable ASCII other than a quote or
 /// a backslash.
 pub(crate) fn plain_length(bytes: &[u8]) -> usize {
-    run_length(bytes, |word| specials(word) | word | equal(word, 0x7F))
+    let is_special = |byte| matches!(byte, b'"' | b'\\' | ..b' ' | 0x7F..);
+    length(bytes, |word| specials(word) | word | equal(word, 0x7F), is_special)
 }
 
 /// Returns how many of the first bytes neither end a JSON string, nor begin an
 /// escape, nor are control characters.
 #[inline]
 pub(super) fn string_length(bytes: &[u8]) -> usize {
-    let short = bytes.get(..SHORT).unwrap_or(bytes);
-    let length = run_length(short, |word| specials(word) & !word);
-    if length < SHORT { length } else { long_string_length(bytes) }
+    let is_special = |byte| matches!(byte, b'"' | b'\\' | ..b' ');
+    length(bytes, |word| specials(word) & !word, is_special)
 }
 
-/// Does the same for a string that is longer than most.
-fn long_string_length(bytes: &[u8]) -> usize {
+/// Returns how many bytes come before the first that is special, which `mark` marks as in
+/// [`run_length`].
+#[inline]
+fn length(bytes: &[u8], mark: impl Fn(u64) -> u64, is_special: impl Fn(u8) -> bool) -> usize {
+    match bytes.split_at_checked(SHORT) {
+        None => run_length(bytes, mark),
+        Some((short, long)) => match run_length(short, &mark) {
+            SHORT => SHORT + long_length(long, mark, is_special),
+            length => length,
+        },
+    }
+}
+
+/// Does the same for what is longer than most.
+#[inline(never)]
+fn long_length(bytes: &[u8], mark: impl Fn(u64) -> u64, is_special: impl Fn(u8) -> bool) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    let is_special = |byte: u8| byte == b'"' || byte == b'\\' || byte < b' ';
     // Without a branch in it, this becomes a few instructions for sixteen bytes.
     let has_special = |block: &&[u8; BLOCK]| block.iter().fold(false, |a, &b| a | is_special(b));
     let clean = BLOCK * blocks.iter().take_while(|block| !has_special(block)).count();
     let rest = bytes.get(clean..).unwrap_or_default();
-    clean + run_length(rest, |word| specials(word) & !word)
+    clean + run_length(rest, mark)
 }
 
 /// The bytes of a string that are searched in words, as most strings end in them.
@@ -104,10 +117,12 @@ mod tests {
     fn long_strings_end_at_every_place() {
         for end in 0..300 {
             for byte in [b'"', b'\\', 0, 0x1F] {
-                let mut bytes = [0xC3; 300];
-                bytes[end] = byte;
+                let (mut bytes, mut plain) = ([0xC3; 300], [b'a'; 300]);
+                (bytes[end], plain[end]) = (byte, byte);
                 assert_eq!(string_length(&bytes), end, "{byte:#x}");
                 assert_eq!(string_length(&bytes[..end]), end);
+                assert_eq!(plain_length(&plain), end, "{byte:#x}");
+                assert_eq!(plain_length(&plain[..end]), end);
             }
         }
     }

@@ -98,7 +98,7 @@ fn media(name: &str, data: Option<&Str>, out: &mut EventOut) -> Done {
 /// The events of texts: what text, and whether they repeat it at its end.
 /// Realtime had other names for some of them before it was generally available.
 fn text_of(kind: &str) -> Option<(TextKind, bool)> {
-    let (name, verb) = kind.trim_start_matches("response.").rsplit_once('.')?;
+    let (name, verb) = kind.strip_prefix("response.").unwrap_or(kind).rsplit_once('.')?;
     let slot = match name {
         "output_text"
         | "text"
@@ -120,7 +120,7 @@ fn text_of(kind: &str) -> Option<(TextKind, bool)> {
 /// The events of arguments: whether they are free text, and whether they repeat
 /// it at its end.
 fn arguments_of(kind: &str) -> Option<(bool, bool)> {
-    let (name, verb) = kind.trim_start_matches("response.").rsplit_once('.')?;
+    let (name, verb) = kind.strip_prefix("response.").unwrap_or(kind).rsplit_once('.')?;
     let is_free = match name {
         "function_call_arguments" | "mcp_call_arguments" => false,
         "custom_tool_call_input" => true,
