@@ -146,12 +146,12 @@ fn rows_take_no_memory() {
 
 #[test]
 fn ids_of_calls_that_are_not_followed_have_a_limit() {
-    check_limit(&["parse", "--choice", "1"], "", "more than 65536 ids of calls", |number| {
+    check_limit(&["parse", "--choice", "1"], "", "more than 16384 ids of calls", |number| {
         let call = format!("\"toolCallId\":\"c{number}\",\"toolName\":\"f\"");
         format!("data: {{\"type\":\"tool-input-start\",{call}}}\n\n")
     });
     let head = delta("{\"content\":\"a\"}");
-    check_limit(&["parse", "--choice", "1"], &head, "more than 65536 ids of results", |number| {
+    check_limit(&["parse", "--choice", "1"], &head, "more than 16384 ids of results", |number| {
         let result = format!("{{\"tool_use_id\":\"c{number}\",\"content\":\"\"}}");
         delta(&format!("{{\"provider_specific_fields\":{{\"web_search_results\":[{result}]}}}}"))
     });

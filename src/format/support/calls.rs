@@ -13,7 +13,7 @@ use crate::json::Str;
 
 /// The most ids of calls that are remembered. The assembler's limit comes first, but for calls of
 /// choices that it doesn't follow.
-pub(crate) const MAX_IDS: usize = 1 << 16;
+pub(crate) const MAX_IDS: usize = 1 << 14;
 
 /// The calls of one message.
 #[derive(Debug, Default)]
