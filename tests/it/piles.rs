@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use serde_json::{Map, Value, json};
@@ -14,12 +15,17 @@ use toolstream::{Config, Pipeline};
 
 use crate::case::files;
 
-/// The bytes after which memory has its size, and those that are fed.
-const SIZES: [usize; 2] = [100_000, 400_000];
-/// The bytes for what may have a limit far off.
-const MORE: [usize; 2] = [16_000_000, 32_000_000];
-/// The growth that is none.
-const SPREAD: u64 = 100_000;
+/// The bytes after which memory has its size, those that are fed, and the growth between them that
+/// is none. What grows is fed more: its limit may be far off.
+const STAGES: [(usize, usize, u64); 4] = [
+    (100_000, 400_000, 20_000),
+    (1_000_000, 2_000_000, 50_000),
+    (4_000_000, 8_000_000, 100_000),
+    (16_000_000, 32_000_000, 100_000),
+];
+
+/// The time after which a stream is named: none takes so long whose time grows as its length does.
+const SLOW: Duration = Duration::from_secs(10);
 
 /// An event of a stream, or a line, with the record in it.
 #[derive(Clone)]
@@ -33,6 +39,17 @@ struct Unit {
 impl Unit {
     fn with(&self, record: &Value) -> String {
         format!("{}{record}{}", self.head, self.end)
+    }
+
+    /// Its record, if that is an object.
+    fn object(&self) -> Option<&Value> {
+        self.record.as_ref().filter(|record| record.is_object())
+    }
+
+    /// What tells it from other kinds of records.
+    fn kind(&self) -> String {
+        let kind = self.object().and_then(|record| record["type"].as_str());
+        format!("{}{}", self.head.trim(), kind.unwrap_or_default())
     }
 }
 
@@ -126,103 +143,104 @@ fn peak(config: &Config, head: &str, more: &dyn Fn(usize) -> String, size: usize
     most.max(0) as u64
 }
 
-fn config() -> Config {
+/// How streams are read: with limits that are near, and so that nothing comes out of them, for
+/// then no limit of what comes out ends one.
+fn configs() -> [(&'static str, Config); 2] {
     let mut config = Config::default();
     config.assembly.max_args = 64 << 10;
     config.max_memory = 1 << 20;
-    config
+    let mut other = config.clone();
+    other.assembly.choice = Some(7);
+    [("", config), ("of another choice", other)]
 }
 
+/// The most memory before and after the last stage, if it grows in all of them.
 fn grows(config: &Config, head: &str, more: &dyn Fn(usize) -> String) -> Option<(u64, u64)> {
-    for sizes in [SIZES, MORE] {
-        let [first, last] = sizes.map(|size| peak(config, head, more, size));
-        if last < first + SPREAD {
-            return None;
+    STAGES.iter().try_fold((0, 0), |_, &(first, last, spread)| {
+        let sizes = [first, last].map(|size| peak(config, head, more, size));
+        (sizes[1] >= sizes[0] + spread).then_some((sizes[0], sizes[1]))
+    })
+}
+
+/// The streams that have been fed, and those that grew.
+#[derive(Default)]
+struct Streams {
+    seen: BTreeSet<String>,
+    count: usize,
+    grew: Vec<String>,
+}
+
+impl Streams {
+    /// Feeds a stream that goes on after the units of `head`, unless one like it has been.
+    fn check(&mut self, key: String, what: &str, head: &[Unit], more: &dyn Fn(usize) -> String) {
+        if !self.seen.insert(key) {
+            return;
         }
-        if sizes == MORE {
-            return Some((first, last));
+        let head: String = head.iter().map(|unit| unit.text.as_str()).collect();
+        for (how, config) in configs() {
+            self.count += 1;
+            let begun = Instant::now();
+            if let Some((first, last)) = grows(&config, &head, more) {
+                self.grew.push(format!("{what} {how}: {first} -> {last}"));
+                eprintln!("{}", self.grew.last().unwrap());
+            }
+            if begun.elapsed() > SLOW {
+                eprintln!("{what} {how} took {:?}", begun.elapsed());
+            }
         }
     }
-    None
+
+    /// Feeds the records of a fixture, each with a number in each of its places, and up to four
+    /// of them in turn with a number in all of their ids.
+    fn check_units(&mut self, name: &str, units: &[Unit]) {
+        let format = name.split('/').next().unwrap();
+        let objects: Vec<usize> =
+            (0..units.len()).filter(|&at| units[at].object().is_some()).collect();
+        for (nth, &at) in objects.iter().enumerate() {
+            let (unit, head) = (&units[at], &units[..at]);
+            let record = unit.object().unwrap();
+            let mut all_places = Vec::new();
+            places(record, String::new(), &mut all_places);
+            for place in all_places {
+                let key = format!("{format} {} {place}", unit.kind());
+                let what = format!("{name} {at} {} {place}", unit.kind());
+                self.check(key, &what, head, &|number| unit.with(&varied(record, &place, number)));
+            }
+            for window in (1..=4).filter_map(|length| objects.get(nth..nth + length)) {
+                let kinds: Vec<String> = window.iter().map(|&at| units[at].kind()).collect();
+                let is_of_no_kind = kinds.iter().all(|kind| kind.len() < 6);
+                let file = if is_of_no_kind { name } else { format };
+                let more = |number| {
+                    let records = window.iter().map(|&at| &units[at]);
+                    records
+                        .map(|unit| unit.with(&numbered(unit.object().unwrap(), number)))
+                        .collect()
+                };
+                self.check(
+                    format!("{file} {kinds:?}"),
+                    &format!("{name} {at} {kinds:?}"),
+                    head,
+                    &more,
+                );
+            }
+        }
+    }
 }
 
 #[test]
 #[ignore = "takes minutes: see tests/HARDENING.md"]
 fn what_is_remembered_is_bounded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format");
-    let config = config();
     let filter = std::env::var("ONLY").unwrap_or_default();
-    let (mut seen, mut found, mut count) = (BTreeSet::new(), Vec::new(), 0);
+    let mut streams = Streams::default();
     for path in files(&root) {
-        if path.extension().is_none_or(|end| end != "in") || path.with_extension("args").exists() {
-            continue;
-        }
         let name = path.strip_prefix(&root).unwrap().display().to_string();
-        let Ok(text) = fs::read_to_string(&path) else { continue };
-        if !name.contains(&filter) {
-            continue;
-        }
-        let format = name.split('/').next().unwrap().to_owned();
-        let units = units(&text);
-        let all: Vec<usize> = (0..units.len())
-            .filter(|&at| matches!(units[at].record, Some(Value::Object(_))))
-            .collect();
-        let mut check = |what: String, head: &str, more: &dyn Fn(usize) -> String| {
-            count += 1;
-            if let Some((first, last)) = grows(&config, head, more) {
-                let line = format!("{name} {what}: {first} -> {last}");
-                eprintln!("{line}");
-                found.push(line);
-            }
-        };
-        for &at in &all {
-            let head: String = units[..at].iter().map(|unit| unit.text.as_str()).collect();
-            let unit = &units[at];
-            let record = unit.record.as_ref().unwrap();
-            let kind = format!("{} {}", unit.head, record["type"].as_str().unwrap_or_default());
-            let mut all_places = Vec::new();
-            places(record, String::new(), &mut all_places);
-            for place in all_places {
-                if !seen.insert(format!("{format} {kind} {place}")) {
-                    continue;
-                }
-                check(format!("{at} {kind} {place}"), &head, &|number| {
-                    unit.with(&varied(record, &place, number))
-                });
-            }
-            for length in 1..=4 {
-                let Some(window) =
-                    all.iter().position(|&n| n == at).and_then(|n| all.get(n..n + length))
-                else {
-                    continue;
-                };
-                let kinds: Vec<_> = window
-                    .iter()
-                    .map(|&at| {
-                        format!(
-                            "{}{}",
-                            units[at].head.trim(),
-                            units[at].record.as_ref().unwrap()["type"].as_str().unwrap_or_default()
-                        )
-                    })
-                    .collect();
-                if !seen.insert(format!(
-                    "{format} ids {kinds:?} {}",
-                    if kinds.iter().all(|kind| kind.len() < 6) { name.as_str() } else { "" }
-                )) {
-                    continue;
-                }
-                check(format!("{at} ids of {length} {kinds:?}"), &head, &|number| {
-                    window
-                        .iter()
-                        .map(|&at| {
-                            units[at].with(&numbered(units[at].record.as_ref().unwrap(), number))
-                        })
-                        .collect()
-                });
-            }
+        let is_input = path.extension().is_some_and(|end| end == "in");
+        if is_input && !path.with_extension("args").exists() && name.contains(&filter) {
+            streams.check_units(&name, &units(&fs::read_to_string(&path).unwrap_or_default()));
         }
     }
+    let Streams { count, grew, .. } = streams;
     eprintln!("{count} streams");
-    assert!(found.is_empty(), "{} of {count}:\n{}", found.len(), found.join("\n"));
+    assert!(grew.is_empty(), "{} of {count}:\n{}", grew.len(), grew.join("\n"));
 }
