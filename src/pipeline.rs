@@ -317,7 +317,7 @@ impl Layers {
                 })
             })
         })?;
-        (0..silent).try_for_each(|_| sink.feed(Kind::Record.into()))
+        (0..silent + repeats.flush_silent()).try_for_each(|_| sink.feed(Kind::Record.into()))
     }
 
     /// Reports what is wrong with the bytes themselves.

@@ -83,6 +83,9 @@ pub struct Repeatable {
     pub unread: &'static [&'static str],
     /// Members of the record that hold numbers, of which the last one of each counts.
     pub counts: &'static [&'static str],
+    /// True if that is so of a record, too, that emitted nothing: one that differs in these
+    /// members alone would change nothing, and emit nothing.
+    pub may_be_silent: bool,
 }
 
 /// A row of the table of formats.

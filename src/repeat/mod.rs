@@ -19,7 +19,8 @@
 //!   the record, or of several that its decoder names as the places of text. The
 //!   decoder says that it takes text from the record's strings only, so one of
 //!   these is where it came from. Several have the same value in the next record
-//!   too.
+//!   too. Where the decoder allows it, a record of which nothing came is a
+//!   template without a hole for text.
 //! - Its decoder says that the same record with other text would change nothing
 //!   more: [`Decoder::repeatable`]. Two things are exceptions. Numbers of which
 //!   the last one counts: the last record of a run is decoded late, and what it
@@ -77,6 +78,8 @@ pub(crate) struct Repeats {
     /// begins.
     text: Vec<u8>,
     cuts: Vec<usize>,
+    /// The number of records that were taken since the last flush, and hold nothing.
+    silent: usize,
     emitted: Emitted,
 }
 
@@ -84,8 +87,8 @@ impl Repeats {
     /// Returns a layer that takes records if it is on, but none that a framer
     /// would reject.
     pub(crate) fn new(is_on: bool, frame: FrameConfig) -> Self {
-        let (template, unused, late, text, cuts, emitted) = Default::default();
-        Repeats { is_on, frame, template, unused, late, text, cuts, emitted }
+        let (template, unused, late, text, cuts, silent, emitted) = Default::default();
+        Repeats { is_on, frame, template, unused, late, text, cuts, silent, emitted }
     }
 
     /// Takes the record that these bytes begin with if it repeats the last one,
@@ -117,7 +120,10 @@ impl Repeats {
             return None;
         }
         let (begin, length) = (self.text.len(), bytes.len() - after.len());
-        text.append_to(&mut self.text)?;
+        match text {
+            Some(text) => text.append_to(&mut self.text)?,
+            None => self.silent += 1,
+        }
         if begin > 0 {
             self.cuts.push(begin);
         }
@@ -135,16 +141,20 @@ impl Repeats {
         decoder: &mut dyn Decoder,
         emit: &mut EmitPieces<'_>,
     ) -> io::Result<()> {
-        let Some(template) = self.template.as_ref().filter(|_| !self.text.is_empty()) else {
-            return Ok(());
-        };
+        let delta = self.template.as_ref().and_then(|template| template.delta.as_ref());
+        let Some(delta) = delta.filter(|_| !self.text.is_empty()) else { return Ok(()) };
         // Each piece of it is text.
         let text = std::str::from_utf8(&self.text).unwrap_or_default();
         decoder.on_repeat(&Str::from(text));
-        emit(Pieces { event: template.delta.event(text), cuts: &self.cuts })?;
+        emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
         self.text.clear();
         self.cuts.clear();
         Ok(())
+    }
+
+    /// Returns the number of records that were taken since the last flush, and hold nothing.
+    pub(crate) fn flush_silent(&mut self) -> usize {
+        std::mem::take(&mut self.silent)
     }
 
     /// Decodes a frame that was not taken, after a flush, and makes it the
@@ -167,14 +177,17 @@ impl Repeats {
             emit(event)
         };
         decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
-        let Some((delta, text)) = self.emitted.only_text() else {
+        let text = self.emitted.only_text();
+        if text.is_none() && self.emitted.count > 0 {
             self.unused = 0;
             return Ok(());
-        };
-        let Some(repeatable) = decoder.repeatable() else { return Ok(()) };
+        }
+        let may_be_silent = |of: &&Repeatable| of.may_be_silent && halves.0.is_empty();
+        let repeatable = decoder.repeatable().filter(|of| text.is_some() || may_be_silent(of));
+        let Some(repeatable) = repeatable else { return Ok(()) };
         self.unused += 1;
         if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
-            self.template = Template::new(&frame, delta, text, repeatable);
+            self.template = Template::new(&frame, text, repeatable);
         }
         Ok(())
     }
@@ -310,7 +323,8 @@ struct Template {
     parts: Vec<Part>,
     /// The bytes after the last hole, without the last brace and spaces before it.
     tail: Vec<u8>,
-    delta: Delta,
+    /// What comes of it, if anything does.
+    delta: Option<Delta>,
     has_counts: bool,
 }
 
@@ -338,14 +352,18 @@ enum Hole {
 }
 
 impl Template {
-    /// Returns the template of a record of which this text came; none unless it
+    /// Returns the template of a record of which this text came, or nothing; none unless the text
     /// is the value of exactly one string in it, or of several that hold text.
-    fn new(frame: &Frame<'_>, delta: &Delta, text: &str, repeatable: &Repeatable) -> Option<Self> {
-        if !frame.headers.is_empty() || text.is_empty() {
+    fn new(
+        frame: &Frame<'_>,
+        text: Option<(&Delta, &str)>,
+        repeatable: &Repeatable,
+    ) -> Option<Self> {
+        if !frame.headers.is_empty() || text.is_some_and(|(_, text)| text.is_empty()) {
             return None;
         }
         let data = frame.data;
-        let holes = holes(data, text, repeatable)?;
+        let holes = holes(data, text.map(|(_, text)| text), repeatable)?;
         let mut parts = Vec::with_capacity(holes.len());
         let mut from = 0;
         for (range, hole) in &holes {
@@ -354,19 +372,19 @@ impl Template {
             from = range.end;
         }
         let has_text = holes.iter().any(|(_, hole)| *hole == Hole::Text);
-        has_text.then_some(Template {
+        (has_text == text.is_some()).then_some(Template {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
             parts,
             tail: data.get(from..)?.strip_suffix(b"}")?.trim_ascii_end().to_vec(),
-            delta: delta.clone(),
+            delta: text.map(|(delta, _)| delta.clone()),
             has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
         })
     }
 
-    /// Returns the text of the record that these bytes begin with, and what
-    /// follows the record, if it has this name and fits.
-    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Inside<'b>, &'b [u8])> {
+    /// Returns the text of the record that these bytes begin with, if the template has one, and
+    /// what follows the record, if it has this name and fits.
+    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Option<Inside<'b>>, &'b [u8])> {
         let mut rest = bytes;
         let mut text: Option<Inside<'b>> = None;
         for Part { literal, hole, inside } in &self.parts {
@@ -396,8 +414,8 @@ impl Template {
             rest = after;
         }
         let rest = rest.strip_prefix(b"}")?;
-        let text = text.filter(|text| text.length > 0 && name == self.event_type)?;
-        Some((text, rest))
+        let is_empty = text.is_some_and(|text| text.length == 0);
+        (!is_empty && name == self.event_type).then_some((text, rest))
     }
 }
 
@@ -412,7 +430,11 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
 /// Returns the holes of a record, in order: each string whose value is `text`,
 /// and what may differ. None if a string that holds no text has this value beside
 /// another, or if the record is not one JSON object, as far as can be seen.
-fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<usize>, Hole)>> {
+fn holes(
+    data: &[u8],
+    text: Option<&str>,
+    repeatable: &Repeatable,
+) -> Option<Vec<(Range<usize>, Hole)>> {
     let (mut holes, mut at, mut place) = (Vec::new(), 0, Place::default());
     // Once the text was found, true if it may stand in other places too.
     let mut may_repeat = None;
@@ -428,7 +450,7 @@ fn holes(data: &[u8], text: &str, repeatable: &Repeatable) -> Option<Vec<(Range<
                 let value = data.get(inside.clone())?;
                 if is_key {
                     place.enter(value);
-                } else if string.means(text) {
+                } else if text.is_some_and(|text| string.means(text)) {
                     let holds_text = place.is_among(repeatable.texts);
                     let is_again = may_repeat.is_some();
                     if is_again && !(holds_text && may_repeat == Some(true)) {
@@ -511,22 +533,23 @@ mod tests {
         texts: &["text", "again.again", "in.text"],
         unread: &["pad", "at", "in.token"],
         counts: &["usage"],
+        may_be_silent: true,
     };
+
+    fn frame(data: &str) -> Frame<'_> {
+        let (framing, data) = (FRAMINGS[0], data.as_bytes());
+        Frame { framing, event_type: "", headers: &[], data, id: "", offset: 0 }
+    }
 
     /// Checks the text of a record that comes after another one, whose text is
     /// `text`; none if it does not repeat that one.
     #[track_caller]
     fn check(first: &str, text: &str, second: &str, expected: Option<&str>) {
-        fn frame(data: &str) -> Frame<'_> {
-            let data = data.as_bytes();
-            let framing = FRAMINGS[0];
-            Frame { framing, event_type: "", headers: &[], data, id: "", offset: 0 }
-        }
         let delta = Delta { choice: 0, kind: DeltaKind::Refusal };
-        let template = Template::new(&frame(first), &delta, text, &REPEATABLE);
+        let template = Template::new(&frame(first), Some((&delta, text)), &REPEATABLE);
         let fit = template.as_ref().and_then(|template| template.fit("", second.as_bytes()));
         let (mut text, whole) = (Vec::new(), fit.filter(|(_, after)| after.is_empty()));
-        let got = whole.and_then(|(inside, _)| inside.append_to(&mut text)).map(|()| text);
+        let got = whole.and_then(|(inside, _)| inside?.append_to(&mut text)).map(|()| text);
         assert_eq!(got.as_deref(), expected.map(str::as_bytes));
     }
 
@@ -577,6 +600,16 @@ mod tests {
         ] {
             check(first, "sea", second, None);
         }
+    }
+
+    #[test]
+    fn a_record_of_which_nothing_came_has_no_hole_for_text() {
+        let first = r#"{"pad":"y","d":{"text":""},"usage":{"in":5}}"#;
+        let template = Template::new(&frame(first), None, &REPEATABLE).unwrap();
+        let fits = |second: &str| template.fit("", second.as_bytes()).is_some();
+        assert!(fits(first));
+        assert!(fits(&first.replace('5', "6").replace('y', "")));
+        assert!(!fits(&first.replace(r#""""#, r#""a""#)));
     }
 
     #[test]

@@ -106,7 +106,12 @@ impl Decoder for Anthropic {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { texts: &[], unread: &[], counts: &[] })
+        self.repeats.then_some(&Repeatable {
+            texts: &[],
+            unread: &[],
+            counts: &[],
+            may_be_silent: false,
+        })
     }
 }
 

@@ -157,7 +157,12 @@ impl Decoder for Gemini {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { texts: &[], unread: &[], counts: &["usageMetadata"] })
+        self.repeats.then_some(&Repeatable {
+            texts: &[],
+            unread: &[],
+            counts: &["usageMetadata"],
+            may_be_silent: false,
+        })
     }
 }
 

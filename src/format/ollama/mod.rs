@@ -119,7 +119,12 @@ impl Decoder for Ollama {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { texts: &[], unread: &["created_at"], counts: &[] })
+        self.repeats.then_some(&Repeatable {
+            texts: &[],
+            unread: &["created_at"],
+            counts: &[],
+            may_be_silent: false,
+        })
     }
 }
 

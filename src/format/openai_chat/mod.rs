@@ -148,6 +148,7 @@ impl Decoder for OpenAiChat {
             ],
             unread: &["created", "obfuscation", "choices.token_id"],
             counts: &["usage"],
+            may_be_silent: true,
         })
     }
 }
