@@ -21,7 +21,7 @@ const STAGES: [(usize, usize, u64); 4] = [
     (100_000, 400_000, 20_000),
     (1_000_000, 2_000_000, 50_000),
     (4_000_000, 8_000_000, 100_000),
-    (16_000_000, 32_000_000, 100_000),
+    (64_000_000, 128_000_000, 100_000),
 ];
 
 /// The time after which a stream is named: none takes so long whose time grows as its length does.
