@@ -69,7 +69,7 @@ pub(crate) type Word<'t> = (&'static str, Cow<'t, str>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captures<'t> {
     /// Words, by their names in the pattern.
-    pub words: SmallVec<[Word<'t>; 2]>,
+    pub words: SmallVec<[Word<'t>; 1]>,
     /// The text of the tag's attributes.
     pub attributes: Cow<'t, str>,
 }

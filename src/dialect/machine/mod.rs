@@ -255,29 +255,28 @@ impl Machine {
             // Text that may still become a section's marker is read when the section is over.
             let ended = ended && !matches!(self.place, Place::Section(_));
             let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
-            let found = match found {
-                Found::No => {
-                    self.leave_start();
-                    if self.is_in_head() {
-                        self.leave_head();
-                    } else {
-                        at = start + rest.chars().next().map_or(1, char::len_utf8);
-                    }
-                    continue;
+            if matches!(found, Found::No) {
+                self.leave_start();
+                if self.is_in_head() {
+                    self.leave_head();
+                } else {
+                    at = start + rest.chars().next().map_or(1, char::len_utf8);
                 }
-                Found::Cut if !matches!(self.place, Place::Call(_)) => break,
-                found => found,
-            };
+                continue;
+            }
+            if matches!(found, Found::Cut) && !matches!(self.place, Place::Call(_)) {
+                break;
+            }
             self.content(text.get(from..start).unwrap_or_default(), emit)?;
             (from, at) = (start, start);
-            match found {
-                Found::Marker(marker) | Found::Header(marker) if self.is_code(&marker) => {
+            match &found {
+                Found::Marker(marker) | Found::Header(marker) if self.is_code(marker) => {
                     self.search.reset();
                     self.warn_of_code(emit)?;
                     at += rest.chars().next().map_or(1, char::len_utf8);
                 }
                 Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
-                    return self.cut_header(&marker, rest, emit);
+                    return self.cut_header(marker, rest, emit);
                 }
                 // The rest is a part of a closer, or may be the opener of another call.
                 Found::Header(_) | Found::Cut | Found::No => return self.hold(rest),
@@ -516,8 +515,8 @@ impl Machine {
     }
 
     /// Goes where a marker leads.
-    fn marker(&mut self, marker: Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Marker { go, words, .. } = marker;
+    fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let &Marker { go, ref words, .. } = marker;
         self.context.marker();
         let is_beyond = go.opens_call() || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
         if is_beyond && matches!(&self.place, Place::Call(_)) {
@@ -531,13 +530,13 @@ impl Machine {
                 }
                 Ok(())
             }
-            Go::Region(id) => self.open_region(id, &words, emit),
+            Go::Region(id) => self.open_region(id, words, emit),
             Go::EndRegion => self.end_region(emit),
             Go::Stray => self.stray(emit),
-            Go::Section(id) => self.open_section(id, text, &words, emit),
+            Go::Section(id) => self.open_section(id, text, words, emit),
             Go::EndSection => self.end_section(text, emit),
-            Go::Call(id) => self.open_call(id, text, &words, emit),
-            Go::Parameter => self.open_value(text, &words, emit),
+            Go::Call(id) => self.open_call(id, text, words, emit),
+            Go::Parameter => self.open_value(text, words, emit),
             Go::EndValue => self.end_value(text, emit),
             Go::InnerCall
             | Go::InnerParameter
