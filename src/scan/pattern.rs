@@ -315,7 +315,8 @@ pub(crate) fn may_have_namespace(text: &[u8]) -> bool {
     let Some(tag) = line.strip_prefix(b"<") else { return line.is_empty() };
     let name = tag.strip_prefix(b"/").unwrap_or(tag);
     let letters = name.iter().take(MAX_WORD).take_while(|byte| byte.is_ascii_alphanumeric());
-    name.get(letters.count()).is_none_or(|byte| *byte == b':')
+    let letters = letters.count();
+    name.get(letters).is_none_or(|byte| *byte == b':' && letters > 0)
 }
 
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.
