@@ -288,6 +288,8 @@ impl Delta {
                         == (CallPart {
                             key: part.key,
                             arguments: part.arguments,
+                            // Without a name, it means nothing.
+                            has_name_pieces: part.has_name_pieces,
                             ..CallPart::default()
                         }) =>
             {
@@ -600,6 +602,15 @@ mod tests {
         ] {
             check(first, "sea", second, None);
         }
+    }
+
+    #[test]
+    fn fragments_repeat_also_where_names_come_in_pieces() {
+        let (key, arguments) = (Key::Index(0), Arguments::Fragment("{"));
+        let part = CallPart { key, arguments, has_name_pieces: true, ..CallPart::default() };
+        let delta = |part| Delta::of(&Event::new(0, Kind::CallPart(part)));
+        assert!(delta(part).is_some());
+        assert!(delta(CallPart { name: Some("f"), ..part }).is_none());
     }
 
     #[test]
