@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::json::plain::string_length;
+use crate::json::plain::{is_space, string_length};
 use crate::json::write::escape_into;
 
 /// The state of the text that a [`Scanner`] has read so far.
@@ -374,11 +374,6 @@ impl Scanner {
             _ => State::Bad,
         };
     }
-}
-
-/// White space is what JSON says it is, and nothing else.
-pub(super) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 pub(super) fn is_number_byte(byte: u8) -> bool {

@@ -3,8 +3,7 @@
 
 use memchr::memchr2;
 
-use crate::json::plain::plain_length;
-use crate::json::scanner::is_space;
+use crate::json::plain::{is_space, plain_length};
 
 /// Removes the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
