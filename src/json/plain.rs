@@ -2,6 +2,7 @@
 //! eight at a time.
 
 /// White space is what JSON says it is, and nothing else.
+#[inline]
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

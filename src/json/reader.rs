@@ -14,7 +14,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use crate::json::plain::string_length;
+use crate::json::plain::{is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -142,8 +142,7 @@ impl<'t> Reader<'t> {
     fn whole<T: Deserialize<'t>>(mut self) -> Result<T> {
         let value = T::deserialize(&mut self)?;
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let is_end = rest.iter().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r'));
-        if is_end { Ok(value) } else { Err(Fault::Syntax) }
+        if rest.iter().copied().all(is_space) { Ok(value) } else { Err(Fault::Syntax) }
     }
 
     /// Returns the next byte, if there is one.
@@ -163,7 +162,7 @@ impl<'t> Reader<'t> {
     fn peek(&mut self) -> Result<u8> {
         loop {
             match self.byte() {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                Some(byte) if is_space(byte) => self.at += 1,
                 Some(byte) => return Ok(byte),
                 None => return Err(Fault::Syntax),
             }

@@ -183,8 +183,7 @@ impl Finder {
                 _ => rest.iter().position(|&byte| self.numbers[usize::from(byte)] != 0),
             };
             let at = found?;
-            let seconds = &self.seconds[usize::from(self.numbers[usize::from(rest[at])])];
-            if rest.get(at + 1).is_none_or(|&second| seconds[usize::from(second)]) {
+            if rest.get(at..).is_some_and(|rest| self.fits(rest)) {
                 return Some(from + at);
             }
             from += at + 1;
