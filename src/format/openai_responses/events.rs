@@ -19,10 +19,11 @@ pub(super) fn feed(
     event: &Event,
     out: &mut EventOut,
 ) -> Done {
-    if let Some((slot, is_end)) = text_of(kind) {
+    let (name, is_end) = piece_of(kind).unwrap_or_default();
+    if let Some(slot) = text_of(name) {
         return text(items, frame, (slot, is_end), event, out);
     }
-    if let Some((is_free, is_end)) = arguments_of(kind) {
+    if let Some(is_free) = is_free(name) {
         items.repeats = !is_end;
         let call = items.call(event.output_index, out)?;
         return match (is_end, &event.delta) {
@@ -95,40 +96,38 @@ fn media(name: &str, data: Option<&Str>, out: &mut EventOut) -> Done {
     out.emit(0, Kind::Block(Block { name, text, attributes: None }))
 }
 
-/// The events of texts: what text, and whether they repeat it at its end.
-/// Realtime had other names for some of them before it was generally available.
-fn text_of(kind: &str) -> Option<(TextKind, bool)> {
+/// Splits the type of an event into what it is a piece of, and whether it repeats the whole of
+/// that at its end.
+fn piece_of(kind: &str) -> Option<(&str, bool)> {
     let (name, verb) = kind.strip_prefix("response.").unwrap_or(kind).rsplit_once('.')?;
-    let slot = match name {
-        "output_text"
-        | "text"
-        | "output_audio_transcript"
-        | "audio_transcript"
-        | "audio.transcript" => TextKind::Answer,
-        "refusal" => TextKind::Refusal,
-        "reasoning_summary_text" => TextKind::Summary,
-        "reasoning_text" => TextKind::Thought,
-        _ => return None,
-    };
     match verb {
-        "delta" => Some((slot, false)),
-        "done" => Some((slot, true)),
+        "delta" => Some((name, false)),
+        "done" => Some((name, true)),
         _ => None,
     }
 }
 
-/// The events of arguments: whether they are free text, and whether they repeat
-/// it at its end.
-fn arguments_of(kind: &str) -> Option<(bool, bool)> {
-    let (name, verb) = kind.strip_prefix("response.").unwrap_or(kind).rsplit_once('.')?;
-    let is_free = match name {
-        "function_call_arguments" | "mcp_call_arguments" => false,
-        "custom_tool_call_input" => true,
-        _ => return None,
-    };
-    match verb {
-        "delta" => Some((is_free, false)),
-        "done" => Some((is_free, true)),
+/// Returns the text that an event is of, by its name. Realtime had other names for some of them
+/// before it was generally available.
+fn text_of(name: &str) -> Option<TextKind> {
+    match name {
+        "output_text"
+        | "text"
+        | "output_audio_transcript"
+        | "audio_transcript"
+        | "audio.transcript" => Some(TextKind::Answer),
+        "refusal" => Some(TextKind::Refusal),
+        "reasoning_summary_text" => Some(TextKind::Summary),
+        "reasoning_text" => Some(TextKind::Thought),
+        _ => None,
+    }
+}
+
+/// Returns true if an event is of arguments that are free text, and false if they are JSON.
+fn is_free(name: &str) -> Option<bool> {
+    match name {
+        "function_call_arguments" | "mcp_call_arguments" => Some(false),
+        "custom_tool_call_input" => Some(true),
         _ => None,
     }
 }
