@@ -88,6 +88,12 @@ pub struct Repeatable {
     pub may_be_silent: bool,
 }
 
+impl Repeatable {
+    /// Nothing but the text may differ.
+    pub const TEXT: Repeatable =
+        Repeatable { texts: &[], unread: &[], counts: &[], may_be_silent: false };
+}
+
 /// A row of the table of formats.
 #[derive(Debug)]
 pub struct Format {

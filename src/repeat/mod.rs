@@ -78,7 +78,7 @@ pub(crate) struct Repeats {
     /// begins.
     text: Vec<u8>,
     cuts: Vec<usize>,
-    /// The number of records that were taken since the last flush, and hold nothing.
+    /// The number of records that were taken and hold nothing, since [`Self::flush_silent`].
     silent: usize,
     emitted: Emitted,
 }
@@ -121,11 +121,11 @@ impl Repeats {
         }
         let (begin, length) = (self.text.len(), bytes.len() - after.len());
         match text {
-            Some(text) => text.append_to(&mut self.text)?,
+            Some(text) => {
+                text.append_to(&mut self.text)?;
+                self.cuts.extend((begin > 0).then_some(begin));
+            }
             None => self.silent += 1,
-        }
-        if begin > 0 {
-            self.cuts.push(begin);
         }
         if template.has_counts {
             self.late.clear();
@@ -152,7 +152,7 @@ impl Repeats {
         Ok(())
     }
 
-    /// Returns the number of records that were taken since the last flush, and hold nothing.
+    /// Returns the number of records that were taken since the last time, and hold nothing.
     pub(crate) fn flush_silent(&mut self) -> usize {
         std::mem::take(&mut self.silent)
     }

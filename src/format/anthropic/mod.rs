@@ -106,12 +106,7 @@ impl Decoder for Anthropic {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable {
-            texts: &[],
-            unread: &[],
-            counts: &[],
-            may_be_silent: false,
-        })
+        self.repeats.then_some(&Repeatable::TEXT)
     }
 }
 

@@ -157,12 +157,7 @@ impl Decoder for Gemini {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable {
-            texts: &[],
-            unread: &[],
-            counts: &["usageMetadata"],
-            may_be_silent: false,
-        })
+        self.repeats.then_some(&Repeatable { counts: &["usageMetadata"], ..Repeatable::TEXT })
     }
 }
 

@@ -119,12 +119,7 @@ impl Decoder for Ollama {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable {
-            texts: &[],
-            unread: &["created_at"],
-            counts: &[],
-            may_be_silent: false,
-        })
+        self.repeats.then_some(&Repeatable { unread: &["created_at"], ..Repeatable::TEXT })
     }
 }
 

@@ -84,12 +84,7 @@ impl Decoder for Responses {
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
         const UNREAD: &[&str] = &["sequence_number", "item_id", "obfuscation"];
-        self.items.repeats.then_some(&Repeatable {
-            texts: &[],
-            unread: UNREAD,
-            counts: &[],
-            may_be_silent: false,
-        })
+        self.items.repeats.then_some(&Repeatable { unread: UNREAD, ..Repeatable::TEXT })
     }
 
     // The `done` events repeat each text: it is compared with the pieces.
