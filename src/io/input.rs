@@ -77,14 +77,19 @@ impl<'s> Input<'s> {
     /// Reads into an empty buffer.
     fn read_once(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.reserve(BLOCK);
-        if let Source::Reader(reader) = &mut self.source {
-            buffer.resize(BLOCK, 0);
-            let count = reader.read(buffer);
-            buffer.truncate(*count.as_ref().unwrap_or(&0));
-            return count.map(drop);
+        match &mut self.source {
+            Source::Standard => {
+                rustix::io::read(rustix::stdio::stdin(), spare_capacity(buffer))?;
+            }
+            Source::File(file) => {
+                rustix::io::read(file, spare_capacity(buffer))?;
+            }
+            Source::Reader(reader) => {
+                buffer.resize(BLOCK, 0);
+                let count = reader.read(buffer)?;
+                buffer.truncate(count);
+            }
         }
-        let Some(descriptor) = self.descriptor() else { return Ok(()) };
-        rustix::io::read(descriptor, spare_capacity(buffer))?;
         Ok(())
     }
 
