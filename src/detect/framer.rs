@@ -258,17 +258,20 @@ fn shifted(frame: FrameResult<'_>, base: u64) -> FrameResult<'_> {
     }
 }
 
-/// Detects the framing of an input that begins with these bytes.
+/// Detects the framing of an input that begins with these bytes. One that only plain text fits may
+/// be no stream, or the log of an agent after other lines.
 fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>> {
-    match reject::find(head, ended) {
-        Some(Ok(rejected)) => return Some(Err(rejected)),
-        Some(Err(())) => return None,
-        None => {}
+    let found = first(head, ended)?;
+    if !found.is_text() {
+        return Some(Ok(found));
     }
-    match banner::is_before_log(head, ended) {
-        Some(true) => Some(Ok(NDJSON)),
-        Some(false) => first(head, ended).map(Ok),
-        None => None,
+    match reject::find(head, ended) {
+        Some(Ok(rejected)) => Some(Err(rejected)),
+        Some(Err(())) => None,
+        None => {
+            let is_log = banner::is_before_log(head, ended)?;
+            Some(Ok(if is_log { NDJSON } else { found }))
+        }
     }
 }
 

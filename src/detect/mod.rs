@@ -7,7 +7,6 @@ mod banner;
 mod decoder;
 mod explain;
 mod framer;
-mod gateway;
 mod reject;
 
 pub(crate) use decoder::AutoDecoder;

@@ -1,9 +1,8 @@
-//! Recognises inputs that hold no stream, so that the error names what they are
-//! and what to do.
+//! Recognises inputs that hold no stream among those that only plain text fits, so that the error
+//! names what they are and what to do.
 
-use crate::detect::gateway;
 use crate::event::mask;
-use crate::frame::{FRAMINGS, FaultKind, Sniff, skip_blank};
+use crate::frame::{FaultKind, skip_blank};
 
 /// Returns what the input is, if it holds no stream: `Err` while more bytes may
 /// show that it is something else. Each verdict is reached at the first byte
@@ -12,7 +11,7 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<Rejected, ()>> {
     if let Some(found) = stranger(head, ended) {
         return Some(found.map(|message| Rejected { kind: FaultKind::Unrecognised, message }));
     }
-    match gateway::find(head, ended) {
+    match is_gateway_error(head, ended) {
         Some(true) => {
             let message = mask(String::from_utf8_lossy(skip_blank(head)).trim());
             Some(Ok(Rejected { kind: FaultKind::Gateway, message }))
@@ -37,7 +36,7 @@ fn stranger(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
             return Some(if known == magic.len() { Ok((*what).to_owned()) } else { Err(()) });
         }
     }
-    if head.first().is_some_and(|byte| is_binary(*byte)) && !may_be_framed(head) {
+    if head.first().is_some_and(|byte| is_binary(*byte)) {
         let is_enough = ended || head.len() >= SHOWN;
         return Some(if is_enough { Ok(binary(head)) } else { Err(()) });
     }
@@ -83,11 +82,6 @@ fn binary(head: &[u8]) -> String {
 /// begins no character in UTF-8.
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F..=0xC1 | 0xF5..=0xFF)
-}
-
-/// True if a framing other than plain text accepts the input, or may yet.
-fn may_be_framed(head: &[u8]) -> bool {
-    FRAMINGS.iter().any(|row| !row.is_text() && (row.sniff)(head) != Sniff::No)
 }
 
 /// True if this is HTML or XML; nothing while it may still become so.
@@ -141,6 +135,54 @@ fn is_chunked(head: &[u8]) -> Option<bool> {
     if bodies.iter().any(|body| body.starts_with(rest)) { None } else { Some(false) }
 }
 
+/// Whole errors of gateways that come as plain text, with no head to tell their status, in lower
+/// case. A status may stand before one, and a full stop
+/// after it.
+const WHOLE_ERRORS: &[&[u8]] = &[
+    b"bad gateway",
+    b"gateway timeout",
+    b"gateway time-out",
+    b"internal server error",
+    b"no healthy upstream",
+    b"service temporarily unavailable",
+    b"service unavailable",
+    b"stream timeout",
+    b"too many requests",
+    b"upstream request timeout",
+];
+
+/// Beginnings of errors of one line, in lower case.
+const BEGUN_ERRORS: &[&[u8]] = &[b"error code: 5", b"upstream connect error"];
+
+/// The longest of these errors, in bytes.
+const LONGEST_ERROR: usize = 1024;
+
+/// Returns true if the input is such an error and no more, and nothing while it
+/// may still be one: only the end of the input shows it. A model that writes of
+/// these errors goes on.
+fn is_gateway_error(head: &[u8], ended: bool) -> Option<bool> {
+    let text = skip_blank(head).trim_ascii_end();
+    if text.len() > LONGEST_ERROR || text.contains(&b'\n') {
+        return Some(false);
+    }
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let words = match digits {
+        3 => lower.get(digits..).unwrap_or_default().trim_ascii_start(),
+        _ => &lower,
+    };
+    let words = words.strip_suffix(b".").unwrap_or(words);
+    let is_error =
+        WHOLE_ERRORS.contains(&words) || BEGUN_ERRORS.iter().any(|begun| words.starts_with(begun));
+    if ended {
+        return Some(is_error);
+    }
+    let is_begun = |error: &&[u8]| error.starts_with(words);
+    let is_status = digits == lower.len() && digits <= 3;
+    let may_be = is_error || is_status || WHOLE_ERRORS.iter().chain(BEGUN_ERRORS).any(is_begun);
+    if may_be { None } else { Some(false) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,7 +213,31 @@ mod tests {
     fn what_can_be_read_is_not() {
         check(b"<function_calls>", None);
         check(b"data: {}", None);
-        check(b"\0\0\0\x10\0\0\0\0\x05\xc2\x48\xeb\x7d\x98\xc8\xff", None);
         check(b"1a is a number", None);
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, expected: bool) {
+        assert_eq!(is_gateway_error(text.as_bytes(), true), Some(expected), "{text:?}");
+        // A part of an error is not decided, and what is decided stays so.
+        let decided =
+            (0..text.len()).find_map(|cut| is_gateway_error(&text.as_bytes()[..cut], false));
+        assert!(!(expected && decided.is_some()), "{text:?}");
+    }
+
+    #[test]
+    fn errors_are_all_there_is() {
+        check_error("Bad Gateway\n", true);
+        check_error("502 Bad Gateway", true);
+        check_error("Service Unavailable.", true);
+        check_error(
+            "upstream connect error or disconnect/reset before headers. reset reason: overflow",
+            true,
+        );
+        check_error("Bad Gateway errors come from proxies.", false);
+        check_error("upstream connect error\nis what Envoy says", false);
+        check_error("502", false);
+        check_error("A bad gateway", false);
+        check_error("", false);
     }
 }
