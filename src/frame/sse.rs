@@ -6,21 +6,16 @@
 //! that lack the blank line between them; a prefix written twice
 //! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
 
-mod last;
-mod sniff;
-
 use std::io;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing,
-    Holds, without_mark,
+    BYTE_ORDER_MARK, Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut,
+    Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::json::{Scanner, Status};
-use last::Last;
-use sniff::{FIELDS, sniff};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "sse",
@@ -43,6 +38,57 @@ pub(super) static FRAMING: Framing = Framing {
         stream.extend_from_slice(format!("data: {data}\n\n").as_bytes());
     }),
 };
+
+const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
+
+/// Says yes once a line can be nothing but a field of an event stream. Prose may
+/// begin with `data` or a colon: then the next line decides. A second byte
+/// order mark spoils the name of the first field, not the stream.
+fn sniff(head: &[u8]) -> Sniff {
+    let mut rest = head;
+    while let Some(after) = rest.strip_prefix(BYTE_ORDER_MARK) {
+        rest = after;
+    }
+    if is_begun_mark(rest) {
+        return Sniff::More;
+    }
+    let mut fields = 0;
+    while let Some(end) = memchr2(b'\n', b'\r', rest) {
+        let line = rest.get(..end).unwrap_or_default();
+        match sniff_line(line, true) {
+            // A blank line after a field ends an event.
+            Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
+            Sniff::More => fields += usize::from(!line.is_empty()),
+            verdict => return verdict,
+        }
+        if fields > 1 {
+            return Sniff::Yes;
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    match sniff_line(rest, false) {
+        Sniff::More if fields > 0 => Sniff::Likely,
+        verdict => verdict,
+    }
+}
+
+fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
+    let Some(colon) = memchr(b':', line) else {
+        let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
+        return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
+    };
+    let (name, value) =
+        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    if !name.is_empty() && !FIELDS.contains(&name) {
+        return Sniff::No;
+    }
+    match (name, value.trim_ascii_start().first()) {
+        (b"data" | b"error", Some(b'{')) => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE && is_whole => Sniff::Yes,
+        (b"data", _) if value.trim_ascii() == DONE => Sniff::Likely,
+        _ => Sniff::More,
+    }
+}
 
 #[derive(Default)]
 struct Sse {
@@ -91,7 +137,7 @@ impl Sse {
             return self.bare_line(line, pending, out);
         }
         self.begun.get_or_insert(self.offset);
-        let (name, value) = match memchr::memchr(b':', line) {
+        let (name, value) = match memchr(b':', line) {
             Some(colon) => {
                 (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default())
             }
@@ -434,10 +480,50 @@ fn is_comment_or_field(line: &[u8]) -> bool {
         || FIELDS.iter().any(|field| line.starts_with(field) && *field != b"data")
 }
 
+/// The bytes around the data of an event that has one line of it, and perhaps a
+/// name. In one stream they are the same for nearly all events.
+#[derive(Default)]
+struct Last {
+    /// The bytes before the data; empty if the last event was of another kind.
+    head: Vec<u8>,
+    tail: &'static [u8],
+    event_type: String,
+}
+
+impl Last {
+    /// Keeps what surrounds `data` in `event`, the bytes of a whole event.
+    fn note(&mut self, event: &[u8], data: &[u8], event_type: &str) {
+        let tails: [&'static [u8]; 2] = [b"\r\n\r\n", b"\n\n"];
+        let tail = tails.into_iter().find(|tail| event.ends_with(tail)).unwrap_or_default();
+        let length = event.len().saturating_sub(data.len() + tail.len());
+        let head = event.get(..length).unwrap_or_default();
+        let name = head.strip_suffix(b"data: ").filter(|_| !tail.is_empty());
+        let is_name = |name: &[u8]| {
+            let line = name.strip_suffix(b"\r").unwrap_or(name);
+            line.starts_with(b"event:") && memchr2(b'\n', b'\r', line).is_none()
+        };
+        let is_plain =
+            |name: &[u8]| name.is_empty() || name.strip_suffix(b"\n").is_some_and(is_name);
+        self.head.clear();
+        if name.is_some_and(is_plain) {
+            self.head.extend_from_slice(head);
+            self.tail = tail;
+            event_type.clone_into(&mut self.event_type);
+        }
+    }
+
+    /// Returns what surrounded the data of the last event, if it was of this
+    /// kind.
+    fn envelope(&self) -> Option<Envelope<'_>> {
+        let Last { head, tail, event_type } = self;
+        (!head.is_empty()).then_some(Envelope { head, event_type, tail })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::framer::{FrameResult, Sniff};
+    use crate::frame::framer::FrameResult;
 
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
