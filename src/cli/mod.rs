@@ -4,19 +4,21 @@
 mod captures;
 mod config;
 mod convert;
-mod late;
 mod value;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::builder::Resettable;
+use clap::{
+    ArgAction, ArgMatches, Args, ColorChoice, FromArgMatches, Parser, Subcommand, ValueEnum,
+    ValueHint,
+};
 use clap_complete::Shell;
 
 pub(crate) use captures::{Check, Order, Record, Replay};
 pub(crate) use convert::{Convert, Ids};
-pub(crate) use late::Late;
 pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
 
 use crate::agent::Rules;
@@ -95,6 +97,42 @@ pub enum Command {
         /// Which shell
         shell: Shell,
     },
+}
+
+/// The arguments of one command, declared once it is the one that runs, or once all are asked
+/// for with [`clap::Command::build`]: to declare those of every command takes a third of a start.
+#[derive(Debug)]
+pub struct Late<T>(pub T);
+
+/// Declares the arguments, and keeps what is said about the command.
+fn declare<T: Args>(command: clap::Command) -> clap::Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    let command = T::augment_args(command);
+    command.about(Resettable::from(about)).long_about(Resettable::from(long_about))
+}
+
+impl<T: Args> Args for Late<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.defer(declare::<T>)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command.defer(declare::<T>)
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for Late<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Late)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches_mut(matches).map(Late)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 /// `toolstream parse`
