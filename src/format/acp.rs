@@ -11,8 +11,7 @@
 
 use crate::event::Executor;
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::halves::Slot;
+use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::log::Raw;
 use crate::format::support::object::Object;
 use crate::format::support::payload::read;

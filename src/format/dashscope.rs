@@ -13,10 +13,9 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Key, WarningCode};
 use crate::format::format::{Decoder, Format};
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
-use crate::format::support::halves::Slot;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};

@@ -10,9 +10,8 @@
 use crate::event::Executor;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::opencode::USAGE;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::error;
-use crate::format::support::halves::Slot;
 use crate::format::support::log::Raw;
 use crate::format::support::object::{Object, elements};
 use crate::format::support::payload::read;

@@ -52,8 +52,7 @@ use crate::event::{
     Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Pieces, Reasoning, Text,
 };
 use crate::format::format::{Decoder, Repeatable};
-use crate::format::support::emit::EventOut;
-use crate::format::support::halves::Halves;
+use crate::format::support::emit::{EventOut, Halves};
 use crate::frame::{Envelope, Frame, FrameConfig, Framing};
 use crate::json::{Str, plain_length};
 use inside::Inside;
@@ -182,7 +181,7 @@ impl Repeats {
             self.unused = 0;
             return Ok(());
         }
-        let may_be_silent = |of: &&Repeatable| of.may_be_silent && halves.0.is_empty();
+        let may_be_silent = |of: &&Repeatable| of.may_be_silent && halves.is_empty();
         let repeatable = decoder.repeatable().filter(|of| text.is_some() || may_be_silent(of));
         let Some(repeatable) = repeatable else { return Ok(()) };
         self.unused += 1;

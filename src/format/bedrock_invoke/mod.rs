@@ -13,9 +13,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
 use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut, is_json};
+use crate::format::support::emit::{Done, EventOut, Halves, is_json};
 use crate::format::support::error::report_failure;
-use crate::format::support::halves::Halves;
 use crate::format::support::payload::{payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::{

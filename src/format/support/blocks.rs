@@ -180,7 +180,7 @@ impl<W: Gathered> IndexedBlocks<W> {
 mod tests {
     use super::*;
     use crate::event::Event;
-    use crate::format::support::halves::Halves;
+    use crate::format::support::emit::Halves;
 
     struct Nothing;
 

@@ -1,15 +1,16 @@
 //! The output of decoders: events with the offset of their frame, and text whose
 //! characters are never cut in half.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, MAX_CHOICES, Output, ProviderEvent, Reasoning, Start, TOO_MANY_CHOICES, Warning,
+    Kind, MAX_CHOICES, Output, ProviderEvent, Reasoning, Start, TOO_MANY_CHOICES, Text, Warning,
     WarningCode,
 };
 use crate::format::support::finish;
-use crate::format::support::halves::{Halves, Slot};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -330,6 +331,83 @@ impl<'o> EventOut<'o> {
         let raw = Some(Output::Text(&text));
         let failure = Failure { raw, ..Failure::new(Code::Malformed, message, Some(frame.offset)) };
         self.emit(0, Kind::Error(failure))
+    }
+}
+
+/// The most texts that end in half a character.
+const MAX_HALVES: usize = 1024;
+
+/// Buffered halves of characters, each waiting for its other half.
+#[derive(Debug, Default)]
+pub struct Halves(BTreeMap<(u64, Slot), u16>);
+
+/// The text that a piece continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Slot {
+    /// Of the answer, or of a channel beside it.
+    Text(Option<&'static str>),
+    /// Of a thought, or of one of its parts.
+    Reasoning(Option<u64>),
+    Refusal,
+    Call(Key),
+}
+
+impl Slot {
+    /// The answer.
+    pub(crate) const ANSWER: Slot = Slot::Text(None);
+    /// A thought that has no parts.
+    pub(crate) const THOUGHT: Slot = Slot::Reasoning(None);
+
+    /// True for a thought, or a part of one.
+    pub(crate) fn is_thought(self) -> bool {
+        matches!(self, Slot::Reasoning(_))
+    }
+
+    /// Returns the event of a piece of it.
+    fn kind<'t>(self, text: &'t str) -> Kind<'t> {
+        match self {
+            Slot::Text(channel) => Kind::Text(Text { text, channel }),
+            Slot::Reasoning(part) => {
+                Kind::Reasoning(Reasoning { text, part, ..Reasoning::default() })
+            }
+            Slot::Refusal => Kind::Refusal(text),
+            Slot::Call(key) => Kind::CallPart(CallPart {
+                key,
+                arguments: Arguments::Fragment(text),
+                ..CallPart::default()
+            }),
+        }
+    }
+}
+
+impl Halves {
+    /// True if no half is buffered.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the text with the buffered half before it, and true if anything had
+    /// to be replaced. Buffers the half at its end.
+    fn join<'t>(&mut self, at: (u64, Slot), piece: &'t Str<'_>) -> (Cow<'t, str>, bool) {
+        if self.0.is_empty() && piece.low().is_none() && piece.high().is_none() {
+            return (Cow::Borrowed(piece.as_str()), piece.is_replaced());
+        }
+        let (mut text, mut replaced) = (String::new(), piece.is_replaced());
+        if !piece.as_str().is_empty() {
+            let units: Vec<u16> = self.0.remove(&at).into_iter().chain(piece.low()).collect();
+            replaced |= String::from_utf16(&units).is_err();
+            text = String::from_utf16_lossy(&units);
+        }
+        text.push_str(piece.body());
+        match piece.high() {
+            Some(high) if self.0.len() < MAX_HALVES => drop(self.0.insert(at, high)),
+            Some(_) => {
+                text.push(char::REPLACEMENT_CHARACTER);
+                replaced = true;
+            }
+            None => {}
+        }
+        (Cow::Owned(text), replaced)
     }
 }
 

@@ -4,8 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, Key, Kind, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
-use crate::format::support::emit::{Done, EventOut, output};
-use crate::format::support::halves::Slot;
+use crate::format::support::emit::{Done, EventOut, Slot, output};
 use crate::format::support::object::{Object, Places, string};
 use crate::format::support::payload::{payload, read};
 use crate::format::support::session::{Repeats, Role, Session, Source, role};

@@ -9,7 +9,6 @@ pub(crate) mod error;
 pub(crate) mod finish;
 pub(crate) mod function;
 pub(crate) mod growth;
-pub(crate) mod halves;
 pub(crate) mod lifecycle;
 pub(crate) mod log;
 pub(crate) mod many;

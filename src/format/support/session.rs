@@ -11,9 +11,8 @@ use crate::event::{
     Arguments, CallPart, Executor, FinishReason, Key, Output, ToolResult, WarningCode,
 };
 use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::growth::{Joined, hash};
-use crate::format::support::halves::Slot;
 use crate::format::support::object::{Object, elements, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
