@@ -108,8 +108,8 @@
 //! From the outside in, `commands/messages.rs` wraps them so for `parse`: `io::pump` reads an
 //! `Input` and feeds a `Pipeline`, whose framer is an `AutoFramer` around one [`frame::Framer`] and
 //! whose decoder an `AutoDecoder` around one [`format::Decoder`], with `Repeats` beside both. Its
-//! sink is a `Capped` (`--max-memory`) around a `Witness` (exit status, errors on standard error)
-//! around a `Join` (`--join`) around the `Ndjson` that writes into an `Output`.
+//! sink is a `Witness` (exit status, errors on standard error) around a `Join` (`--join`) around the
+//! `Ndjson` that writes into an `Output`. `classify` puts a `Capped` (`--max-memory`) before it.
 //!
 //! # Words
 //!

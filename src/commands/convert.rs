@@ -39,10 +39,10 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
     let max = args.reading.wire.max_memory.0;
     let witness = Witness::new(converter, &mut status, shown(name), progress.stderr());
-    let sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
-    let mut reader = Reader::new(Pipeline::new(&config), sink);
+    let mut sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
+    let mut reader = Reader::new(Pipeline::new(&config), &mut sink);
     let ended = pump(&mut input, &mut reader, &progress).map_err(lost)?;
-    drop(reader);
+    drop(sink);
     let signal = conclude(&ended, name, &mut io::stderr(), &mut status);
     for line in lines(writing, &losses) {
         report(&mut io::stderr(), &line);

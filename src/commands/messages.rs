@@ -163,13 +163,16 @@ impl<'a> Job<'a> {
         let label = self.inputs.label(name, is_timed);
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
-        let witness =
-            Witness::new(self.sink(out, label, &mut sum), &mut status, shown(name), &mut *stderr);
-        let sink = Capped::new(witness, max_memory);
-        let mut reader = Reader::new(pipeline, sink).timed(clock, rhythm);
+        let lines = self.sink(out, label, &mut sum);
+        let witness = Witness::new(lines, &mut status, shown(name), &mut *stderr);
+        let mut sink: Box<dyn Sink> = match max_memory {
+            0 => Box::new(witness),
+            max => Box::new(Capped::new(witness, max)),
+        };
+        let mut reader = Reader::new(pipeline, &mut *sink).timed(clock, rhythm);
         let ended = pump(input, &mut reader, progress)?;
         let is_guess = reader.pipeline().is_plain() && self.reading.wire.finds_all_out();
-        drop(reader);
+        drop(sink);
         if is_guess {
             report_on(stderr, shown(name), GUESS, None);
         }

@@ -185,10 +185,10 @@ fn read_answer(
     let progress = Progress::new(shown(file), input.size());
     let mut message = Message::default();
     let both = Both { message: &mut message, out };
-    let sink = Witness::new(both, status, shown(file), progress.stderr());
-    let mut task = Reader::new(Pipeline::new(&config), sink);
+    let mut sink = Witness::new(both, status, shown(file), progress.stderr());
+    let mut task = Reader::new(Pipeline::new(&config), &mut sink);
     let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
-    drop(task);
+    drop(sink);
     if let Some(signal) = conclude(&ended, file, &mut io::stderr(), status) {
         die(signal);
     }

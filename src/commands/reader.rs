@@ -8,18 +8,18 @@ use crate::pipeline::Pipeline;
 use crate::sink::{Clock, Sink};
 
 /// The layers of one input, from bytes to lines.
-pub struct Reader<S> {
+pub struct Reader<'s> {
     pipeline: Pipeline,
-    sink: S,
+    sink: &'s mut dyn Sink,
     clock: Option<Clock>,
     rhythm: Option<Rhythm>,
     /// The number of bytes that have been fed.
     offset: u64,
 }
 
-impl<S> Reader<S> {
+impl<'s> Reader<'s> {
     /// Reads into `sink`.
-    pub fn new(pipeline: Pipeline, sink: S) -> Self {
+    pub fn new(pipeline: Pipeline, sink: &'s mut dyn Sink) -> Self {
         Reader { pipeline, sink, clock: None, rhythm: None, offset: 0 }
     }
 
@@ -35,7 +35,7 @@ impl<S> Reader<S> {
     }
 }
 
-impl<S: Sink> Task for Reader<S> {
+impl Task for Reader<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -47,7 +47,7 @@ impl<S: Sink> Task for Reader<S> {
             }
             let length = came.and_then(|came| usize::try_from(came.end - self.offset).ok());
             let (piece, tail) = rest.split_at(length.unwrap_or(rest.len()).min(rest.len()));
-            self.pipeline.feed(piece, &mut self.sink)?;
+            self.pipeline.feed(piece, self.sink)?;
             self.offset += piece.len() as u64;
             rest = tail;
         }
@@ -62,11 +62,11 @@ impl<S: Sink> Task for Reader<S> {
         if let (Some(clock), None) = (&self.clock, &self.rhythm) {
             clock.end();
         }
-        self.pipeline.finish(&mut self.sink)
+        self.pipeline.finish(self.sink)
     }
 
     fn interrupt(&mut self) -> io::Result<()> {
-        self.pipeline.interrupt(&mut self.sink)
+        self.pipeline.interrupt(self.sink)
     }
 
     fn is_stopped(&mut self) -> bool {

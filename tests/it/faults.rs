@@ -127,11 +127,12 @@ fn came(
     let mut target = Shim::new(disk, writes);
     let mut out = Output::new(&mut target);
     let events = Ndjson::new(&mut out, Label::default());
-    let sink: Box<dyn Sink> = if *join { Box::new(Join::new(events)) } else { Box::new(events) };
-    let mut task = Reader::new(Pipeline::new(config), sink);
+    let mut sink: Box<dyn Sink> =
+        if *join { Box::new(Join::new(events)) } else { Box::new(events) };
+    let mut task = Reader::new(Pipeline::new(config), &mut *sink);
     let mut input = Input::new(Shim::new(input, reads), &SIGNALS);
     let ended = pump(&mut input, &mut task, &Progress::new("input", None));
-    drop(task);
+    drop(sink);
     drop(out);
     let out = String::from_utf8(written.borrow().clone()).unwrap();
     Came { out, ended, writes: target.calls }
