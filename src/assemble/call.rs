@@ -103,6 +103,11 @@ impl Call {
         self.scanner.status() == Status::Whole
     }
 
+    /// True if it could be run as it is, were it closed now.
+    pub(super) fn is_complete(&self) -> bool {
+        if self.is_free { self.has_arguments() } else { self.is_whole() }
+    }
+
     /// True if the arguments can't show whether they are whole.
     pub(super) fn is_of_any_length(&self) -> bool {
         self.is_free || !self.has_arguments()

@@ -96,7 +96,8 @@ impl Message {
 
     /// True if fragments of a call may come as one: nothing is emitted for them.
     pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
-        self.choices.get(&choice).is_some_and(|state| state.calls.is_open(part.key))
+        let state = self.choices.get(&choice).filter(|state| state.finish.is_none());
+        state.is_some_and(|state| state.calls.is_open(part.key))
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
@@ -139,15 +140,16 @@ impl Message {
                 index
             }
         };
+        let has_finished = index < state.finished;
         match state.calls.get_mut(index) {
-            (Some(call), ids) => {
+            (Some(call), ids) if !(has_finished && call.is_complete()) => {
                 if call.is_corrected_by(part) {
                     out.warn(ARGUMENTS_MISMATCH, Some(index))?;
                 }
                 call.feed(part, ids, out)?;
             }
-            (None, _) if !is_nothing(part.arguments) => out.warn(LATE_FRAGMENT, Some(index))?,
-            (None, _) => {}
+            _ if !is_nothing(part.arguments) => out.warn(LATE_FRAGMENT, Some(index))?,
+            _ => {}
         }
         Ok(false)
     }

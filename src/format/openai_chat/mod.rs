@@ -97,8 +97,6 @@ struct Progress {
     /// For each choice, true if it has finished.
     finished: BTreeMap<u64, bool>,
     details: BTreeMap<u64, Details>,
-    /// The choices whose latest call has had no arguments yet.
-    bare: BTreeSet<u64>,
     /// The sources of the answer, by name, as they came last: Perplexity repeats
     /// it.
     sources: BTreeMap<&'static str, String>,
@@ -263,21 +261,10 @@ impl OpenAiChat {
         Ok(())
     }
 
-    /// Takes note of a call's fragment. After a finish reason, the calls before it
-    /// are as complete as they will ever be, and this is another one's; but one
-    /// without a name may be the arguments of a call that has had none.
+    /// Takes note of a call's fragment. After a finish reason, a name begins another call, which
+    /// needs a reason of its own: those before it are as complete as they will ever be.
     fn reopen(&mut self, number: u64, function: Option<&Function>, out: &mut EventOut) -> Done {
-        let is_named = function.is_some_and(|function| function.name.non_empty().is_some());
-        let is_late = !is_named && self.progress.bare.contains(&number);
-        if is_named {
-            self.progress.bare.insert(number);
-        }
-        if function.is_some_and(Function::has_arguments) {
-            self.progress.bare.remove(&number);
-        }
-        if is_late {
-            // Another fragment will belong to another call.
-            self.repeats = false;
+        if function.is_none_or(|function| function.name.non_empty().is_none()) {
             return Ok(());
         }
         match self.progress.finished.insert(number, false) {

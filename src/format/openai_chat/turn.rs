@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use crate::event::Output;
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
 use crate::format::support::draft::{Draft, array, each_record, is_blank, object, string};
+use crate::format::support::finish;
 use crate::format::support::object::{Object, elements};
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
@@ -79,6 +80,8 @@ struct ChatTurn {
     parts: Option<Vec<Draft>>,
     details: Vec<Draft>,
     calls: Vec<Fragments>,
+    /// The number of calls when the choice finished; 0 before.
+    finished: usize,
 }
 
 /// A call, as far as it has come.
@@ -179,6 +182,9 @@ impl ChatTurn {
         for (key, value) in json::members(message.unwrap_or_default()) {
             self.member(&key, value, is_body);
         }
+        if choice.text("finish_reason").is_some_and(|raw| !finish::is_none(raw.as_str())) {
+            self.finished = self.calls.len();
+        }
     }
 
     fn member(&mut self, key: &str, value: &RawValue, is_body: bool) {
@@ -260,7 +266,11 @@ impl ChatTurn {
             self.calls.push(Fragments { index, ..Fragments::default() });
             self.calls.len() - 1
         });
-        if let Some(call) = self.calls.get_mut(at) {
+        // A call that could be run when its choice finished has all of its arguments.
+        let has_finished = at < self.finished;
+        if let Some(call) =
+            self.calls.get_mut(at).filter(|call| !has_finished || !call.is_complete())
+        {
             call.add(&piece, &function, &custom);
         }
     }
@@ -334,6 +344,11 @@ impl Fragments {
 
     fn is_whole(&self) -> bool {
         self.function.get("arguments").is_some_and(|json| !is_blank(json) && object(json).is_some())
+    }
+
+    /// True if it could be run as it is.
+    fn is_complete(&self) -> bool {
+        self.is_whole() || self.custom.get("input").is_some_and(|json| json != "\"\"")
     }
 
     fn add(&mut self, piece: &Draft, function: &Draft, custom: &Draft) {

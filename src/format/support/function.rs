@@ -26,11 +26,6 @@ impl Function<'_> {
         self.name.non_empty().is_none() && self.arguments.is_none_or(is_empty)
     }
 
-    /// True if it has arguments that are not empty.
-    pub(crate) fn has_arguments(&self) -> bool {
-        self.arguments.is_some_and(|json| !matches!(json.get(), "\"\"" | "null"))
-    }
-
     /// Emits what the fragment adds to the call that `part` names.
     pub(crate) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();
