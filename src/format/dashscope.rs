@@ -17,7 +17,7 @@ use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
 use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::many::each;
+use crate::format::support::many::{Many, each};
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
@@ -84,7 +84,7 @@ struct Message<'a> {
     /// A string; models of images and sound write an array of [`Part`]s.
     content: Option<&'a RawValue>,
     reasoning_content: Option<Str<'a>>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Option<Many<ToolCall<'a>>>,
 }
 
 #[derive(serde::Deserialize)]

@@ -14,6 +14,7 @@ use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::{Lifecycle, State};
+use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
@@ -72,7 +73,7 @@ struct Reply<'a> {
     /// A string; with a JSON schema, what the model wrote as JSON, and a number
     /// where the model wrote nothing else.
     response: Option<&'a RawValue>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Option<Many<ToolCall<'a>>>,
     finish_reason: Option<Str<'a>>,
     usage: Option<&'a RawValue>,
     /// Padding, against those who measure the records' lengths.

@@ -69,7 +69,7 @@ impl Message<'_> {
     /// where it is one of a call.
     pub(super) fn emit(&self, key: Key, out: &mut EventOut) -> Done {
         self.emit_words(out)?;
-        for call in self.tool_calls.iter().flat_map(|calls| &calls.0) {
+        for call in self.tool_calls.iter().flatten() {
             call.emit(key, out)?;
         }
         self.emit_citations(out)
@@ -78,7 +78,7 @@ impl Message<'_> {
     /// Emits a complete message, whose calls are whole.
     pub(super) fn emit_whole(&self, out: &mut EventOut) -> Done {
         self.emit_words(out)?;
-        let calls = self.tool_calls.iter().flat_map(|calls| &calls.0);
+        let calls = self.tool_calls.iter().flatten();
         for (call, key) in calls.zip((0..).map(Key::Index)) {
             call.emit(key, out)?;
             out.call_end(0, key)?;
@@ -91,7 +91,7 @@ impl Message<'_> {
         if let Some(plan) = &self.tool_plan {
             out.reasoning(0, plan)?;
         }
-        for content in self.content.iter().flat_map(|content| &content.0) {
+        for content in self.content.iter().flatten() {
             if let Some(thinking) = &content.thinking {
                 out.reasoning(0, thinking)?;
             }

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::support::finish;
+use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
@@ -16,7 +17,7 @@ pub(super) struct Event<'a> {
     pub(super) generation_id: Option<Str<'a>>,
     pub(super) text: Option<Str<'a>>,
     pub(super) tool_call_delta: Option<CallDelta<'a>>,
-    pub(super) tool_calls: Option<Vec<ToolCall<'a>>>,
+    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
     pub(super) citations: Option<&'a RawValue>,
     pub(super) search_queries: Option<&'a RawValue>,
     pub(super) search_results: Option<&'a RawValue>,

@@ -18,6 +18,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::Lifecycle;
+use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::{Frame, Sniff};
@@ -70,7 +71,7 @@ struct Reply<'a> {
     /// `/api/generate`, as are the next three.
     response: Option<Str<'a>>,
     thinking: Option<Str<'a>>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Option<Many<ToolCall<'a>>>,
     image: Option<&'a RawValue>,
     done: Option<bool>,
     done_reason: Option<Str<'a>>,
@@ -84,7 +85,7 @@ payload!(Reply);
 struct Message<'a> {
     content: Option<Str<'a>>,
     thinking: Option<Str<'a>>,
-    tool_calls: Option<Vec<ToolCall<'a>>>,
+    tool_calls: Option<Many<ToolCall<'a>>>,
     images: Option<Vec<&'a RawValue>>,
 }
 

@@ -22,6 +22,24 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
     }
 }
 
+impl<T> IntoIterator for Many<T> {
+    type Item = T;
+    type IntoIter = smallvec::IntoIter<[T; 1]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'m, T> IntoIterator for &'m Many<T> {
+    type Item = &'m T;
+    type IntoIter = std::slice::Iter<'m, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
 struct ManyVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
