@@ -274,6 +274,12 @@ pub(super) fn warn_control(emit: &mut Emit<'_>) -> io::Result<()> {
     warn(WarningCode::ControlCharacter, message, emit)
 }
 
+/// Warns of a list whose elements are not separated as they should be.
+pub(super) fn warn_separator(emit: &mut Emit<'_>) -> io::Result<()> {
+    let message = "the elements of a list are not separated by one comma each";
+    warn(WarningCode::ArrayComma, message, emit)
+}
+
 /// True for an id that is none.
 fn is_blank(id: &str) -> bool {
     id.trim().is_empty()

@@ -111,9 +111,10 @@ pub(super) fn push_comma(out: &mut String) {
 }
 
 /// Finds the end of an expression, which is the bracket that closes its first
-/// one. Brackets in strings don't count.
+/// one, or before it what ends the list that it is an element of. Brackets in strings don't count.
 #[derive(Clone, Debug)]
 pub(crate) struct Brackets {
+    is_element: bool,
     /// The text before and after a string; empty for Python's quotes.
     delimiter: &'static str,
     depth: usize,
@@ -125,8 +126,8 @@ pub(crate) struct Brackets {
 }
 
 impl Brackets {
-    pub(super) fn new(delimiter: &'static str) -> Self {
-        Brackets { delimiter, depth: 0, quote: None, escaped: false, known: 0 }
+    pub(super) fn new(delimiter: &'static str, is_element: bool) -> Self {
+        Brackets { is_element, delimiter, depth: 0, quote: None, escaped: false, known: 0 }
     }
 
     /// Reads on. Returns how many bytes belong to the expression, and whether it
@@ -139,6 +140,7 @@ impl Brackets {
                 continue;
             }
             match byte {
+                b',' | b']' if self.is_element && self.depth == 0 => return (at, true),
                 b'(' | b'[' | b'{' => self.depth += 1,
                 b')' | b']' | b'}' => {
                     self.depth = self.depth.saturating_sub(1);
@@ -189,7 +191,7 @@ mod tests {
     #[track_caller]
     fn check(delimiter: &'static str, text: &str, expected: usize) {
         for size in [1, 2, text.len()] {
-            let mut brackets = Brackets::new(delimiter);
+            let mut brackets = Brackets::new(delimiter, false);
             let mut total = 0;
             for piece in text.as_bytes().chunks(size) {
                 let (taken, ended) = brackets.push(std::str::from_utf8(piece).unwrap());

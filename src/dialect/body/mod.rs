@@ -15,7 +15,7 @@ mod yaml;
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit, warn_control};
+use crate::dialect::body::calls::{Calls, Emit, warn_control, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
@@ -43,8 +43,7 @@ pub(crate) enum BodyReader {
         envelope: Envelope,
         /// The element that is open.
         open: Option<Open>,
-        /// True if the objects are an array's.
-        is_list: bool,
+        list: List,
     },
     Arguments {
         scanner: Scanner,
@@ -54,7 +53,7 @@ pub(crate) enum BodyReader {
     Python {
         /// The call that is open.
         expression: Option<Expression>,
-        is_list: bool,
+        list: List,
     },
     Literal {
         envelope: Envelope,
@@ -74,9 +73,9 @@ pub(crate) struct Expression {
 
 impl Expression {
     /// Returns an expression whose strings stand between `delimiter`s; in Python's
-    /// quotes if that is empty.
-    fn new(delimiter: &'static str) -> Self {
-        Expression { brackets: Brackets::new(delimiter), text: String::new() }
+    /// quotes if that is empty. An element of a list ends with the list, at the latest.
+    fn new(delimiter: &'static str, is_element: bool) -> Self {
+        Expression { brackets: Brackets::new(delimiter, is_element), text: String::new() }
     }
 
     /// Takes what belongs to the expression. Returns how many bytes that is, and
@@ -116,17 +115,17 @@ impl BodyReader {
     pub(crate) fn new(form: &BodyForm) -> Option<Self> {
         Some(match form {
             BodyForm::Json(envelope) => {
-                BodyReader::Json { envelope: *envelope, open: None, is_list: false }
+                BodyReader::Json { envelope: *envelope, open: None, list: List::None }
             }
             BodyForm::Arguments => {
                 BodyReader::Arguments { scanner: Scanner::new(MAX_DEPTH), is_raw: false }
             }
-            BodyForm::Python => BodyReader::Python { expression: None, is_list: false },
+            BodyForm::Python => BodyReader::Python { expression: None, list: List::None },
             BodyForm::Literal(envelope) => {
-                BodyReader::Literal { envelope: *envelope, expression: Expression::new("") }
+                BodyReader::Literal { envelope: *envelope, expression: Expression::new("", false) }
             }
             BodyForm::Braces(delimiter) => {
-                BodyReader::Braces { delimiter, expression: Expression::new(delimiter) }
+                BodyReader::Braces { delimiter, expression: Expression::new(delimiter, false) }
             }
             BodyForm::Parameters { .. }
             | BodyForm::Raw(_)
@@ -140,7 +139,7 @@ impl BodyReader {
 
     /// True between the calls of a body that may end after any of them.
     pub(crate) fn is_between(&self) -> bool {
-        matches!(self, BodyReader::Python { expression: None, is_list: false })
+        matches!(self, BodyReader::Python { expression: None, list: List::None })
     }
 
     /// Takes what belongs to the body. Returns how many bytes that is, and how far
@@ -223,16 +222,16 @@ impl BodyReader {
         calls: &mut Calls,
         emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
-        let BodyReader::Json { envelope, open, is_list } = self else {
+        let BodyReader::Json { envelope, open, list } = self else {
             return Ok((0, Progress::Bad));
         };
         let Some(element) = open else {
-            let (taken, begins) = between(text, is_list, '{');
+            let (taken, begins) = between(text, list, '{', emit)?;
             calls.push_raw(text.get(..taken).unwrap_or_default());
             *open = match begins {
                 Between::Next => Some(Open::Call(Box::new(Element::new(*envelope)))),
                 // A value that is no object costs only itself.
-                Between::Bad if *is_list => Some(Open::Other(Scanner::default())),
+                Between::Bad if list.is_open() => Some(Open::Other(Scanner::default())),
                 _ => return Ok((taken, begins.progress())),
             };
             return Ok((taken, Progress::Open));
@@ -255,10 +254,10 @@ impl BodyReader {
         if let Some(Open::Call(element)) = open.take() {
             element.finish(calls, emit)?;
         }
-        if *is_list || envelope.many {
+        if list.is_open() || envelope.many {
             calls.close(emit)?;
         }
-        Ok((taken, if *is_list { Progress::Open } else { Progress::Whole }))
+        Ok((taken, if list.is_open() { Progress::Open } else { Progress::Whole }))
     }
 
     fn python(
@@ -267,17 +266,26 @@ impl BodyReader {
         calls: &mut Calls,
         emit: &mut Emit<'_>,
     ) -> io::Result<(usize, Progress)> {
-        let BodyReader::Python { expression: open, is_list } = self else {
+        let BodyReader::Python { expression: open, list } = self else {
             return Ok((0, Progress::Bad));
         };
         let Some(expression) = open else {
-            let (taken, begins) = between(text, is_list, 'a');
+            let (taken, begins) = between(text, list, 'a', emit)?;
             calls.push_raw(text.get(..taken).unwrap_or_default());
-            if begins == Between::Next {
-                *open = Some(Expression::new(""));
-            }
-            // Text that begins no expression belongs to the closer.
-            let progress = if begins == Between::Bad { Progress::Whole } else { begins.progress() };
+            let progress = match begins {
+                Between::Next => {
+                    *open = Some(Expression::new("", list.is_open()));
+                    Progress::Open
+                }
+                // A value that is no call costs only itself.
+                Between::Bad if list.is_open() => {
+                    *open = Some(Expression::new("", true));
+                    Progress::Open
+                }
+                // Text that begins no expression belongs to the closer.
+                Between::Bad => Progress::Whole,
+                _ => begins.progress(),
+            };
             return Ok((taken, progress));
         };
         calls.begin(emit)?;
@@ -329,20 +337,53 @@ impl Between {
     }
 }
 
+/// The list that the elements of a body may stand in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    /// None has been opened.
+    None,
+    /// It has begun, and needs no separator.
+    Begun,
+    /// A separator has to come before the next element.
+    Wanted,
+    /// An element has to come after the separator.
+    Seen,
+}
+
+impl List {
+    fn is_open(self) -> bool {
+        self != List::None
+    }
+}
+
 /// Passes over brackets, separators and white space to the first character of an
-/// element: `first`, or any letter if `first` is one. Returns the bytes passed.
-fn between(text: &str, is_list: &mut bool, first: char) -> (usize, Between) {
+/// element: `first`, or any letter if `first` is one. Returns the bytes passed. Warns of elements
+/// without one separator between them.
+fn between(
+    text: &str,
+    list: &mut List,
+    first: char,
+    emit: &mut Emit<'_>,
+) -> io::Result<(usize, Between)> {
     for (at, c) in text.char_indices() {
         match c {
             ' ' | '\t' | '\r' | '\n' => {}
-            '[' if !*is_list => *is_list = true,
-            ',' | ';' if *is_list => {}
-            ']' if *is_list => return (at + 1, Between::End),
-            c if c == first || (first.is_alphabetic() && (c.is_alphabetic() || c == '_')) => {
-                return (at, Between::Next);
+            '[' if *list == List::None => *list = List::Begun,
+            ',' | ';' if list.is_open() => {
+                if std::mem::replace(list, List::Seen) != List::Wanted || c == ';' {
+                    warn_separator(emit)?;
+                }
             }
-            _ => return (at, Between::Bad),
+            ']' if list.is_open() => return Ok((at + 1, Between::End)),
+            c => {
+                let is_next =
+                    c == first || (first.is_alphabetic() && (c.is_alphabetic() || c == '_'));
+                if list.is_open() && std::mem::replace(list, List::Wanted) == List::Wanted {
+                    warn_separator(emit)?;
+                }
+                return Ok((at, if is_next { Between::Next } else { Between::Bad }));
+            }
         }
     }
-    (text.len(), Between::More)
+    Ok((text.len(), Between::More))
 }

@@ -6,7 +6,7 @@ use crate::json;
 
 /// Reads a call in Python's syntax, `name(key=value, …)`. Returns its name and
 /// the JSON of its arguments. `print(…)` around it is removed, and so is `.call`
-/// after the name. Arguments without a name are refused.
+/// after the name. Arguments without a name are refused, and names of several words.
 pub(super) fn call(text: &str) -> Option<(String, String)> {
     let (name, inside) = text.trim_ascii().split_once('(')?;
     let inside = inside.strip_suffix(')')?;
@@ -26,6 +26,9 @@ pub(super) fn call(text: &str) -> Option<(String, String)> {
     }
     out.push('}');
     let name = name.strip_suffix(".call").unwrap_or(name);
+    if name.contains(char::is_whitespace) {
+        return None;
+    }
     cursor.finish((name.to_owned(), out))
 }
 
