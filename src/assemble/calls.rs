@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use crate::assemble::call::{Call, is_nothing};
+use crate::assemble::call::{Call, Ids, is_nothing};
 use crate::assemble::context::Inference;
-use crate::assemble::ids::Ids;
 use crate::event::{CallPart, Key, WarningCode};
 
 const REPEATED_ID: Inference =

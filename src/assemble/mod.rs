@@ -10,7 +10,6 @@ mod call;
 mod calls;
 mod context;
 mod failures;
-mod ids;
 mod log;
 mod message;
 #[cfg(test)]
