@@ -1,4 +1,4 @@
-//! One pattern, tried at one place.
+//! One pattern, tried at one place, and what must follow it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -119,7 +119,7 @@ impl Attempt {
                     self.at += want.len() - 1;
                     return Step::TakeLast;
                 }
-                let alike = want.iter().zip(got).take_while(|(a, b)| a == b).count();
+                let alike = common_length(want, got);
                 self.at += alike;
                 if alike == got.len() && !ended { Step::Wait } else { Step::Fail }
             }
@@ -280,8 +280,119 @@ impl Attempt {
     }
 }
 
+/// An attempt at a pattern that one of several others must follow, after white
+/// space. The others are bound to the words of the first one; the end of the
+/// text, or the beginning of one of them there, may follow as well.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lookahead {
+    first: Attempt,
+    /// The first pattern's length, once it has been found.
+    found: Option<usize>,
+    /// The beginning of what follows, as far as it is known.
+    at: usize,
+    /// True once what follows has begun; then the attempts at it that have not failed.
+    has_begun: bool,
+    next: Vec<(Pattern, Attempt)>,
+    /// The word `name` in what follows.
+    name: Option<String>,
+}
+
+/// What a [`Lookahead`] has seen so far.
+#[derive(Debug)]
+pub(crate) enum Sight<'t> {
+    /// The text does not match.
+    No,
+    /// The text matches so far.
+    More,
+    /// The first pattern matches, over this many bytes, with these captures.
+    Yes(usize, Captures<'t>),
+}
+
+impl Lookahead {
+    /// Reads the new bytes. A match is as long as the first
+    /// pattern; what follows is only checked.
+    pub(crate) fn advance<'t>(
+        &mut self,
+        first: &Pattern,
+        next: &[Pattern],
+        text: &'t str,
+        ended: bool,
+    ) -> Sight<'t> {
+        let length = match self.found {
+            Some(length) => length,
+            None => match self.first.advance(first, text, ended) {
+                Match::Yes(length) => {
+                    self.at = length;
+                    *self.found.insert(length)
+                }
+                Match::More => return Sight::More,
+                Match::No => return Sight::No,
+            },
+        };
+        let Some(words) = self.first.captures(first, text) else { return Sight::No };
+        if next.is_empty() {
+            return Sight::Yes(length, words);
+        }
+        let mut rest = text.get(self.at..).unwrap_or_default();
+        let attempts = std::mem::take(&mut self.next);
+        let (mut found, mut name) = (false, None);
+        // At the end of the text, a pattern that matches so far may follow.
+        let mut advance = |pattern: Pattern, mut attempt: Attempt, rest: &str| match attempt
+            .advance(&pattern, rest, false)
+        {
+            Match::Yes(_) => {
+                let words = attempt.captures(&pattern, rest);
+                found |= words.is_some();
+                name = words.and_then(|words| words.get("name").map(str::to_owned));
+            }
+            Match::More => self.next.push((pattern, attempt)),
+            Match::No => {}
+        };
+        if self.has_begun {
+            attempts.into_iter().for_each(|(pattern, attempt)| advance(pattern, attempt, rest));
+        } else {
+            let space = rest.len() - rest.trim_ascii_start().len();
+            self.at += space;
+            rest = rest.get(space..).unwrap_or_default();
+            if rest.is_empty() {
+                return if ended { Sight::Yes(length, words) } else { Sight::More };
+            }
+            self.has_begun = true;
+            let fitting = next.iter().filter(|next| next.may_begin(rest.as_bytes()));
+            fitting.for_each(|next| advance(next.bind(&words), Attempt::default(), rest));
+        }
+        self.name = self.name.take().or(name);
+        match (found, self.next.is_empty(), ended) {
+            (true, ..) | (_, false, true) => Sight::Yes(length, words),
+            (_, false, false) => Sight::More,
+            (_, true, _) => Sight::No,
+        }
+    }
+
+    /// The word `name` in what follows.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// True if the text ends inside the first pattern, after text that only a
+    /// marker has.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.found.is_none() && self.first.is_inside()
+    }
+
+    /// Returns the captures of what has matched so far.
+    pub(crate) fn captures<'t>(&self, first: &Pattern, text: &'t str) -> Captures<'t> {
+        self.first.captures(first, text).unwrap_or_default()
+    }
+}
+
 fn unescape(value: &str) -> String {
     value.replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// Returns how many bytes two texts begin with alike.
+pub(crate) fn common_length(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns the attributes in the inside of a tag, their values in double, single or no

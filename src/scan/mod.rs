@@ -2,15 +2,13 @@
 //! beginning.
 //!
 //! A [`Pattern`] is a marker with what varies in braces; the page of the module `dialect` has the
-//! language. An [`Attempt`] follows one pattern from one place in the text
-//! and reads no byte twice, except in parts that are optional.
+//! language. An [`Attempt`] follows one pattern from one place in the text and reads no byte twice,
+//! except in parts that are optional; a [`Lookahead`] checks what comes after it as well.
 
 mod attempt;
-mod finder;
 mod pattern;
 
-pub(crate) use attempt::{Attempt, Match, attributes};
-pub(crate) use finder::{Finder, Lookahead, Sight, find_any};
+pub(crate) use attempt::{Attempt, Lookahead, Match, Sight, attributes, common_length};
 pub(crate) use pattern::{Captures, Pattern, Place, Start, Word, begins_word, may_have_namespace};
 
 /// The longest word, in bytes.

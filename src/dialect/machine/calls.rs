@@ -55,14 +55,7 @@ impl Machine {
         self.calls.cut(emit)
     }
 
-    pub(crate) fn open_section(
-        &mut self,
-        id: SectionId,
-        marker: &str,
-        words: &Captures<'_>,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
-        self.leave_text(emit)?;
+    pub(crate) fn open_section(&mut self, id: SectionId, marker: &str, words: &Captures<'_>) {
         self.choose(id.0);
         let form = Arc::clone(self.grammars.section(id));
         let (marker, before) = (marker.to_owned(), self.calls.count());
@@ -70,7 +63,6 @@ impl Machine {
         let (space, in_thought) = (Some(String::new()), self.is_in_thought());
         let open = OpenSection { id, form, marker, words, before, space, in_thought };
         self.enter(Place::Section(open));
-        Ok(())
     }
 
     /// Ends the text between the calls of a section; returns true if it was cut.
@@ -105,7 +97,6 @@ impl Machine {
         words: &Captures<'_>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.leave_text(emit)?;
         self.choose(id.0);
         if self.calls.count() == 0 {
             self.forget_text_rules();
@@ -190,6 +181,13 @@ impl Machine {
             Place::Call(call) => self.back_to_text(call.in_thought),
             _ => self.back_to_text(false),
         }
+    }
+
+    /// Goes back to the text after a call. If that stood in a thought, the thought
+    /// may go on: a closer of it will show.
+    fn back_to_text(&mut self, in_thought: bool) {
+        let (space, undecided) = (Some(String::new()), in_thought.then(String::new));
+        self.enter(Place::Text(OpenText { space, undecided, ..OpenText::default() }));
     }
 
     /// Ends the open call where its section ended inside a value that has no closer, and returns

@@ -6,8 +6,6 @@
 //! stands between quotation marks on a line counts as code. A span that is not
 //! closed yet counts as one up to the end of its paragraph.
 
-use crate::scan;
-
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkdownContext {
@@ -111,7 +109,7 @@ const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 /// Returns the length of the text up to what ends a line, or may begin a marker, code
 /// or a quotation, in bytes.
 pub(crate) fn calm_length(text: &[u8]) -> usize {
-    scan::find_any(text, STOPS).unwrap_or(text.len())
+    find_any(text, STOPS).unwrap_or(text.len())
 }
 
 /// Returns the same, also up to what ends the name of a tag.
@@ -517,6 +515,25 @@ impl MarkdownContext {
     }
 }
 
+/// The bytes that are compared before any branch.
+const CHUNK: usize = 16;
+
+/// Finds the first of these bytes, sixteen bytes at a time.
+fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
+    let is_needle = |byte: u8| needles.iter().fold(false, |any, needle| any | (byte == *needle));
+    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+    for (number, chunk) in chunks.iter().enumerate() {
+        let mut marks = [0; CHUNK];
+        marks.iter_mut().zip(chunk).for_each(|(mark, byte)| *mark = u8::from(is_needle(*byte)));
+        let marks = u128::from_le_bytes(marks);
+        if marks != 0 {
+            return Some(number * CHUNK + (marks.trailing_zeros() / 8) as usize);
+        }
+    }
+    let at = rest.iter().position(|byte| is_needle(*byte))?;
+    Some(chunks.len() * CHUNK + at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -601,5 +618,22 @@ mod tests {
         check("so \"a\n", false);
         check("5\" ", false);
         check("'", true);
+    }
+
+    #[test]
+    fn any_byte_among_any() {
+        for byte in 0..=u8::MAX {
+            for (at, other) in [0, 1, 15, 31, 32, 40, 63, 64, 69]
+                .into_iter()
+                .flat_map(|at| [b'a', 0xBC, b'=', 0].map(|other| (at, other)))
+            {
+                let mut bytes = [other; 70];
+                bytes[at] = byte;
+                for needles in [[b'<', b'\n'], [0xE2, b'<'], [0xE2, 0xC2]] {
+                    let expected = bytes.iter().position(|byte| needles.contains(byte));
+                    assert_eq!(find_any(&bytes, needles), expected, "{byte:#x} at {at}");
+                }
+            }
+        }
     }
 }

@@ -25,8 +25,8 @@ use crate::dialect::machine::grammar::{
 };
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place};
-use crate::dialect::machine::rules::{CallRules, Go, Here, Rule, RuleSet};
-use crate::dialect::machine::search::{Found, Marker, Search};
+use crate::dialect::machine::rules::{CallRules, Go, Rule};
+use crate::dialect::machine::search::{Found, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
@@ -517,10 +517,17 @@ impl Machine {
     /// Goes where a marker leads.
     fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
-        self.context.marker();
-        let is_beyond = go.opens_call() || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
-        if is_beyond && matches!(&self.place, Place::Call(_)) {
-            self.leave_call(go, emit)?;
+        if self.follows {
+            self.context.marker();
+        }
+        let opens_call = go.opens_call();
+        let is_beyond = opens_call || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
+        match &self.place {
+            Place::Call(_) if is_beyond => self.leave_call(go, emit)?,
+            Place::Text(OpenText { undecided: Some(_), .. }) | Place::Region(_) if opens_call => {
+                self.leave_text(emit)?;
+            }
+            _ => {}
         }
         match go {
             Go::Nothing => {
@@ -533,7 +540,10 @@ impl Machine {
             Go::Region(id) => self.open_region(id, words, emit),
             Go::EndRegion => self.end_region(emit),
             Go::Stray => self.stray(emit),
-            Go::Section(id) => self.open_section(id, text, words, emit),
+            Go::Section(id) => {
+                self.open_section(id, text, words);
+                Ok(())
+            }
             Go::EndSection => self.end_section(text, emit),
             Go::Call(id) => self.open_call(id, text, words, emit),
             Go::Parameter => self.open_value(text, words, emit),

@@ -6,10 +6,10 @@ use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
 };
-use crate::dialect::machine::markdown_context::{MarkdownContext, STOPS};
+use crate::dialect::machine::markdown_context::STOPS;
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
-use crate::scan::{self, Captures, Finder, Pattern, Start, begins_word};
+use crate::scan::{self, Captures, Pattern};
 
 /// A marker that is legal in a place, and where it leads.
 #[derive(Clone)]
@@ -96,14 +96,14 @@ impl Rule {
     }
 
     /// True if its marker may stand inside a line of prose where it is guarded.
-    fn is_inline(&self) -> bool {
+    pub(super) fn is_inline(&self) -> bool {
         let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
         let is_sign = self.pattern.first_bytes().iter().all(is_sign);
         self.pattern.is_token() || (self.go.opens_call() && is_sign)
     }
 
     /// True if its marker begins with one of [`STOPS`], or never in the middle of a line of prose.
-    fn is_calm(&self) -> bool {
+    pub(super) fn is_calm(&self) -> bool {
         let first = self.pattern.first_bytes();
         let is_stop = !first.is_empty() && first.iter().all(|byte| STOPS.contains(byte));
         is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !self.is_inline())
@@ -405,226 +405,6 @@ impl CallRules<'_> {
     }
 }
 
-/// The rules of a place, and an index of the texts that their markers begin with.
-#[derive(Default)]
-pub(crate) struct RuleSet {
-    pub(crate) rules: Vec<Rule>,
-    finder: Finder,
-    starts: Starts,
-    /// The rules whose markers may have a namespace, which `starts` leaves out.
-    spaced: Vec<usize>,
-    /// The rules that may begin with any byte, where the message begins.
-    blank: Vec<usize>,
-    /// For each rule, true if its marker may stand inside a line of prose.
-    inline: Vec<bool>,
-    /// True if no marker begins in the middle of a line of prose but with one of [`STOPS`].
-    pub(crate) is_calm: bool,
-}
-
-/// The most bytes by which the beginnings of markers are told apart in [`Starts`].
-const MAX_STARTS: usize = 32;
-
-/// The rules that may begin with some text, as far as the bytes tell that differ between them.
-#[derive(Default)]
-struct Starts {
-    /// The numbers of the rules, in order.
-    rules: Vec<usize>,
-    next: Option<Box<Next>>,
-}
-
-/// The rules by one byte: its entry is the number of what it leads to. The first two are of bytes
-/// that only rules go on with which any byte may follow: one that begins no word, and one that
-/// does.
-struct Next {
-    /// The place of the byte in the text.
-    at: usize,
-    numbers: [u16; 256],
-    starts: Vec<Starts>,
-}
-
-/// A beginning, and the number of its rule.
-type Beginning = (Start, usize);
-
-impl Starts {
-    /// Returns the rules of these beginnings, in their order. All begin alike up to `at`.
-    fn new(beginnings: &[&Beginning], at: usize) -> Self {
-        let (any, longer): (Vec<&Beginning>, Vec<_>) =
-            beginnings.iter().copied().partition(|(start, _)| start.text.len() <= at);
-        let is_leaf = longer.is_empty() || at >= MAX_STARTS;
-        // They are in order: what the first and the last begin with, all do.
-        if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
-            && let alike = common_length(&first.0.text, &last.0.text)
-            && alike > at
-        {
-            return Starts::new(beginnings, alike);
-        }
-        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
-        rules.sort_unstable();
-        rules.dedup();
-        if is_leaf {
-            return Starts { rules, next: None };
-        }
-        let is_before_word = |start: &Start| start.is_before_word && start.text.len() == at;
-        let other: Vec<&Beginning> =
-            any.iter().copied().filter(|(start, _)| !is_before_word(start)).collect();
-        let starts = vec![Starts::new(&other, at), Starts::new(&any, at)];
-        let numbers =
-            std::array::from_fn(|byte| u16::from(u8::try_from(byte).is_ok_and(begins_word)));
-        let mut next = Next { at, numbers, starts };
-        for group in longer.chunk_by(|a, b| a.0.text.get(at) == b.0.text.get(at)) {
-            if let Some(&byte) = group.first().and_then(|(start, _)| start.text.get(at)) {
-                let any = if begins_word(byte) { &any } else { &other };
-                next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
-                next.starts.push(Starts::new(&[any, group].concat(), at + 1));
-            }
-        }
-        Starts { rules, next: Some(Box::new(next)) }
-    }
-
-    /// Returns the numbers of the rules that may begin with this text, and of others: what all
-    /// begin with is not compared.
-    fn of(&self, text: &[u8]) -> &[usize] {
-        let mut starts = self;
-        while let Some(next) = &starts.next {
-            let Some(&byte) = text.get(next.at) else { break };
-            starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
-        }
-        &starts.rules
-    }
-}
-
-/// Returns how many bytes two texts begin with alike.
-fn common_length(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
-
-impl RuleSet {
-    pub(crate) fn new(rules: Vec<Rule>) -> Arc<Self> {
-        let patterns = || rules.iter().map(|rule| &rule.pattern);
-        let (mut beginnings, mut blank) = (Vec::new(), Vec::new());
-        for (number, pattern) in patterns().enumerate() {
-            let own = pattern.starts();
-            if own.is_empty() {
-                blank.push(number);
-            }
-            beginnings.extend(own.into_iter().map(|start| (start, number)));
-        }
-        beginnings.sort_unstable();
-        beginnings.dedup();
-        let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
-        let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
-        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
-        let inline = rules.iter().map(Rule::is_inline).collect();
-        let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
-        let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
-        let searched = searched.map(|(start, _)| start);
-        // A namespace may stand after the first byte of a tag.
-        let tag = Start { text: b"<".into(), is_before_word: true };
-        let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
-        let finder = Finder::new(searched.chain(tags));
-        let is_calm = rules.iter().all(Rule::is_calm);
-        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_calm })
-    }
-
-    /// Returns the first place at or after `from` where a marker may begin, as
-    /// far as the text at its beginning tells. Adds the numbers of its rules to `fits`. Some need
-    /// `--tools`.
-    pub(crate) fn find(
-        &self,
-        text: &str,
-        mut from: usize,
-        has_tools: bool,
-        fits: &mut Vec<usize>,
-    ) -> Option<usize> {
-        loop {
-            let at = self.finder.find(text.as_bytes(), from)?;
-            self.fit(text.as_bytes().get(at..)?, has_tools, fits);
-            if !fits.is_empty() {
-                return Some(at);
-            }
-            from = at + 1;
-        }
-    }
-
-    /// Adds the numbers of the rules that may begin with this text, in their order.
-    pub(crate) fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        self.fit_if(text, |number| has_tools || !self.rules[number].known, fits);
-    }
-
-    /// Adds the numbers of the rules that may begin with any text, where the message begins.
-    pub(crate) fn fit_start(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        let fits_here = |number: &usize| {
-            let rule = &self.rules[*number];
-            (has_tools || !rule.known) && rule.pattern.may_begin(text)
-        };
-        fits.extend(self.blank.iter().copied().filter(fits_here));
-        sort(fits);
-    }
-
-    /// True if a marker may begin with this text, other than at the beginning of the message, as
-    /// far as its first two bytes tell.
-    #[inline]
-    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
-        self.finder.fits(text)
-    }
-
-    /// Adds the numbers of the rules that are tried here, of those that may begin with this text.
-    pub(crate) fn fit_here(
-        &self,
-        text: &[u8],
-        has_tools: bool,
-        here: &Here<'_>,
-        fits: &mut Vec<usize>,
-    ) {
-        let first = text.first().copied();
-        let is_tried = |number: usize| {
-            (has_tools || !self.rules[number].known) && self.is_legal(number, first, here)
-        };
-        self.fit_if(text, is_tried, fits);
-    }
-
-    /// Adds the numbers of those of the rules for which `is_tried` holds that may begin with this
-    /// text, in their order.
-    fn fit_if(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
-        let fits_here =
-            |number: &&usize| is_tried(**number) && self.rules[**number].pattern.may_begin(text);
-        self.starts.of(text).iter().filter(fits_here).for_each(|number| fits.push(*number));
-        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
-            self.spaced.iter().filter(fits_here).for_each(|number| fits.push(*number));
-            sort(fits);
-        }
-    }
-
-    /// True if a rule that may begin with this text is tried there.
-    pub(crate) fn is_legal(&self, number: usize, first: Option<u8>, here: &Here<'_>) -> bool {
-        let (context, rule) = (here.context, &self.rules[number]);
-        let fits = match rule.pattern.place() {
-            scan::Place::Any => true,
-            scan::Place::Line => context.is_line(),
-            scan::Place::Start => here.is_start,
-        };
-        // In code, a call is looked for only to warn of it.
-        let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
-        let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
-        fits && !(rule.guarded && (is_prose() || is_idle()))
-    }
-}
-
-/// Puts numbers in their order, each once.
-fn sort(numbers: &mut Vec<usize>) {
-    numbers.sort_unstable();
-    numbers.dedup();
-}
-
-/// The state that decides which rules are tried at a place.
-pub(crate) struct Here<'h> {
-    pub(crate) context: &'h MarkdownContext,
-    /// True where the message begins.
-    pub(crate) is_start: bool,
-    /// True if a call in code is worth a warning.
-    pub(crate) warns: bool,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -633,11 +413,9 @@ mod tests {
     #[test]
     fn no_marker_of_unknown_text_begins_in_calm_text() {
         let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
-        let rules = RuleSet::new(text_rules(grammars.iter(), false, false));
-        for rule in &rules.rules {
+        for rule in text_rules(grammars.iter(), false, false) {
             assert!(rule.is_calm(), "{:?}", rule.pattern);
         }
-        assert!(rules.is_calm);
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! The search for the next marker of one place.
+//! The search for the next marker of one place: where one may begin by its first bytes, which rules
+//! to try there, and how far they fit.
 
 use std::sync::Arc;
 
-use crate::dialect::machine::rules::{Go, Here, Rule, RuleSet};
-use crate::scan::{Captures, Lookahead, Sight};
+use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::rules::{Go, Rule};
+use crate::scan::{self, Captures, Lookahead, Sight, Start, begins_word, common_length};
 use crate::tools::Tools;
 
 /// The rules of a place, and the attempts at a marker that may have begun. Each
@@ -64,18 +66,32 @@ impl Search {
         self.attempts.clear();
     }
 
-    /// Returns the first place at or after `from` where a marker may begin.
-    pub(crate) fn find(&mut self, text: &str, from: usize, has_tools: bool) -> Option<usize> {
+    /// Returns the first place at or after `from` where a marker may begin, as far as the text at
+    /// its beginning tells. Some need `--tools`.
+    pub(crate) fn find(&mut self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
         self.fits.clear();
-        self.rules.find(text, from, has_tools, &mut self.fits)
+        loop {
+            let at = self.rules.finder.find(text.as_bytes(), from)?;
+            let is_tried = |number: usize| self.rules.is_known(number, has_tools);
+            self.rules.fit(text.as_bytes().get(at..)?, is_tried, &mut self.fits);
+            if self.fits() {
+                return Some(at);
+            }
+            from = at + 1;
+        }
     }
 
     /// Looks which markers may begin with `text`; where the message begins if `is_start`.
     pub(crate) fn look(&mut self, text: &str, is_start: bool, has_tools: bool) {
+        let (rules, text) = (&self.rules, text.as_bytes());
+        let is_tried = |number: usize| rules.is_known(number, has_tools);
         self.fits.clear();
-        self.rules.fit(text.as_bytes(), has_tools, &mut self.fits);
+        rules.fit(text, is_tried, &mut self.fits);
         if is_start {
-            self.rules.fit_start(text.as_bytes(), has_tools, &mut self.fits);
+            let fits =
+                |&number: &usize| is_tried(number) && rules.rules[number].pattern.may_begin(text);
+            self.fits.extend(rules.blank.iter().copied().filter(fits));
+            sort(&mut self.fits);
         }
     }
 
@@ -95,11 +111,16 @@ impl Search {
     /// Begins to try the rules that are legal here in prose and may begin with `text`. Returns
     /// false if there is none.
     pub(crate) fn begin_here(&mut self, text: &[u8], has_tools: bool, here: &Here<'_>) -> bool {
-        if !self.rules.may_begin(text) {
+        let rules = &self.rules;
+        if !rules.finder.fits(text) {
             return false;
         }
+        let first = text.first().copied();
+        let is_tried = |number: usize| {
+            rules.is_known(number, has_tools) && rules.is_legal(number, first, here)
+        };
         self.fits.clear();
-        self.rules.fit_here(text, has_tools, here, &mut self.fits);
+        rules.fit(text, is_tried, &mut self.fits);
         self.attempts.extend(self.fits.iter().map(|&number| (number, Fit::Unknown)));
         !self.fits.is_empty()
     }
@@ -169,5 +190,259 @@ fn is_unknown(rule: &Rule, name: Option<&str>, tools: Option<&Tools>) -> bool {
         (Some(name), Some(tools)) => (rule.known || rule.plain) && !tools.has(name),
         (Some(_), None) => rule.known,
         (None, _) => false,
+    }
+}
+
+/// The state that decides which rules are tried at a place.
+pub(crate) struct Here<'h> {
+    pub(crate) context: &'h MarkdownContext,
+    /// True where the message begins.
+    pub(crate) is_start: bool,
+    /// True if a call in code is worth a warning.
+    pub(crate) warns: bool,
+}
+
+/// The rules of a place, and an index of the texts that their markers begin with.
+#[derive(Default)]
+pub(crate) struct RuleSet {
+    pub(crate) rules: Vec<Rule>,
+    finder: Finder,
+    starts: Starts,
+    /// The rules whose markers may have a namespace, which `starts` leaves out.
+    spaced: Vec<usize>,
+    /// The rules that may begin with any byte, where the message begins.
+    blank: Vec<usize>,
+    /// For each rule, true if its marker may stand inside a line of prose.
+    inline: Vec<bool>,
+    /// True if no marker begins in the middle of a line of prose but with one of [`STOPS`].
+    pub(crate) is_calm: bool,
+}
+
+/// The most bytes by which the beginnings of markers are told apart in [`Starts`].
+const MAX_STARTS: usize = 32;
+
+/// The rules that may begin with some text, as far as the bytes tell that differ between them.
+#[derive(Default)]
+struct Starts {
+    /// The numbers of the rules, in order.
+    rules: Vec<usize>,
+    next: Option<Box<Next>>,
+}
+
+/// The rules by one byte: its entry is the number of what it leads to. The first two are of bytes
+/// that only rules go on with which any byte may follow: one that begins no word, and one that
+/// does.
+struct Next {
+    /// The place of the byte in the text.
+    at: usize,
+    numbers: [u16; 256],
+    starts: Vec<Starts>,
+}
+
+/// A beginning, and the number of its rule.
+type Beginning = (Start, usize);
+
+impl Starts {
+    /// Returns the rules of these beginnings, in their order. All begin alike up to `at`.
+    fn new(beginnings: &[&Beginning], at: usize) -> Self {
+        let (any, longer): (Vec<&Beginning>, Vec<_>) =
+            beginnings.iter().copied().partition(|(start, _)| start.text.len() <= at);
+        let is_leaf = longer.is_empty() || at >= MAX_STARTS;
+        // They are in order: what the first and the last begin with, all do.
+        if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
+            && let alike = common_length(&first.0.text, &last.0.text)
+            && alike > at
+        {
+            return Starts::new(beginnings, alike);
+        }
+        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        if is_leaf {
+            return Starts { rules, next: None };
+        }
+        let is_before_word = |start: &Start| start.is_before_word && start.text.len() == at;
+        let other: Vec<&Beginning> =
+            any.iter().copied().filter(|(start, _)| !is_before_word(start)).collect();
+        let starts = vec![Starts::new(&other, at), Starts::new(&any, at)];
+        let numbers =
+            std::array::from_fn(|byte| u16::from(u8::try_from(byte).is_ok_and(begins_word)));
+        let mut next = Next { at, numbers, starts };
+        for group in longer.chunk_by(|a, b| a.0.text.get(at) == b.0.text.get(at)) {
+            if let Some(&byte) = group.first().and_then(|(start, _)| start.text.get(at)) {
+                let any = if begins_word(byte) { &any } else { &other };
+                next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
+                next.starts.push(Starts::new(&[any, group].concat(), at + 1));
+            }
+        }
+        Starts { rules, next: Some(Box::new(next)) }
+    }
+
+    /// Returns the numbers of the rules that may begin with this text, and of others: what all
+    /// begin with is not compared.
+    fn of(&self, text: &[u8]) -> &[usize] {
+        let mut starts = self;
+        while let Some(next) = &starts.next {
+            let Some(&byte) = text.get(next.at) else { break };
+            starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
+        }
+        &starts.rules
+    }
+}
+
+impl RuleSet {
+    pub(crate) fn new(rules: Vec<Rule>) -> Arc<Self> {
+        let patterns = || rules.iter().map(|rule| &rule.pattern);
+        let (mut beginnings, mut blank) = (Vec::new(), Vec::new());
+        for (number, pattern) in patterns().enumerate() {
+            let own = pattern.starts();
+            if own.is_empty() {
+                blank.push(number);
+            }
+            beginnings.extend(own.into_iter().map(|start| (start, number)));
+        }
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
+        let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
+        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
+        let inline = rules.iter().map(Rule::is_inline).collect();
+        let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
+        let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
+        let searched = searched.map(|(start, _)| start);
+        // A namespace may stand after the first byte of a tag.
+        let tag = Start { text: b"<".into(), is_before_word: true };
+        let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
+        let finder = Finder::new(searched.chain(tags));
+        let is_calm = rules.iter().all(Rule::is_calm);
+        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_calm })
+    }
+
+    /// True if a rule may be tried: some need the names of `--tools`.
+    fn is_known(&self, number: usize, has_tools: bool) -> bool {
+        has_tools || !self.rules[number].known
+    }
+
+    /// Adds the numbers of those of the rules for which `is_tried` holds that may begin with this
+    /// text, in their order.
+    fn fit(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
+        let fits_here =
+            |number: &&usize| is_tried(**number) && self.rules[**number].pattern.may_begin(text);
+        self.starts.of(text).iter().filter(fits_here).for_each(|number| fits.push(*number));
+        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
+            self.spaced.iter().filter(fits_here).for_each(|number| fits.push(*number));
+            sort(fits);
+        }
+    }
+
+    /// True if a rule that may begin with this text is tried there.
+    fn is_legal(&self, number: usize, first: Option<u8>, here: &Here<'_>) -> bool {
+        let (context, rule) = (here.context, &self.rules[number]);
+        let fits = match rule.pattern.place() {
+            scan::Place::Any => true,
+            scan::Place::Line => context.is_line(),
+            scan::Place::Start => here.is_start,
+        };
+        // In code, a call is looked for only to warn of it.
+        let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
+        let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
+        fits && !(rule.guarded && (is_prose() || is_idle()))
+    }
+}
+
+/// Puts numbers in their order, each once.
+fn sort(numbers: &mut Vec<usize>) {
+    numbers.sort_unstable();
+    numbers.dedup();
+}
+
+/// Finds where markers can begin, by the first two bytes of each.
+#[derive(Clone, Debug, Default)]
+struct Finder {
+    bytes: Vec<u8>,
+    /// For each byte, the number of those that follow it in a marker's beginning.
+    numbers: Box<[u8]>,
+    /// The bytes that may follow; the first is of bytes that begin no marker.
+    seconds: Vec<[bool; 256]>,
+}
+
+impl Finder {
+    /// Returns a finder for markers that begin so. After a beginning of one byte, a word follows
+    /// or any byte may.
+    fn new<'s>(starts: impl Iterator<Item = &'s Start>) -> Self {
+        let mut finder = Finder { numbers: [0; 256].into(), ..Finder::default() };
+        finder.seconds.push([false; 256]);
+        for start in starts {
+            let Some((&first, rest)) = start.text.split_first() else { continue };
+            let number = &mut finder.numbers[usize::from(first)];
+            if *number == 0 {
+                // There are fewer first bytes than numbers: no marker begins with 0xFF.
+                *number = u8::try_from(finder.seconds.len()).unwrap_or(u8::MAX);
+                finder.bytes.push(first);
+                finder.seconds.push([false; 256]);
+            }
+            let seconds = &mut finder.seconds[usize::from(*number)];
+            match rest.first() {
+                Some(second) => seconds[usize::from(*second)] = true,
+                None => (0..=u8::MAX).zip(seconds).for_each(|(byte, may_follow)| {
+                    *may_follow |= !start.is_before_word || begins_word(byte);
+                }),
+            }
+        }
+        finder
+    }
+
+    /// True if one may begin here, as far as the first two bytes tell.
+    #[inline]
+    fn fits(&self, text: &[u8]) -> bool {
+        let Some((&first, rest)) = text.split_first() else { return false };
+        let number = usize::from(self.numbers[usize::from(first)]);
+        number != 0 && rest.first().is_none_or(|&second| self.seconds[number][usize::from(second)])
+    }
+
+    /// Returns the first place from `from` on where one may begin.
+    fn find(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        loop {
+            let rest = text.get(from..)?;
+            let found = match *self.bytes {
+                [] => None,
+                [a] => memchr::memchr(a, rest),
+                [a, b] => memchr::memchr2(a, b, rest),
+                [a, b, c] => memchr::memchr3(a, b, c, rest),
+                _ => rest.iter().position(|&byte| self.numbers[usize::from(byte)] != 0),
+            };
+            let at = found?;
+            if rest.get(at..).is_some_and(|rest| self.fits(rest)) {
+                return Some(from + at);
+            }
+            from += at + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_byte_tells_beginnings_from_other_text() {
+        let check = |starts: &[&str], text: &str, expected: &[usize]| {
+            let start = |text: &&str| match text.strip_suffix('*') {
+                Some(text) => Start { text: text.into(), is_before_word: true },
+                None => Start { text: (*text).into(), is_before_word: false },
+            };
+            let starts: Vec<Start> = starts.iter().map(start).collect();
+            let finder = Finder::new(starts.iter());
+            let mut found = Vec::new();
+            while let Some(at) = finder.find(text.as_bytes(), found.last().map_or(0, |at| at + 1)) {
+                found.push(at);
+            }
+            assert_eq!(found, expected, "{text:?}");
+        };
+        check(&["<t", "<|"], "<<t<x<|<", &[1, 5, 7]);
+        check(&["<"], "<<x", &[0, 1]);
+        check(&["<*", "<|"], "<<x< <|</<é", &[1, 5, 9]);
+        check(&["ab", "b", "cd", "de"], "acabxde", &[2, 3, 5]);
+        check(&[], "x", &[]);
     }
 }

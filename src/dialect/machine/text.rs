@@ -97,13 +97,6 @@ impl Machine {
         Ok(())
     }
 
-    /// Goes back to the text after a call. If that stood in a thought, the thought
-    /// may go on: a closer of it will show.
-    pub(crate) fn back_to_text(&mut self, in_thought: bool) {
-        let (space, undecided) = (Some(String::new()), in_thought.then(String::new));
-        self.enter(Place::Text(OpenText { space, undecided, ..OpenText::default() }));
-    }
-
     /// Ends the text where the input ends.
     pub(crate) fn end_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.decide_as_text(emit)?;
