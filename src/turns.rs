@@ -41,7 +41,10 @@ struct State {
 struct Message {
     format: String,
     /// None if the format has no requests.
+    request: Option<&'static turn::Request>,
     builder: Option<Box<dyn turn::Turn>>,
+    /// The id, name and input of each call that the caller has to run.
+    calls: Vec<[String; 3]>,
     invalid: Vec<Invalid>,
 }
 
@@ -108,11 +111,23 @@ impl Message {
     fn new(format: &str, choice: u64) -> Self {
         let request = format::find(format).and_then(|row| row.request);
         let builder = request.map(|request| (request.turn)(choice));
-        Message { format: format.to_owned(), builder, invalid: Vec::new() }
+        let (calls, invalid) = (Vec::new(), Vec::new());
+        Message { format: format.to_owned(), request, builder, calls, invalid }
+    }
+
+    /// True if elements of a conversation hold the calls as they were read: each by its id, or
+    /// else as any that is the same.
+    fn is_held_by(&self, append: &[String]) -> bool {
+        let mut held = self.request.map(|request| (request.calls)(append)).unwrap_or_default();
+        self.calls.iter().all(|[id, name, input]| {
+            let of_id = held.iter().position(|call| call.id.as_ref() == Some(id));
+            let place = of_id.or_else(|| held.iter().position(|call| call.is(name, input)));
+            place.is_some_and(|place| held.remove(place).is(name, input))
+        })
     }
 
     /// Returns the turn of a message that ended well.
-    fn finish(self, finish: &Finish<'_>) -> Result<Appended, Incomplete> {
+    fn finish(mut self, finish: &Finish<'_>) -> Result<Appended, Incomplete> {
         let Finish { finish_reason, wants_tools, .. } = *finish;
         let why = match finish_reason {
             FinishReason::Error => "the provider gave an error as its finish reason",
@@ -120,17 +135,22 @@ impl Message {
             FinishReason::ContentFilter => "a filter stopped the model",
             _ => "nothing is left of the message",
         };
-        let Some(mut builder) = self.builder else {
+        let Some(mut builder) = self.builder.take() else {
             let message = format!("{} is no format of a conversation", self.format);
             return Err(Incomplete(message.into()));
         };
         if finish_reason.is_failure() {
             return Err(Incomplete(why.into()));
         }
-        let appended =
-            builder.finish(&Ending { finish_reason, wants_tools, invalid: self.invalid })?;
-        let is_empty = appended.append.is_empty();
-        if is_empty { Err(Incomplete(why.into())) } else { Ok(appended) }
+        let invalid = std::mem::take(&mut self.invalid);
+        let appended = builder.finish(&Ending { finish_reason, wants_tools, invalid })?;
+        if appended.append.is_empty() {
+            return Err(Incomplete(why.into()));
+        }
+        if !self.is_held_by(&appended.append) {
+            return Err(Incomplete("it would not hold the calls that were read".into()));
+        }
+        Ok(appended)
     }
 }
 
@@ -156,6 +176,11 @@ impl Tap<'_> {
                 let id = call.id.map(str::to_owned);
                 let invalid = Invalid { index: call.index, id, reason: call.reason };
                 message?.invalid.push(invalid);
+            }
+            Kind::ToolCall(call)
+                if is_of_choice && call.source.is_none() && call.executor.is_none() =>
+            {
+                message?.calls.push([call.id, call.name, call.input.as_str()].map(str::to_owned));
             }
             Kind::Finish(_) if is_of_choice => return state.message.take(),
             Kind::Error(_) => state.message = None,

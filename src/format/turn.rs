@@ -7,7 +7,10 @@
 use std::borrow::Cow;
 
 use crate::event::{FinishReason, Output, Reason};
+use crate::format::support::draft::object;
+use crate::format::support::object::Object;
 use crate::frame::Frame;
+use crate::json;
 
 /// The row of a provider for the requests that go on with a conversation.
 #[derive(Debug)]
@@ -159,6 +162,18 @@ pub struct Call {
     pub kind: Option<String>,
     /// The provider's JSON of the call.
     pub json: String,
+}
+
+impl Call {
+    /// True if it is a call of this tool with this input. That of a tool with a type of its own is
+    /// not compared.
+    pub(crate) fn is(&self, name: &str, input: &str) -> bool {
+        let own = Object::new(&self.json);
+        let own = own.get("function.arguments|arguments|input|args").and_then(object);
+        let own = own.map(|own| json::minify(&own));
+        let is_same = |own: String| own == input || json::without_doubles(&own) == input;
+        self.name == name && (self.kind.is_some() || own.is_none_or(is_same))
+    }
 }
 
 /// The answer to a call.

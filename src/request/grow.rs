@@ -9,7 +9,7 @@ use crate::dialect::{Results, TextResult};
 use crate::event::{Code, FinishReason};
 use crate::format;
 use crate::format::FORMATS;
-use crate::format::turn::{Answer, Declaration, Request, Shape};
+use crate::format::turn::{self, Answer, Declaration, Request, Shape};
 use crate::json;
 use crate::request::body::Body;
 use crate::request::message::{Call, Ending, Given, Message};
@@ -230,10 +230,11 @@ pub(crate) fn grow(
 ) -> Result<Vec<String>, Refused> {
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
     let append: Vec<&RawValue> = serde_json::from_str(append).unwrap_or_default();
-    let append = append.into_iter().map(|element| element.get().to_owned()).collect();
+    let append: Vec<String> = append.into_iter().map(|element| element.get().to_owned()).collect();
+    let sent = (row.calls)(&append);
     let append = (row.fit)(body.as_str(), append);
     let mut notes = Vec::new();
-    let answered = answers(row, message, &append, results, &mut notes)?;
+    let answered = answers(row, message, &sent, &append, results, &mut notes)?;
     let is_set = |key: &str| body.get(key).is_some_and(|id| id != "null");
     match (row.by_id, &message.id) {
         (Some(key), Some(id)) if growth.by_id || is_set(key) => {
@@ -266,10 +267,12 @@ pub(crate) fn grow(
 }
 
 /// Returns the elements that answer the calls of a message: the provider's own, or a user's text
-/// in the form of the dialect that the calls were written in.
+/// in the form of the dialect that the calls were written in. `sent` are the calls with the ids
+/// that the provider sent.
 fn answers(
     row: &Request,
     message: &Message,
+    sent: &[turn::Call],
     append: &[String],
     results: &[Given],
     notes: &mut Vec<String>,
@@ -284,7 +287,7 @@ fn answers(
             called.len()
         )));
     }
-    let answers = calls.iter().zip(called).map(|(call, (_, result))| Answer {
+    let answers = calls.iter().zip(in_order(sent, called)).map(|(call, result)| Answer {
         call,
         output: result.output(),
         is_error: result.is_error,
@@ -310,6 +313,18 @@ fn answers(
         }
     }
     Ok(elements)
+}
+
+/// Returns the results in the order of the calls in the turn: each is of the call of its id, or
+/// else of the first that is left.
+fn in_order<'r>(sent: &[turn::Call], mut called: Vec<(&Call, &'r Given)>) -> Vec<&'r Given> {
+    let mut results: Vec<Option<&Given>> = Vec::new();
+    for call in sent {
+        let place = called.iter().position(|(own, _)| call.id.as_ref() == Some(&own.id));
+        results.push(place.map(|place| called.remove(place).1));
+    }
+    let mut rest = called.into_iter().map(|(_, result)| result);
+    results.into_iter().filter_map(|result| result.or_else(|| rest.next())).collect()
 }
 
 /// Leaves a forced choice of tools to the model. Forced, it would call tools for ever.

@@ -78,6 +78,7 @@ impl Turn for AnthropicTurn {
                         self.delta(index, &Draft::new(delta));
                     }
                 }
+                "content_block_stop" => self.blocks.end(index, is_call),
                 _ => {}
             }
         });
@@ -89,7 +90,6 @@ impl Turn for AnthropicTurn {
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let mut blocks = self.blocks.take();
-        let is_call = |block: &Draft| block.text("type").as_deref() == Some("tool_use");
         ending.retain(&mut blocks, |block| block.word("id"), is_call);
         let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
         let texts: Vec<_> = blocks.iter().map(is_text).collect();
@@ -131,6 +131,10 @@ impl Turn for AnthropicTurn {
     }
 }
 
+fn is_call(block: &Draft) -> bool {
+    block.text("type").as_deref() == Some("tool_use")
+}
+
 /// Returns a message of a role with this content.
 fn message(role: &str, content: String) -> String {
     Draft::of(&[("role", &json::quote(role)), ("content", &content)]).json()
@@ -154,6 +158,7 @@ impl AnthropicTurn {
         let kind = delta.text("type").unwrap_or_default();
         if block.is_empty() {
             let kind = kind.trim_end_matches("_delta").replace("signature", "thinking");
+            let kind = kind.replace("input_json", "tool_use");
             block.set("type", json::quote(&kind));
         }
         for (key, json) in delta.members() {

@@ -67,10 +67,10 @@ impl Turn for ConverseTurn {
                 self.blocks.start("", Draft::new(block));
             }
             // An event stream has the event's name in a header, NDJSON in the record.
-            for name in ["contentBlockStart", "contentBlockDelta"] {
+            for name in ["contentBlockStart", "contentBlockDelta", "contentBlockStop"] {
                 let event = if frame.event_type == name { Some(json) } else { record.get(name) };
                 if let Some(event) = event {
-                    self.event(&Object::new(event));
+                    self.event(name, &Object::new(event));
                 }
             }
         });
@@ -82,7 +82,6 @@ impl Turn for ConverseTurn {
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let mut blocks = self.blocks.take();
-        let is_call = |block: &Draft| block.get("toolUse").is_some();
         ending.retain(&mut blocks, |block| tool_use(block).word("toolUseId"), is_call);
         blocks.retain(|block| {
             let is_blank = block.get("text").is_some_and(is_blank);
@@ -107,6 +106,10 @@ fn text_block(text: &str) -> String {
     Draft::of(&[("text", &json::quote(text))]).json()
 }
 
+fn is_call(block: &Draft) -> bool {
+    block.get("toolUse").is_some()
+}
+
 /// The call that a block is.
 fn tool_use(block: &Draft) -> Draft {
     Draft::new(block.get("toolUse").unwrap_or_default())
@@ -128,8 +131,11 @@ fn finished(mut block: Draft) -> Draft {
 }
 
 impl ConverseTurn {
-    fn event(&mut self, event: &Object<'_>) {
+    fn event(&mut self, name: &str, event: &Object<'_>) {
         let index = event.get("contentBlockIndex").unwrap_or_default();
+        if name == "contentBlockStop" {
+            return self.blocks.end(index, is_call);
+        }
         if let Some(start) = event.get("start") {
             return self.blocks.start(index, Draft::new(start));
         }

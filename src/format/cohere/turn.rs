@@ -105,7 +105,8 @@ impl CohereTurn {
     fn body(&mut self, json: &str) {
         let message = Object::new(json);
         for (list, key) in [(&mut self.content, "content"), (&mut self.calls, "tool_calls")] {
-            for one in message.each(key) {
+            let json = message.get(key).unwrap_or("[]");
+            for one in elements(json).unwrap_or_else(|| vec![json]) {
                 list.start("", Draft::new(one));
             }
         }

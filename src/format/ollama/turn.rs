@@ -31,9 +31,11 @@ struct OllamaTurn(Draft);
 impl Turn for OllamaTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            if let Some(message) = Object::new(record).get("message") {
-                self.0.join_all(message);
+            let mut message = Draft::new(Object::new(record).get("message").unwrap_or_default());
+            if let Some(call) = message.get("tool_calls").filter(|json| json.starts_with('{')) {
+                message.set("tool_calls", format!("[{call}]"));
             }
+            self.0.join_all(&message.json());
         });
     }
 

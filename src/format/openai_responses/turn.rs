@@ -70,6 +70,8 @@ pub(in crate::format) static REQUEST: Request = Request {
 struct ResponsesTurn {
     /// The items that are whole, by their place in the output.
     items: BTreeMap<u64, Draft>,
+    /// The pieces of arguments of those that are not, joined: an item may repeat none of them.
+    pieces: BTreeMap<u64, Draft>,
     size: usize,
 }
 
@@ -77,12 +79,19 @@ impl Turn for ResponsesTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
             let record = Object::new(record);
-            if let Some(item) = record.get("item")
-                && record.word("type").is_some_and(|kind| kind.ends_with("output_item.done"))
+            let kind = record.word("type").unwrap_or_default();
+            let index = record.get("output_index").and_then(|index| index.parse().ok());
+            let index = index.unwrap_or_else(|| self.next());
+            if kind.ends_with("output_item.done")
+                && let Some(item) = record.get("item")
             {
-                let next = self.next();
-                let index = record.get("output_index").and_then(|index| index.parse().ok());
-                self.item(index.unwrap_or(next), item);
+                self.item(index, item);
+            }
+            if kind.ends_with("function_call_arguments.delta")
+                && let Some(piece) = record.get("delta")
+            {
+                self.size += piece.len();
+                self.pieces.entry(index).or_default().join("arguments", piece);
             }
             // The whole output is repeated at the end, and may hold what came nowhere else.
             let output = record.each("response.output|output");
@@ -130,7 +139,12 @@ impl Turn for ResponsesTurn {
 impl ResponsesTurn {
     fn item(&mut self, index: u64, json: &str) {
         self.size += json.len();
-        self.items.insert(index, Draft::new(json));
+        let (mut item, pieces) = (Draft::new(json), self.pieces.remove(&index));
+        let arguments = pieces.as_ref().and_then(|pieces| pieces.get("arguments"));
+        if let (Some(arguments), Some("\"\"")) = (arguments, item.get("arguments")) {
+            item.set("arguments", arguments);
+        }
+        self.items.insert(index, item);
     }
 
     fn next(&self) -> u64 {
@@ -222,9 +236,10 @@ fn calls(append: &[String]) -> Vec<Call> {
     let call = |(json, item): (&String, Object<'_>)| {
         answer_of(&item)?;
         let kind = item.word("type").filter(|kind| kind != "function_call");
-        // A built-in tool goes by the name of its type.
+        // A built-in tool goes by the name of its type, and so does what needs approval.
         let own = || kind.as_deref().map(|kind| kind.trim_end_matches("_call").to_owned());
-        let name = item.word("name").or_else(own).unwrap_or_default();
+        let name = item.word("name").filter(|_| kind.as_deref() != Some("mcp_approval_request"));
+        let name = name.or_else(own).unwrap_or_default();
         Some(Call { id: item.word("call_id|id"), name, kind, json: json.clone() })
     };
     items.filter_map(call).collect()

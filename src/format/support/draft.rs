@@ -121,6 +121,9 @@ impl Draft {
     }
 }
 
+/// The index of objects that have ended, which is no JSON.
+const ENDED: &str = "-";
+
 /// Objects that are put together at once, in the order in which they began.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts(Vec<(String, Draft)>);
@@ -129,6 +132,14 @@ impl Drafts {
     /// Begins an object under an index, which may have been another one's.
     pub(crate) fn start(&mut self, index: &str, draft: Draft) {
         self.0.push((index.to_owned(), draft));
+    }
+
+    /// Ends the object of an index, if `is_over` holds for it: nothing more is added to it.
+    pub(crate) fn end(&mut self, index: &str, is_over: impl Fn(&Draft) -> bool) {
+        let last = self.0.iter_mut().rfind(|(own, _)| own == index);
+        if let Some((own, _)) = last.filter(|(_, draft)| is_over(draft)) {
+            ENDED.clone_into(own);
+        }
     }
 
     /// Returns the last object of this index, begun now if there is none.
