@@ -142,7 +142,7 @@ impl RowReader<'_> {
 
     /// Returns where the field stands in a row; `None` if the row is an object without it.
     fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
-        let first = json::object(row).map_err(|error| match error.is_data() {
+        let first = json::try_members(row).map_err(|error| match error.is_data() {
             true => Bad::malformed("the row is no JSON object"),
             false => Bad::malformed(format!("the row is not JSON: {error}")),
         })?;

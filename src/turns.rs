@@ -200,9 +200,7 @@ impl Tap<'_> {
                 return self.sink.feed(Event::new(choice, Kind::Warning(warning)));
             }
         };
-        let append = format!("[{}]", append.join(","));
-        let members = set.iter().map(|(key, json)| format!("{}:{json}", json::quote(key)));
-        let set = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let (append, set) = (json::array(append), json::object(set));
         let set = Some(set.as_str()).filter(|set| *set != "{}");
         self.sink.feed(Event::new(choice, Kind::Turn(Turn { append: &append, set })))
     }

@@ -360,10 +360,8 @@ fn result(output: String) -> Given {
     let json = output.trim();
     let content = json::member(json, "content").filter(|_| json.starts_with('{'));
     let is_content = content.is_some_and(|content| {
-        let blocks: Option<Vec<&serde_json::value::RawValue>> = serde_json::from_str(content).ok();
-        blocks.is_some_and(|blocks| {
-            blocks.iter().all(|block| json::member(block.get(), "type").is_some())
-        })
+        let has_type = |block: &&str| json::member(block, "type").is_some();
+        json::elements(content).is_some_and(|blocks| blocks.iter().all(has_type))
     });
     let is_error = is_content && json::member(json, "isError") == Some("true");
     match is_content {

@@ -157,8 +157,7 @@ impl Filter {
             })
         };
         let kept = members.iter().filter(|(key, _)| *key == "type" || !is_ignored(key));
-        let kept = kept.map(|(key, value)| format!("{}:{}", json::quote(key), value.get()));
-        Some(format!("{{{}}}", kept.collect::<Vec<_>>().join(",")))
+        Some(json::object(kept.map(|(key, value)| (key, value.get()))))
     }
 }
 

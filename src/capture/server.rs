@@ -10,7 +10,7 @@ use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Read, Rhythm};
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
 use crate::event::mask;
-use crate::format::support::object::{Object, elements};
+use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Losses, Reply, Writing, reply_of};
 use crate::io::http::Request;
 use crate::json;
@@ -118,7 +118,7 @@ fn asked(target: &str) -> Option<&'static Format> {
 /// between them are one answer.
 fn answers(request: &Object<'_>, format: Option<&Format>) -> usize {
     let Some(row) = format.and_then(|format| format.request) else { return 0 };
-    let list = request.get(row.list).and_then(elements).unwrap_or_default();
+    let list = request.get(row.list).and_then(json::elements).unwrap_or_default();
     let own: Vec<bool> = list.iter().map(|element| (row.is_answer)(element)).collect();
     let is_first = |at: &usize| *at == 0 || !own.get(at - 1).copied().unwrap_or_default();
     (0..own.len()).filter(|at| own.get(*at) == Some(&true) && is_first(at)).count()

@@ -552,17 +552,16 @@ fn object(name: &str, verdict: &Verdict, laws: Option<&[Violation]>) -> String {
         line.push_str(&format!(",\"message\":{}", json::quote(&message)));
     }
     if let Verdict::Differs(was, is) = verdict {
-        let list = |lines: &[String]| lines.join(",");
         let changes = changes(was, is).into_iter().map(|change| {
-            let old = list(was.get(change.was.clone()).unwrap_or_default());
-            let new = list(is.get(change.is).unwrap_or_default());
-            format!("{{\"event\":{},\"was\":[{old}],\"is\":[{new}]}}", change.was.start + 1)
+            let old = json::array(was.get(change.was.clone()).unwrap_or_default());
+            let new = json::array(is.get(change.is).unwrap_or_default());
+            format!("{{\"event\":{},\"was\":{old},\"is\":{new}}}", change.was.start + 1)
         });
-        line.push_str(&format!(",\"changes\":[{}]", changes.collect::<Vec<_>>().join(",")));
+        line.push_str(&format!(",\"changes\":{}", json::array(changes)));
     }
     if let Some(broken) = laws {
-        let broken = broken.iter().map(Violation::json).collect::<Vec<_>>().join(",");
-        line.push_str(&format!(",\"broken_laws\":[{broken}]"));
+        let broken = json::array(broken.iter().map(Violation::json));
+        line.push_str(&format!(",\"broken_laws\":{broken}"));
     }
     line.push_str("}\n");
     line

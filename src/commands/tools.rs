@@ -44,5 +44,5 @@ fn mcp(tools: &[Declaration]) -> String {
         let (name, schema) = (json::quote(&tool.name), json::minify(&tool.schema));
         format!("{{\"name\":{name},{about}\"inputSchema\":{schema}}}")
     });
-    format!("{{\"tools\":[{}]}}", tools.collect::<Vec<_>>().join(","))
+    format!("{{\"tools\":{}}}", json::array(tools))
 }

@@ -287,7 +287,7 @@ fn object<'p>(
 ) -> io::Result<String> {
     let mut members = Vec::new();
     for parameter in parameters {
-        let value = parameter.value.or_empty();
+        let (name, value) = (parameter.name.or_empty(), parameter.value.or_empty());
         let is_typed = match parameter.kind.as_ref().map_or("string", Str::as_str) {
             "boolean" => matches!(value, "true" | "false"),
             "integer" | "number" => {
@@ -296,7 +296,7 @@ fn object<'p>(
             "array" => is_json(value) && value.trim_ascii_start().starts_with('['),
             "object" => is_json(value) && value.trim_ascii_start().starts_with('{'),
             _ => {
-                members.push((parameter, json::quote(value)));
+                members.push((name, json::quote(value)));
                 continue;
             }
         };
@@ -306,12 +306,9 @@ fn object<'p>(
                 "a parameter that is not of its type was taken as text",
             )?;
         }
-        members.push((parameter, if is_typed { value.to_owned() } else { json::quote(value) }));
+        members.push((name, if is_typed { value.to_owned() } else { json::quote(value) }));
     }
-    let name = |parameter: &Parameter<'_>| json::quote(parameter.name.or_empty());
-    let members: Vec<_> =
-        members.iter().map(|(parameter, value)| format!("{}:{value}", name(parameter))).collect();
-    Ok(format!("{{{}}}", members.join(",")))
+    Ok(json::object(members))
 }
 
 fn emit(text: &str, out: &mut EventOut) -> Done {

@@ -266,7 +266,5 @@ impl Codex {
 fn arguments(json: &str) -> String {
     let members = json::members(json);
     let own = members.iter().filter(|(key, _)| !NOT_ARGUMENTS.contains(&key.as_ref()));
-    let own: Vec<_> =
-        own.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
-    format!("{{{}}}", own.join(","))
+    json::object(own.map(|(key, value)| (key, value.get())))
 }

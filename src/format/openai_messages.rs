@@ -23,9 +23,10 @@ use crate::format::openai_chat::payload::Delta;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::object::{Object, elements};
+use crate::format::support::object::Object;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -176,7 +177,7 @@ impl OpenAiMessages {
 
 /// The blocks of a message, if any is one that only Anthropic's API has.
 fn blocks<'a>(head: &Head<'a>) -> Option<Vec<&'a str>> {
-    let blocks = elements(head.content?.get())?;
+    let blocks = json::elements(head.content?.get())?;
     let is_ours = |block: &&str| {
         matches!(
             kind(block).as_str(),

@@ -13,10 +13,11 @@ use crate::format::opencode::USAGE;
 use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::error;
 use crate::format::support::log::Raw;
-use crate::format::support::object::{Object, elements};
+use crate::format::support::object::Object;
 use crate::format::support::payload::read;
 use crate::format::support::session::{Repeats, Role, Session, Source, role};
 use crate::frame::Frame;
+use crate::json;
 use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {
@@ -138,7 +139,7 @@ impl OpenCodeSession {
             return self.message(record, out);
         }
         if let Some(messages) = record.get("messages") {
-            let messages = elements(messages).unwrap_or_default();
+            let messages = json::elements(messages).unwrap_or_default();
             return messages
                 .into_iter()
                 .try_for_each(|json| self.with_parts(&Object::new(json), out));

@@ -24,16 +24,18 @@ pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
 pub(crate) use reader::{Fault, read, read_lossy};
-pub(crate) use repair::{member, members, repair};
+pub(crate) use repair::{elements, member, members, repair};
 #[cfg(feature = "cli")]
-pub(crate) use repair::{object, place};
+pub(crate) use repair::{place, try_members};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
 pub(crate) use values::{Found, ValueReader};
 #[cfg(feature = "cli")]
 pub(crate) use write::make_safe;
-pub(crate) use write::{Minifier, escape_into, minify, quote, quote_into, quote_start};
+pub(crate) use write::{
+    Minifier, array, escape_into, minify, object, quote, quote_into, quote_start,
+};
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;

@@ -82,8 +82,14 @@ pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
 
 /// Returns the members of an object in order, or why the text is none.
 #[cfg(feature = "cli")]
-pub(crate) fn object(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
+pub(crate) fn try_members(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
     serde_json::from_str::<Members<'_>>(json).map(|members| members.0)
+}
+
+/// Returns the elements of a JSON array, if the text is one.
+pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
+    let elements: Vec<&RawValue> = read(json).ok()?;
+    Some(elements.into_iter().map(RawValue::get).collect())
 }
 
 /// Returns a member of an object or, by its number, an element of an array.

@@ -123,6 +123,30 @@ fn escape(text: &str, is_content: bool, out: &mut String) {
     out.push_str(rest);
 }
 
+/// Returns the JSON array of these elements, which are JSON.
+pub(crate) fn array(elements: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let mut out = String::from("[");
+    for element in elements {
+        out.push_str(if out.len() > 1 { "," } else { "" });
+        out.push_str(element.as_ref());
+    }
+    out + "]"
+}
+
+/// Returns the JSON object of these members: their names, and their values as JSON.
+pub(crate) fn object(
+    members: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+) -> String {
+    let mut out = String::from("{");
+    for (name, value) in members {
+        out.push_str(if out.len() > 1 { "," } else { "" });
+        quote_into(name.as_ref(), &mut out);
+        out.push(':');
+        out.push_str(value.as_ref());
+    }
+    out + "}"
+}
+
 /// Returns the byte offset of the first character that may need an escape.
 pub(crate) fn find_escape(text: &str) -> Option<usize> {
     let (bytes, mut at) = (text.as_bytes(), 0);

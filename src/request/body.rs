@@ -91,10 +91,9 @@ impl Body {
             self.0.replace_range(span, &whole);
             return true;
         }
-        let old: Vec<&RawValue> = serde_json::from_str(list).unwrap_or_default();
-        match old.last() {
+        match json::elements(list).unwrap_or_default().last() {
             Some(last) => {
-                let end = self.place(last.get()).end;
+                let end = self.place(last).end;
                 self.0.insert_str(end, &format!(",{added}"));
             }
             None => self.0.insert_str(span.start + 1, &added),
@@ -104,8 +103,7 @@ impl Body {
 
     /// Returns the last element of the list at a path.
     pub(crate) fn last(&self, path: &str) -> Option<&str> {
-        let old: Vec<&RawValue> = serde_json::from_str(self.get(path)?).ok()?;
-        old.last().map(|last| last.get())
+        json::elements(self.get(path)?)?.pop()
     }
 
     /// Adds a member at the end of the object at a path.
@@ -142,8 +140,7 @@ impl Body {
 fn has(json: &str, path: &str) -> bool {
     let (key, rest) = path.split_once('.').unwrap_or((path, ""));
     if key == "*" {
-        let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-        return elements.iter().any(|element| has(element.get(), rest));
+        return json::elements(json).is_some_and(|all| all.iter().any(|one| has(one, rest)));
     }
     let (key, word) = key.split_once('=').unwrap_or((key, ""));
     match json::member(json, key) {

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 use crate::dialect;
 use crate::dialect::{Results, TextResult};
 use crate::event::{Code, FinishReason};
@@ -229,8 +227,8 @@ pub(crate) fn grow(
     growth: Growth,
 ) -> Result<Vec<String>, Refused> {
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
-    let append: Vec<&RawValue> = serde_json::from_str(append).unwrap_or_default();
-    let append: Vec<String> = append.into_iter().map(|element| element.get().to_owned()).collect();
+    let append = json::elements(append).unwrap_or_default();
+    let append: Vec<String> = append.into_iter().map(str::to_owned).collect();
     let sent = (row.calls)(&append);
     let append = (row.fit)(body.as_str(), append);
     let mut notes = Vec::new();
@@ -238,7 +236,7 @@ pub(crate) fn grow(
     let is_set = |key: &str| body.get(key).is_some_and(|id| id != "null");
     match (row.by_id, &message.id) {
         (Some(key), Some(id)) if growth.by_id || is_set(key) => {
-            body.set(row.list, &format!("[{}]", answered.join(",")));
+            body.set(row.list, &json::array(&answered));
             body.set(key, &json::quote(id));
         }
         (None, _) if growth.by_id => {

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde_json::value::RawValue;
 use unicode_width::UnicodeWidthChar;
 
 use crate::event::{
@@ -542,14 +541,13 @@ fn tokens(usage: &Usage<'_>) -> Vec<String> {
 /// alone. Of all else, returns the JSON on one line.
 fn readable(json: &str) -> String {
     let text = |json: &str| serde_json::from_str::<String>(json).ok();
-    let block = |block: &&RawValue| {
-        let is_text = json::member(block.get(), "type") == Some("\"text\"");
-        json::member(block.get(), "text").filter(|_| is_text).and_then(text)
+    let block = |block: &str| {
+        let is_text = json::member(block, "type") == Some("\"text\"");
+        json::member(block, "text").filter(|_| is_text).and_then(text)
     };
+    let blocks = json::elements(json::member(json, "content").unwrap_or(json));
     let blocks: Option<Vec<String>> =
-        serde_json::from_str(json::member(json, "content").unwrap_or(json))
-            .ok()
-            .and_then(|blocks: Vec<&RawValue>| blocks.iter().map(block).collect());
+        blocks.and_then(|blocks| blocks.into_iter().map(block).collect());
     let blocks = blocks.filter(|blocks| !blocks.is_empty()).map(|blocks| blocks.join("\n"));
     text(json).or(blocks).unwrap_or_else(|| json::minify(json))
 }

@@ -33,7 +33,7 @@ impl Elements {
         let has_text = !text.trim_ascii().is_empty();
         let is_object = types.is_some_and(|types| types.object && !types.array);
         if !has_text && !is_object && self.members.iter().all(|(key, _)| key == self.item) {
-            return array(self.members.iter().map(|(_, json)| json.as_str()));
+            return json::array(self.members.iter().map(|(_, json)| json.as_str()));
         }
         if !has_text {
             return self.object();
@@ -52,10 +52,6 @@ impl Elements {
     }
 }
 
-fn array<'j>(elements: impl Iterator<Item = &'j str>) -> String {
-    format!("[{}]", elements.collect::<Vec<_>>().join(","))
-}
-
 /// Returns an object in which members with the same key become one array.
 fn object<'m>(members: impl Iterator<Item = &'m (String, String)>) -> String {
     let mut places = HashMap::new();
@@ -70,11 +66,11 @@ fn object<'m>(members: impl Iterator<Item = &'m (String, String)>) -> String {
     let members = groups.into_iter().map(|(key, values)| {
         let value = match values.as_slice() {
             [one] => (*one).to_owned(),
-            several => array(several.iter().copied()),
+            several => json::array(several),
         };
-        format!("{}:{value}", json::quote(key))
+        (key, value)
     });
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    json::object(members)
 }
 
 #[cfg(test)]

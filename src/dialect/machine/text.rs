@@ -198,13 +198,8 @@ impl Machine {
 
 fn emit_block(open: &mut OpenRegion, emit: &mut Emit<'_>) -> io::Result<()> {
     let text = std::mem::take(&mut open.block);
-    let members: Vec<_> = attributes(&open.words.attributes)
-        .map(|(key, value)| format!("{}:{}", json::quote(key), json::quote(value)))
-        .collect();
-    let attributes = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
-    emit(Kind::Block(Block {
-        name: open.form.name,
-        text: &text,
-        attributes: attributes.as_deref(),
-    }))
+    let members = attributes(&open.words.attributes);
+    let attributes = json::object(members.map(|(key, value)| (key, json::quote(value))));
+    let attributes = Some(attributes.as_str()).filter(|attributes| *attributes != "{}");
+    emit(Kind::Block(Block { name: open.form.name, text: &text, attributes }))
 }

@@ -42,11 +42,11 @@ impl Gathered for Compaction {
     /// Emits it as a block: its text, and in the attributes what is opaque.
     fn emit(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
-        let members = members.iter().filter_map(|(key, value)| Some((key, value.as_ref()?)));
-        let members: Vec<_> =
-            members.map(|(key, value)| format!("\"{key}\":{}", json::quote(value))).collect();
-        let attributes = format!("{{{}}}", members.join(","));
-        let attributes = Some(attributes.as_str()).filter(|_| !members.is_empty());
+        let members = members.iter();
+        let members =
+            members.filter_map(|(key, value)| Some((key, json::quote(value.as_deref()?))));
+        let attributes = json::object(members);
+        let attributes = Some(attributes.as_str()).filter(|attributes| *attributes != "{}");
         out.emit(0, Kind::Block(event::Block { name: "compaction", text: &self.text, attributes }))
     }
 }

@@ -5,13 +5,14 @@ use crate::event::Output;
 use crate::format::support::answers::{
     Block, Given, declarations, function, given, is_answer, is_typed, user,
 };
-use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 static SHAPE: Shape = Shape {
     name: "anthropic",

@@ -3,13 +3,14 @@
 
 use crate::event::Output;
 use crate::format::support::answers::{Block, Given, declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
-use crate::format::support::object::{Object, elements};
+use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
+use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 static SHAPE: Shape = Shape {
     name: "bedrock-converse",
@@ -211,7 +212,7 @@ fn content(output: Output<'_>) -> String {
             }
             block => text_block(&words(block.text())),
         })),
-        Given::List(json) if elements(json).is_some_and(|list| list.iter().all(is_block)) => {
+        Given::List(json) if json::elements(json).is_some_and(|list| list.iter().all(is_block)) => {
             json::minify(json)
         }
         Given::Json(json) if json.starts_with('{') => {

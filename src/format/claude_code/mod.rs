@@ -334,16 +334,13 @@ fn in_blocks(message: &str) -> Cow<'_, str> {
     if !members.iter().any(|(key, value)| is_text(key, value.get())) {
         return Cow::Borrowed(message);
     }
-    let members: Vec<String> = members
-        .iter()
-        .map(|(key, value)| match value.get() {
-            text if is_text(key, text) => {
-                format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}]")
-            }
-            json => format!("{}:{json}", json::quote(key)),
-        })
-        .collect();
-    Cow::Owned(format!("{{{}}}", members.join(",")))
+    let members = members.iter().map(|(key, value)| match value.get() {
+        text if is_text(key, text) => {
+            (key, Cow::Owned(format!("[{{\"type\":\"text\",\"text\":{text}}}]")))
+        }
+        json => (key, Cow::Borrowed(json)),
+    });
+    Cow::Owned(json::object(members))
 }
 
 /// True if a block is the result of a tool.

@@ -1,11 +1,11 @@
 //! The next request of Cohere's v2 chat: the assistant's message, and a message for each result.
 
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
 use crate::format::support::object::Object;
-use crate::format::support::object::elements;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, ToolChoice, Turn, no_content};
 use crate::frame::Frame;
+use crate::json::{array, elements};
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/v2/chat",

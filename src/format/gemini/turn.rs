@@ -5,13 +5,14 @@ use crate::event::Output;
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::FunctionCall;
 use crate::format::support::answers::{Given, declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, array, each_record};
+use crate::format::support::draft::{Draft, each_record};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",

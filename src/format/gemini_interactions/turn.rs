@@ -3,13 +3,14 @@
 
 use crate::event::Output;
 use crate::format::support::answers::{declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, array, each_record, is_blank, string};
+use crate::format::support::draft::{Draft, Drafts, each_record, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 static SHAPE: Shape = Shape {
     name: "gemini-interactions",

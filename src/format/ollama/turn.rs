@@ -2,11 +2,12 @@
 
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{function, functions, given, is_answer, plain, user};
-use crate::format::support::draft::{Draft, array, each_record, is_blank};
-use crate::format::support::object::{Object, elements};
+use crate::format::support::draft::{Draft, each_record, is_blank};
+use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 pub(super) static REQUEST: Request = Request {
     list: "messages",
@@ -47,7 +48,7 @@ impl Turn for OllamaTurn {
         let mut message = std::mem::take(&mut self.0);
         let calls = message.remove("tool_calls").unwrap_or_default();
         let mut calls: Vec<_> =
-            elements(&calls).unwrap_or_default().into_iter().map(Draft::new).collect();
+            json::elements(&calls).unwrap_or_default().into_iter().map(Draft::new).collect();
         ending.retain(&mut calls, |call| call.word("id"), |_| true);
         let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
         calls.retain(is_named);

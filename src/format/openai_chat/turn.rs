@@ -4,14 +4,15 @@ use serde_json::value::RawValue;
 
 use crate::event::Output;
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
-use crate::format::support::draft::{Draft, array, each_record, is_blank, object, string};
+use crate::format::support::draft::{Draft, each_record, is_blank, object, string};
 use crate::format::support::finish;
-use crate::format::support::object::{Object, elements};
+use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::{array, elements};
 
 pub(in crate::format) static SHAPE: Shape = Shape {
     name: "openai-chat",

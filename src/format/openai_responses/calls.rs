@@ -270,7 +270,5 @@ fn others(item: &Item, json: &str) -> String {
     let is_argument = |key: &str| !NO_ARGUMENTS.contains(&key) && (key != "name" || is_named);
     let members = json::members(json);
     let members = members.iter().filter(|(key, _)| is_argument(key));
-    let members: Vec<_> =
-        members.map(|(key, value)| format!("{}:{}", json::quote(key), value.get())).collect();
-    format!("{{{}}}", members.join(","))
+    json::object(members.map(|(key, value)| (key, value.get())))
 }

@@ -7,13 +7,14 @@ use crate::event::Output;
 use crate::format::support::answers::{
     Block, Given, declarations, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, array, each_record, object, string};
+use crate::format::support::draft::{Draft, each_record, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
 use crate::frame::Frame;
 use crate::json;
+use crate::json::array;
 
 static SHAPE: Shape = Shape {
     name: "openai-responses",

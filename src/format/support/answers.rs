@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::event::Output;
-use crate::format::support::draft::{Draft, array, string};
-use crate::format::support::object::{Object, elements};
+use crate::format::support::draft::{Draft, string};
+use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Call, Declaration};
 use crate::json;
+use crate::json::elements;
 
 /// The output of a tool.
 pub(crate) enum Given<'a> {
@@ -147,7 +148,7 @@ pub(crate) fn declarations(tools: &[Declaration], key: &str) -> Vec<Draft> {
 /// Returns the list of tools as objects whose member `key` is the declaration.
 pub(crate) fn functions(tools: &[Declaration]) -> String {
     let declared = declarations(tools, "parameters");
-    array(
+    json::array(
         declared.iter().map(|draft| {
             Draft::of(&[("type", "\"function\""), ("function", &draft.json())]).json()
         }),

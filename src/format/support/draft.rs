@@ -102,17 +102,7 @@ impl Draft {
 
     /// Returns it as JSON text.
     pub(crate) fn json(&self) -> String {
-        let mut out = String::from("{");
-        for (key, json) in &self.0 {
-            if out.len() > 1 {
-                out.push(',');
-            }
-            json::quote_into(key, &mut out);
-            out.push(':');
-            out.push_str(json);
-        }
-        out.push('}');
-        out
+        json::object(self.members())
     }
 
     /// About how many bytes it takes.
@@ -184,11 +174,6 @@ fn join(value: &mut String, json: &str) {
         return;
     }
     json.clone_into(value);
-}
-
-/// Returns a JSON array of these elements.
-pub(crate) fn array(elements: impl IntoIterator<Item = String>) -> String {
-    format!("[{}]", elements.into_iter().collect::<Vec<_>>().join(","))
 }
 
 /// The text of a JSON string.

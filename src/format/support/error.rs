@@ -59,11 +59,9 @@ pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     if !frame.data.is_empty() {
         return report_as(message, code, &text, out);
     }
-    let members = [":exception-type", ":error-code", ":error-message"]
-        .into_iter()
-        .filter_map(|name| Some(format!("{}:{}", json::quote(name), json::quote(header(name)?))));
-    let members: Vec<_> = members.collect();
-    report_as(message, code, &format!("{{{}}}", members.join(",")), out)
+    let names = [":exception-type", ":error-code", ":error-message"];
+    let members = names.into_iter().filter_map(|name| Some((name, json::quote(header(name)?))));
+    report_as(message, code, &json::object(members), out)
 }
 
 /// Reports the provider's error under a code that the format gives.

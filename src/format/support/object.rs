@@ -71,19 +71,13 @@ impl<'a> Object<'a> {
 
     /// The elements of the first of the values that is an array.
     pub(crate) fn each(&self, places: &str) -> Vec<&'a str> {
-        places.split('|').find_map(|path| elements(self.at(path)?)).unwrap_or_default()
+        places.split('|').find_map(|path| json::elements(self.at(path)?)).unwrap_or_default()
     }
 
     /// The name and the value of the first member.
     pub(crate) fn first(&self) -> Option<(&str, &'a str)> {
         self.members.first().map(|(name, value)| (name.as_ref(), value.get()))
     }
-}
-
-/// The elements of an array, if the value is one.
-pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
-    let elements: Vec<&RawValue> = json::read(json).ok()?;
-    Some(elements.into_iter().map(RawValue::get).collect())
 }
 
 /// The text of a string, if the value is one.

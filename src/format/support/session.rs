@@ -13,9 +13,10 @@ use crate::event::{
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::growth::{Joined, hash};
-use crate::format::support::object::{Object, elements, string};
+use crate::format::support::object::{Object, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
+use crate::json;
 use crate::json::Str;
 use std::collections::HashMap;
 use std::io;
@@ -396,7 +397,7 @@ impl Session {
     fn thought(&mut self, place: usize, block: &Object, out: &mut EventOut) -> Done {
         let mut is_shown = false;
         for json in [block.get("summary"), block.get("content")].into_iter().flatten() {
-            let parts = elements(json).unwrap_or_default();
+            let parts = json::elements(json).unwrap_or_default();
             let has_several = parts.len() > 1;
             for (part, json) in (1..).zip(parts) {
                 let text = Object::new(json).text("text").unwrap_or_default();

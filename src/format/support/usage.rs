@@ -172,8 +172,7 @@ impl Meter {
         let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
             return Ok(());
         };
-        let raws: Vec<_> = counted.iter().map(|(_, raw)| raw.as_str()).collect();
-        let raw = format!("[{}]", raws.join(","));
+        let raw = json::array(counted.iter().map(|(_, raw)| raw));
         out.emit(0, Kind::Usage(Usage { raw: &raw, ..usage }))
     }
 
