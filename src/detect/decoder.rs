@@ -9,7 +9,7 @@ use crate::format::error;
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::EventOut;
 use crate::format::table::FORMATS;
-use crate::frame::{Frame, Framing, Header, Sniff};
+use crate::frame::{Frame, Framing, Header};
 use crate::json;
 use crate::json::Str;
 
@@ -82,7 +82,7 @@ fn is_enough(held: &[Held]) -> bool {
 
 /// Returns the formats whose `sniff` accepts a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().copied().filter(|row| (row.sniff)(record) == Sniff::Yes)
+    FORMATS.iter().copied().filter(|row| (row.sniff)(record))
 }
 
 impl AutoDecoder {
@@ -104,7 +104,7 @@ impl AutoDecoder {
         let found = candidates(&record).next();
         let Some(wanted) = self.wanted else { return Ok(found) };
         match found {
-            _ if (wanted.sniff)(&record) == Sniff::Yes => Ok(Some(wanted)),
+            _ if (wanted.sniff)(&record) => Ok(Some(wanted)),
             Some(row) if *row == error::FORMAT => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",

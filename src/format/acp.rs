@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Agent Client Protocol, JSON-RPC with session/update",
     link: "https://agentclientprotocol.com/protocol/prompt-turn",
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("acp", || Box::new(Acp::default()))
 };
 

@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     about: "AG-UI, events of an agent's run",
     link: "https://docs.ag-ui.com/concepts/events",
     evidence: &["threadId", "runId", "messageId", "delta"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("ag-ui", || {
         Box::new(AgUi { message: Lifecycle::new(&FORMAT, USAGE), run: Run::default() })
     })
@@ -252,7 +252,7 @@ impl AgUi {
         if let Some(result) = event.result {
             out.block(0, "result", result.get())?;
         }
-        match event.outcome.as_ref().and_then(|outcome| outcome.kind.as_ref()).map(Str::as_str) {
+        match event.outcome.as_ref().and_then(|outcome| outcome.kind.text()) {
             Some("interrupt") => out.finish_as(0, FinishReason::Other, "interrupt", None)?,
             Some(raw) => out.finish(0, raw, None)?,
             None => {}

@@ -11,7 +11,7 @@ pub(super) static FORMAT: Format = Format {
     about: "AI21 Jurassic-2 completions, body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-jurassic2.html",
     evidence: &["completions.0.data.text"],
-    sniff: |record| record.at("completions.0.data.text").is_some().into(),
+    sniff: |record| record.at("completions.0.data.text").is_some(),
     ..Format::new("ai21-j2", || {
         Simple::boxed(Shape {
             id: "id",

@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Vercel AI SDK, data stream (versions 3 and 4)",
     link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
     evidence: &[],
-    sniff: |record| record.framing.is_coded().into(),
+    sniff: |record| record.framing.is_coded(),
     ..Format::new("ai-sdk-data", || {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     })

@@ -12,7 +12,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Google Antigravity CLI, session files",
     link: "https://antigravity.google/docs",
     evidence: &["step_index", "source", "status"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("antigravity", || Box::new(LogDecoder::new(&ANTIGRAVITY)))
 };
 

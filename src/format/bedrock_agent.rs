@@ -20,7 +20,7 @@ use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::format::text::is_prefix;
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -34,9 +34,9 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// A chunk is an agent's if it isn't a model's.
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let is_event = matches!(record.event_type, CHUNK | "trace" | "returnControl" | "files");
-    (record.has_headers && !record.is_failure && is_event).into()
+    record.has_headers && !record.is_failure && is_event
 }
 
 /// The members of all events.
@@ -288,7 +288,7 @@ fn object<'p>(
     let mut members = Vec::new();
     for parameter in parameters {
         let (name, value) = (parameter.name.or_empty(), parameter.value.or_empty());
-        let is_typed = match parameter.kind.as_ref().map_or("string", Str::as_str) {
+        let is_typed = match parameter.kind.text().unwrap_or("string") {
             "boolean" => matches!(value, "true" | "false"),
             "integer" | "number" => {
                 is_json(value) && value.starts_with(|c: char| c == '-' || c.is_ascii_digit())

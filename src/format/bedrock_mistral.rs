@@ -10,7 +10,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Mistral text completion on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-text-completion.html",
     evidence: &["outputs.0.text"],
-    sniff: |record| record.at("outputs.0.text").is_some().into(),
+    sniff: |record| record.at("outputs.0.text").is_some(),
     ..Format::new("bedrock-mistral", || {
         Simple::boxed(Shape {
             text: "outputs.0.text",

@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Cline, Roo Code and Kilo Code, ui_messages.json and --json",
     link: "https://docs.cline.bot/",
     evidence: &["ts", "say", "ask"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("cline", || Box::new(Cline::default()))
 };
 

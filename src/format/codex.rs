@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Codex CLI, codex exec --json",
     link: "https://developers.openai.com/codex/noninteractive",
     evidence: &["thread_id", "item"],
-    sniff: |record| is_ours(&record.text("type").unwrap_or_default()).into(),
+    sniff: |record| is_ours(&record.text("type").unwrap_or_default()),
     ..Format::new("codex", || Box::new(Codex::default()))
 };
 
@@ -157,7 +157,7 @@ impl Codex {
                 self.error = Some(frame.text().into_owned());
                 out.warn(
                     WarningCode::AgentError,
-                    event.message.as_ref().map_or("the agent reported an error", Str::as_str),
+                    event.message.text().unwrap_or("the agent reported an error"),
                 )
             }
             kind => out.unknown(frame, kind),
@@ -184,8 +184,7 @@ impl Codex {
                 self.call(kind, item, json, is_last, out)
             }
             "agent_message" | "assistant_message" => {
-                let is_aside =
-                    item.phase.as_ref().is_some_and(|phase| phase.as_str() == "commentary");
+                let is_aside = item.phase.text() == Some("commentary");
                 out.text_on(0, Some("commentary").filter(|_| is_aside), text)?;
                 out.flush()
             }
@@ -196,7 +195,7 @@ impl Codex {
             "todo_list" | "plan" => out.block(0, kind, json),
             "error" => out.warn(
                 WarningCode::AgentError,
-                item.message.as_ref().map_or("the agent reported an error", Str::as_str),
+                item.message.text().unwrap_or("the agent reported an error"),
             ),
             kind => out.unknown(frame, kind),
         }

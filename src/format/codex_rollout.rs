@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Codex CLI, session files (rollouts)",
     link: "https://github.com/openai/codex/tree/main/codex-rs/rollout",
     evidence: &["payload", "instructions", "created_at"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("codex-rollout", || Box::new(LogDecoder::new(&CODEX)))
 };
 

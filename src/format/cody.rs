@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Sourcegraph Cody, completions stream",
     link: "https://github.com/sourcegraph/cody-public-snapshot",
     evidence: &["deltaText", "completion", "stopReason"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("cody", || Box::new(Cody::default()))
 };
 

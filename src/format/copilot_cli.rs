@@ -16,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
     about: "GitHub Copilot CLI, session events",
     link: "https://github.com/github/copilot-sdk/blob/main/docs/features/streaming-events.md",
     evidence: &["data", "history", "prompt", "output"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("copilot-cli", || Box::new(LogDecoder::new(&COPILOT)))
 };
 

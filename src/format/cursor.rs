@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Cursor CLI, --output-format stream-json",
     link: "https://cursor.com/docs/cli/reference/output-format",
     evidence: &["apiKeySource", "tool_call", "call_id"],
-    sniff: |record| is_run(record).into(),
+    sniff: is_run,
     ..Format::new("cursor", || Box::new(LogDecoder::new(&RUN)))
 };
 
@@ -26,7 +26,7 @@ pub(super) static TRANSCRIPT: Format = Format {
     about: "Cursor, agents' transcripts and stored bubbles",
     link: "https://cursor.com/docs",
     evidence: &["role", "message.content", "bubble_rows"],
-    sniff: |record| is_transcript(record).into(),
+    sniff: is_transcript,
     ..Format::new("cursor-transcript", || Box::new(LogDecoder::new(&FILE)))
 };
 

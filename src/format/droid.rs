@@ -16,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Factory Droid, droid exec --output-format stream-json",
     link: "https://docs.factory.ai/cli/droid-exec/overview",
     evidence: &["session_id", "finalText", "toolName"],
-    sniff: |record| is_run(record).into(),
+    sniff: is_run,
     ..Format::new("droid", || Box::new(LogDecoder::new(&RUN)))
 };
 
@@ -25,7 +25,7 @@ pub(super) static SESSION: Format = Format {
     about: "Factory Droid, session files",
     link: "https://docs.factory.ai/",
     evidence: &["id", "cwd"],
-    sniff: |record| is_session(record).into(),
+    sniff: is_session,
     ..Format::new("droid-session", || Box::new(LogDecoder::new(&FILE)))
 };
 

@@ -5,7 +5,7 @@
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 
 /// A body that is nothing but an error.
 pub(crate) static FORMAT: Format = Format {
@@ -13,7 +13,7 @@ pub(crate) static FORMAT: Format = Format {
     about: "an error body of any provider",
     link: "https://platform.openai.com/docs/guides/error-codes",
     evidence: &["error", "errors", "detail", "message", "Message", "title"],
-    sniff: |record| if error::is_error(record) { Sniff::Yes } else { Sniff::No },
+    sniff: error::is_error,
     ..Format::new("error", || Box::new(ErrorBody { started: false }))
 };
 

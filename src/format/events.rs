@@ -14,7 +14,7 @@ use crate::event::{
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -27,9 +27,9 @@ pub(super) static FORMAT: Format = Format {
     ..Format::new("events", || Box::new(Events { is_open: false }))
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let is_start = record.text("type").as_deref() == Some("start");
-    (is_start && record.has("v") && record.has("format") && record.has("framing")).into()
+    is_start && record.has("v") && record.has("format") && record.has("framing")
 }
 
 struct Events {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
-use crate::frame::{Frame, Framing, Sniff};
+use crate::frame::{Frame, Framing};
 use crate::json;
 
 /// Turns the frames of one format into events.
@@ -109,7 +109,7 @@ pub struct Format {
     /// paths (see [`Record::at`]). `detect` names those that are there.
     pub evidence: &'static [&'static str],
     /// True if a stream whose first record is this one is in this format.
-    pub sniff: fn(&Record<'_>) -> Sniff,
+    pub sniff: fn(&Record<'_>) -> bool,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
     /// The row of the requests that go on after an answer in this format, if there are any.
@@ -130,7 +130,7 @@ impl Format {
             about,
             link,
             evidence,
-            sniff: |_| Sniff::No,
+            sniff: |_| false,
             decoder,
             request: None,
             write: None,

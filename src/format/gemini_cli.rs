@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
         "stats",
         "response",
     ],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("gemini-cli", || Box::new(GeminiCli::default()))
 };
 
@@ -162,7 +162,7 @@ impl GeminiCli {
 
     fn result(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.meter.feed(event.stats.map_or("", RawValue::get));
-        let status = event.status.as_ref().map_or("success", Str::as_str);
+        let status = event.status.text().unwrap_or("success");
         match event.error.filter(|json| json.get() != "null") {
             Some(json) => error::report(json.get(), out)?,
             None if status == "success" => out.finish(0, status, None)?,

@@ -18,7 +18,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Gemini CLI, session files and checkpoints",
     link: "https://geminicli.com/docs/cli/session-management/",
     evidence: &["projectHash", "messages", "history", "parts"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("gemini-cli-session", || Box::new(LogDecoder::new(&GEMINI)))
 };
 

@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Goose, --output-format stream-json and its server's stream",
     link: "https://block.github.io/goose/docs/guides/goose-cli-commands",
     evidence: &["message", "extension_id", "token_state"],
-    sniff: |record| is_run(record).into(),
+    sniff: is_run,
     ..Format::new("goose", || Box::new(LogDecoder::new(&RUN)))
 };
 
@@ -24,7 +24,7 @@ pub(super) static SESSION: Format = Format {
     about: "Goose, session files and exports",
     link: "https://block.github.io/goose/docs/guides/sessions/",
     evidence: &["working_dir", "conversation", "created"],
-    sniff: |record| is_session(record).into(),
+    sniff: is_session,
     ..Format::new("goose-session", || Box::new(LogDecoder::new(&FILE)))
 };
 

@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Grok CLI, session files (chat_history.jsonl)",
     link: "https://docs.x.ai/build/overview",
     evidence: &["content", "prompt_index", "model_id"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("grok", || Box::new(LogDecoder::new(&GROK)))
 };
 
@@ -24,7 +24,7 @@ pub(super) static STREAM: Format = Format {
     about: "Grok CLI, --output-format streaming-json and json",
     link: "https://docs.x.ai/build/cli/headless-scripting",
     evidence: &["data", "stopReason", "sessionId"],
-    sniff: |record| is_run(record).into(),
+    sniff: is_run,
     ..Format::new("grok-stream", || Box::new(LogDecoder::new(&RUN)))
 };
 

@@ -11,7 +11,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Hermes agent, session files",
     link: "https://github.com/NousResearch/hermes-agent",
     evidence: &["session_id", "session_start", "messages"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("hermes", || Box::new(LogDecoder::new(&HERMES)))
 };
 

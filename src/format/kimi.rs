@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Kimi Code and Kimi CLI, session files and wire",
     link: "https://moonshotai.github.io/kimi-cli/en/customization/wire-mode.html",
     evidence: &["protocol_version", "event", "message.payload", "params.payload"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("kimi", || Box::new(LogDecoder::new(&KIMI)))
 };
 

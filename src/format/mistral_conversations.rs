@@ -15,7 +15,7 @@ use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -30,12 +30,12 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_default();
     let is_event = kind.starts_with("conversation.response.")
         || kind.starts_with("tool.execution.")
         || matches!(kind.as_str(), "message.output.delta" | "function.call.delta");
-    (is_event || record.text("object").as_deref() == Some("conversation.response")).into()
+    is_event || record.text("object").as_deref() == Some("conversation.response")
 }
 
 /// The tokens of connectors are read by the model, but counted apart.
@@ -232,7 +232,7 @@ impl Chunk<'_> {
             return out.text(0, text);
         }
         let Some(thinking) = self.thinking else {
-            return out.block(0, self.kind.as_ref().map_or("content", Str::as_str), json);
+            return out.block(0, self.kind.text().unwrap_or("content"), json);
         };
         let thoughts = each(thinking).into_iter();
         let mut thoughts = thoughts.filter_map(|json| json::read::<Chunk<'_>>(json).ok());

@@ -10,13 +10,14 @@ use serde_json::value::RawValue;
 
 use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
+use crate::format::openai_chat;
 use crate::format::openai_chat::USAGE;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::Few;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::{Frame, Holds, Sniff};
+use crate::frame::{Frame, Holds};
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -37,17 +38,13 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Together writes `text.completion`, Writer no object at all.
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").filter(|choices| choices.starts_with('['));
-    let is_text = choices.is_some_and(|choices| {
-        choices.contains("\"text\"")
-            && !choices.contains("\"delta\"")
-            && !choices.contains("\"message\"")
-    });
+    let is_text = choices.is_some_and(openai_chat::are_texts);
     let is_named =
         matches!(object.as_str(), "text_completion" | "text.completion" | "text_completion.chunk");
-    if is_text || (is_named && choices.is_some()) { Sniff::Yes } else { Sniff::No }
+    is_text || (is_named && choices.is_some())
 }
 
 #[derive(serde::Deserialize)]

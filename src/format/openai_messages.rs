@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     about: "OpenAI and LiteLLM message objects of all roles, as requests hold them",
     link: "https://platform.openai.com/docs/api-reference/chat/create",
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("openai-messages", || {
         Box::new(OpenAiMessages {
             message: Lifecycle::new(&FORMAT, &[]),

@@ -12,7 +12,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -28,11 +28,9 @@ pub(super) static FORMAT: Format = Format {
 };
 
 /// Responses have `sequence_number` where Realtime has `event_id`.
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_default();
-    let is_ours =
-        record.has("event_id") && (is_about_session(&kind) || kind.starts_with("response."));
-    if is_ours { Sniff::Yes } else { Sniff::No }
+    record.has("event_id") && (is_about_session(&kind) || kind.starts_with("response."))
 }
 
 const USAGE: &[Row] = &[

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     about: "opencode, opencode run --format json",
     link: "https://opencode.ai/docs/cli/",
     evidence: &["sessionID", "part"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("opencode", || Box::new(OpenCode::default()))
 };
 

@@ -25,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     about: "opencode, stored sessions, exports and its server's events",
     link: "https://opencode.ai/docs/server/",
     evidence: &["messageID", "sessionID", "info", "properties"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("opencode-session", || Box::new(OpenCodeSession::default()))
 };
 

@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Qwen Code, session files",
     link: "https://github.com/QwenLM/qwen-code",
     evidence: &["sessionId", "uuid", "message.parts", "systemPayload"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("qwen-code", || Box::new(LogDecoder::new(&QWEN)))
 };
 

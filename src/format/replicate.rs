@@ -24,7 +24,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Replicate, stream of plain text and prediction body",
     link: "https://replicate.com/docs/topics/predictions/streaming",
     evidence: &["urls", "version", "status", "output"],
-    sniff: |record| (record.event_type == "output" || is_prediction(record)).into(),
+    sniff: |record| record.event_type == "output" || is_prediction(record),
     ..Format::new("replicate", || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }))
 };
 

@@ -12,7 +12,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Hugging Face Text Generation Inference, /generate, stream and body",
     link: "https://huggingface.co/docs/text-generation-inference/reference/api_reference",
     evidence: &["generated_text", "token.text"],
-    sniff: |record| record.get("generated_text").is_some().into(),
+    sniff: |record| record.get("generated_text").is_some(),
     ..Format::new("tgi", || {
         Simple::boxed(Shape {
             text: "token.text|generated_text",

@@ -10,7 +10,7 @@ pub(super) static FORMAT: Format = Format {
     about: "IBM watsonx.ai text generation, stream and body",
     link: "https://cloud.ibm.com/apidocs/watsonx-ai#text-generation-stream",
     evidence: &["results.0.generated_text"],
-    sniff: |record| record.at("results.0.generated_text").is_some().into(),
+    sniff: |record| record.at("results.0.generated_text").is_some(),
     ..Format::new("watsonx", || {
         Simple::boxed(Shape {
             model: "model_id",

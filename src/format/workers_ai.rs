@@ -20,7 +20,7 @@ use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
     openai_responses, tgi,
 };
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
 
@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Cloudflare Workers AI's own format, stream and REST body",
     link: "https://developers.cloudflare.com/workers-ai/",
     evidence: &["response", "tool_calls", "success", "result"],
-    sniff: |record| (is_record(record) || is_wrapper(record)).into(),
+    sniff: |record| is_record(record) || is_wrapper(record),
     ..Format::new("workers-ai", || {
         Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 })
     })
@@ -63,7 +63,7 @@ static OTHERS: [&Format; 8] = [
 
 /// The format of another provider that an answer is in.
 fn other_format(result: &Record) -> Option<&'static Format> {
-    OTHERS.into_iter().find(|row| (row.sniff)(result) == Sniff::Yes)
+    OTHERS.into_iter().find(|row| (row.sniff)(result))
 }
 
 /// A record of a stream, or a body.

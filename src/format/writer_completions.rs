@@ -10,7 +10,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Writer's text generation, stream",
     link: "https://dev.writer.com/api-reference/completion-api/text-generation",
     evidence: &["value"],
-    sniff: |record| (record.is_only("value") && record.text("value").is_some()).into(),
+    sniff: |record| record.is_only("value") && record.text("value").is_some(),
     ..Format::new("writer-completions", || {
         Simple::boxed(Shape { text: "value", end: End::OfInput, ..Shape::of(&FORMAT) })
     })

@@ -30,7 +30,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Vercel AI SDK, UI message stream (version 5 and later)",
     link: "https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol",
     evidence: &["id", "toolCallId", "errorText", "url", "data"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     write: Some(&write::WRITING),
     ..Format::new("ai-sdk-ui", || {
         let message = Lifecycle::new(&FORMAT, USAGE);

@@ -21,7 +21,7 @@ use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 use blocks::{Blocks, Extent};
 use payload::{Block, Ending, Event, Message, object};
@@ -43,14 +43,13 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
-    let is_ours = match record.text("type").as_deref() {
+fn sniff(record: &Record) -> bool {
+    match record.text("type").as_deref() {
         Some("message_start" | "message_delta" | "message_stop") => true,
         Some("content_block_start" | "content_block_delta" | "content_block_stop") => true,
         Some("message") => is_body(record),
         _ => false,
-    };
-    if is_ours { Sniff::Yes } else { Sniff::No }
+    }
 }
 
 fn is_body(record: &Record) -> bool {

@@ -21,7 +21,7 @@ use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json;
 use blocks::Blocks;
 use payload::{Body, Event};
@@ -59,16 +59,12 @@ const EVENTS: [&str; 6] = [
 /// Other formats have an event of this name.
 const METADATA: &str = "metadata";
 
-fn sniff(record: &Record) -> Sniff {
-    let is_ours = match record.has_headers {
-        true => EVENTS.contains(&record.event_type),
-        false => {
-            let has_event =
-                EVENTS.iter().any(|name| *name != METADATA && is_object(record.get(name)));
-            has_event || record.at("metadata.usage.inputTokens").is_some() || is_body(record)
-        }
-    };
-    is_ours.into()
+fn sniff(record: &Record) -> bool {
+    if record.has_headers {
+        return EVENTS.contains(&record.event_type);
+    }
+    let has_event = EVENTS.iter().any(|name| *name != METADATA && is_object(record.get(name)));
+    has_event || record.at("metadata.usage.inputTokens").is_some() || is_body(record)
 }
 
 fn is_body(record: &Record) -> bool {

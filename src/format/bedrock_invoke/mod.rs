@@ -22,7 +22,7 @@ use crate::format::{
     bedrock_titan, cohere, cohere_v1, error, openai_chat, openai_completions, openai_responses,
     tgi,
 };
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
@@ -40,16 +40,16 @@ pub(super) const CHUNK: &str = "chunk";
 
 /// A chunk that holds an object, not an agent's words: these come without
 /// padding, and hardly ever look like a model's record.
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     if !record.has_headers || record.event_type != CHUNK || record.has("attribution") {
-        return Sniff::No;
+        return false;
     }
     let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
     let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
     let is_object = text.starts_with('{') && is_json(text);
     let inner = record.inside(text);
     let is_known = || known(&inner).is_some_and(|row| *row != error::FORMAT);
-    (is_object && (record.has("p") || is_known())).into()
+    is_object && (record.has("p") || is_known())
 }
 
 /// The formats of the models on Bedrock; an error may stand in place of any.
@@ -72,7 +72,7 @@ static MODELS: [&Format; 14] = [
 
 /// The format that a record is in.
 fn known(record: &Record) -> Option<&'static Format> {
-    MODELS.into_iter().find(|row| (row.sniff)(record) == Sniff::Yes)
+    MODELS.into_iter().find(|row| (row.sniff)(record))
 }
 
 /// A chunk. Its padding, `p`, hides how long it is.

@@ -40,7 +40,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Claude Code, stream-json, json and session transcripts",
     link: "https://code.claude.com/docs/en/headless",
     evidence: &["session_id", "sessionId", "uuid", "message"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("claude-code", || Box::new(ClaudeCode::default()))
 };
 

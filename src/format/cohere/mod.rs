@@ -18,7 +18,7 @@ use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use payload::{Event, Message};
 
 pub(super) static FORMAT: Format = Format {
@@ -31,8 +31,8 @@ pub(super) static FORMAT: Format = Format {
     ..Format::new("cohere", || Box::new(Cohere { message: Lifecycle::new(&FORMAT, USAGE) }))
 };
 
-fn sniff(record: &Record) -> Sniff {
-    let is_ours = match record.text("type").as_deref() {
+fn sniff(record: &Record) -> bool {
+    match record.text("type").as_deref() {
         Some("message-start" | "message-end" | "tool-plan-delta") => true,
         Some("content-start" | "content-delta" | "content-end") => true,
         Some("tool-call-start" | "tool-call-delta" | "tool-call-end") => true,
@@ -42,8 +42,7 @@ fn sniff(record: &Record) -> Sniff {
             let is_message = record.get("message").is_some_and(|message| message.starts_with('{'));
             is_message && record.has("finish_reason") && !record.has("done")
         }
-    };
-    if is_ours { Sniff::Yes } else { Sniff::No }
+    }
 }
 
 /// The billed tokens are fewer than those that were read; old bodies have only them.

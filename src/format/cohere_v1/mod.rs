@@ -16,7 +16,7 @@ use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
 use crate::format::support::payload::{OptionalStr, read};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 use payload::{CallDelta, Event, ToolCall};
 
@@ -34,12 +34,12 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let has_text = record.get("text").is_some_and(|text| text.starts_with('"'));
     let is_stream = record.has("is_finished");
     let is_body = has_text && (record.has("generation_id") || record.has("response_id"));
     let is_generate = record.get("generations").is_some_and(|all| all.starts_with('['));
-    if is_stream || is_body || is_generate { Sniff::Yes } else { Sniff::No }
+    is_stream || is_body || is_generate
 }
 
 struct CohereV1 {

@@ -27,7 +27,7 @@ use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
 use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Holds, Sniff};
+use crate::frame::{Frame, Holds};
 use crate::json;
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
@@ -61,12 +61,12 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let inner = record.get("response").filter(|json| json.starts_with('{')).map(json::members);
     let is_wrapped = inner.is_some_and(|members| {
         is_ours(|key| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get()))
     });
-    if is_wrapped || is_ours(|key| record.get(key)) { Sniff::Yes } else { Sniff::No }
+    is_wrapped || is_ours(|key| record.get(key))
 }
 
 /// True if a record with these members is a chunk.

@@ -20,7 +20,7 @@ use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 use payload::{Event, Interaction};
 use steps::Steps;
@@ -40,12 +40,12 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let kind = record.text("event_type").unwrap_or_default();
     let is_event =
         ["interaction.", "step.", "content."].iter().any(|start| kind.starts_with(start));
     let is_body = record.text("object").as_deref() == Some("interaction");
-    if is_event || is_body { Sniff::Yes } else { Sniff::No }
+    is_event || is_body
 }
 
 /// Thinking is not in `total_output_tokens`, nor what tools have read in

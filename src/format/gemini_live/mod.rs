@@ -14,7 +14,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{read, word};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use payload::{Message, ServerContent, Transcription};
 
 pub(super) static FORMAT: Format = Format {
@@ -42,7 +42,7 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let is_object = |key| record.get(key).is_some_and(|json| json.starts_with('{'));
     let calls = ["toolCall", "tool_call"].into_iter().find_map(|key| record.get(key));
     let has_calls =
@@ -60,7 +60,7 @@ fn sniff(record: &Record) -> Sniff {
     ]
     .into_iter()
     .any(is_object);
-    if is_ours || has_calls || setup { Sniff::Yes } else { Sniff::No }
+    is_ours || has_calls || setup
 }
 
 struct GeminiLive {

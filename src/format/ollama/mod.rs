@@ -21,7 +21,7 @@ use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload, read, time};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 
 pub(super) static CHAT: Format = Format {
@@ -43,10 +43,10 @@ pub(super) static GENERATE: Format = Format {
     ..Format::new("ollama-generate", || Box::new(Ollama::new(&GENERATE)))
 };
 
-fn sniff(record: &Record, key: &str, start: char) -> Sniff {
+fn sniff(record: &Record, key: &str, start: char) -> bool {
     let is_record = matches!(record.get("done"), Some("true" | "false"));
     let has_content = record.get(key).is_some_and(|content| content.starts_with(start));
-    if is_record && has_content { Sniff::Yes } else { Sniff::No }
+    is_record && has_content
 }
 
 /// The count of a prompt that was in the cache is not sent. Durations are in

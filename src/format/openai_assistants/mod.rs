@@ -19,7 +19,7 @@ use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 use payload::{Content, Event};
 use steps::Steps;
@@ -36,12 +36,9 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let object = record.text("object").unwrap_or_default();
-    let is_ours = object == "thread"
-        || object.starts_with("thread.run")
-        || object.starts_with("thread.message");
-    if is_ours { Sniff::Yes } else { Sniff::No }
+    object == "thread" || object.starts_with("thread.run") || object.starts_with("thread.message")
 }
 
 const USAGE: &[Row] = &[

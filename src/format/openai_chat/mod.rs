@@ -23,7 +23,7 @@ use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use delta::{Details, emit, emit_call};
 use payload::{Choice, Chunk, Delta, Given, Specific};
 
@@ -47,17 +47,17 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").unwrap_or_default();
-    let is_completion = object == "text_completion"
-        || (choices.contains("\"text\"")
-            && !choices.contains("\"delta\"")
-            && !choices.contains("\"message\""));
-    match choices.starts_with('[') || object.starts_with("chat.completion") {
-        true if !is_completion => Sniff::Yes,
-        _ => Sniff::No,
-    }
+    let is_completion = object == "text_completion" || are_texts(choices);
+    (choices.starts_with('[') || object.starts_with("chat.completion")) && !is_completion
+}
+
+/// True if these choices are texts, and no chat.
+pub(super) fn are_texts(choices: &str) -> bool {
+    let has = |key| choices.contains(key);
+    has("\"text\"") && !has("\"delta\"") && !has("\"message\"")
 }
 
 /// The cache is counted in many places: OpenAI and most servers in the details;

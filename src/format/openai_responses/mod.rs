@@ -24,7 +24,7 @@ use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::{Frame, Sniff};
+use crate::frame::Frame;
 use crate::json::Str;
 use items::Items;
 use payload::Response;
@@ -43,10 +43,10 @@ pub(super) static FORMAT: Format = Format {
     ..Format::new("openai-responses", || Box::new(Responses::new(&FORMAT, USAGE)))
 };
 
-fn sniff(record: &Record) -> Sniff {
+fn sniff(record: &Record) -> bool {
     let kind = record.text("type").unwrap_or_else(|| record.event_type.to_owned());
     let is_body = record.text("object").as_deref() == Some("response");
-    if kind.starts_with("response.") || is_body { Sniff::Yes } else { Sniff::No }
+    kind.starts_with("response.") || is_body
 }
 
 const USAGE: &[Row] = &[

@@ -32,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
     about: "pi coding agent and OpenClaw, --mode json and session files",
     link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
     evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
-    sniff: |record| is_ours(record).into(),
+    sniff: is_ours,
     ..Format::new("pi", || Box::new(Pi::default()))
 };
 

@@ -15,7 +15,7 @@ pub(crate) static FORMAT: Format = Format {
     about: "plain text, as a model's process prints it",
     link: "https://www.unicode.org/versions/latest/core-spec/chapter-3/#G31703",
     evidence: &[],
-    sniff: |record: &Record<'_>| record.framing.is_text().into(),
+    sniff: |record: &Record<'_>| record.framing.is_text(),
     request: Some(&turn::REQUEST),
     ..Format::new("text", || Box::new(Plain::default()))
 };
