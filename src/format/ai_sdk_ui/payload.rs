@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
@@ -34,7 +34,7 @@ payload!(Part);
 
 impl Part<'_> {
     pub(super) fn is_text(&self) -> bool {
-        self.input_encoding.as_ref().is_some_and(|encoding| encoding.as_str() == "text")
+        self.input_encoding.text() == Some("text")
     }
 
     /// The input's JSON text.

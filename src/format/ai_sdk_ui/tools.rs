@@ -64,7 +64,7 @@ impl AiSdkUi {
 
     /// The SDK could not parse the input, or it doesn't fit the tool.
     fn input_error(&mut self, call: CallPart, part: &Part, out: &mut EventOut) -> Done {
-        let message = part.error_text.as_ref().map_or("the input of a tool is wrong", Str::as_str);
+        let message = part.error_text.text().unwrap_or("the input of a tool is wrong");
         out.warn(WarningCode::ToolInputError, message)?;
         let id = call.id.unwrap_or_default();
         self.calls.part(call, out)?;

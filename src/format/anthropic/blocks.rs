@@ -73,7 +73,7 @@ impl Blocks {
         out: &mut EventOut,
     ) -> Done {
         let delta = event.delta.as_ref();
-        let kind = delta.and_then(|delta| delta.kind.as_ref()).and_then(Str::non_empty);
+        let kind = delta.and_then(|delta| delta.kind.non_empty());
         let (Some(delta), Some(kind)) = (delta, kind) else {
             return out.unknown(frame, "content_block_delta");
         };

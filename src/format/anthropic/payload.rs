@@ -168,7 +168,7 @@ payload!(Block);
 impl Block<'_> {
     /// The call's id, if it isn't blank.
     pub(in crate::format) fn id(&self) -> Option<&str> {
-        self.id.text().filter(|id| !id.trim_ascii().is_empty())
+        self.id.non_blank()
     }
 
     pub(in crate::format) fn name(&self) -> Option<&str> {

@@ -82,7 +82,7 @@ pub(super) struct ToolUse<'a> {
 impl ToolUse<'_> {
     /// The call's id, if it isn't blank.
     pub(super) fn id(&self) -> Option<&str> {
-        self.tool_use_id.text().filter(|id| !id.trim_ascii().is_empty())
+        self.tool_use_id.non_blank()
     }
 
     pub(super) fn name(&self) -> Option<&str> {
@@ -91,7 +91,7 @@ impl ToolUse<'_> {
 
     /// True if the tool is the provider's own.
     pub(super) fn is_server_side(&self) -> bool {
-        self.kind.as_ref().is_some_and(|kind| kind.as_str() == "server_tool_use")
+        self.kind.text() == Some("server_tool_use")
     }
 }
 

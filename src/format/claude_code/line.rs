@@ -102,7 +102,7 @@ payload!(Line);
 
 impl Line<'_> {
     pub(super) fn is_init(&self) -> bool {
-        self.subtype.as_ref().is_some_and(|subtype| subtype.as_str() == "init")
+        self.subtype.text() == Some("init")
     }
 
     pub(super) fn is_of_subagent(&self) -> bool {

@@ -21,7 +21,7 @@ pub(in crate::format) struct FunctionCall<'a> {
 
 impl<'a> FunctionCall<'a> {
     pub(super) fn id(&self) -> Option<&str> {
-        non_blank(self.id.as_ref())
+        self.id.non_blank()
     }
 
     pub(super) fn name(&self) -> Option<&str> {
@@ -104,7 +104,7 @@ pub(in crate::format) struct ServerTool<'a> {
 
 impl ServerTool<'_> {
     pub(super) fn id(&self) -> Option<&str> {
-        non_blank(self.id.as_ref())
+        self.id.non_blank()
     }
 
     pub(super) fn name(&self) -> Option<&str> {
@@ -122,7 +122,7 @@ pub(super) struct Identified<'a> {
 
 impl Identified<'_> {
     pub(super) fn id(&self) -> Option<&str> {
-        non_blank(self.id.as_ref())
+        self.id.non_blank()
     }
 
     /// True if the code failed; `None` where the result has no outcome.
@@ -130,8 +130,4 @@ impl Identified<'_> {
         let outcome = word(self.outcome?);
         Some(!(outcome.ends_with("OUTCOME_OK") || outcome == "1"))
     }
-}
-
-fn non_blank<'t>(text: Option<&'t Str>) -> Option<&'t str> {
-    text.map(Str::as_str).filter(|text| !text.trim_ascii().is_empty())
 }

@@ -102,7 +102,7 @@ impl Step<'_> {
 
     /// The call's id, if it isn't blank.
     pub(super) fn id(&self) -> Option<&str> {
-        self.id.text().filter(|id| !id.trim_ascii().is_empty())
+        self.id.non_blank()
     }
 
     /// The id of the call that a result answers.

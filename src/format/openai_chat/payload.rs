@@ -185,8 +185,7 @@ impl<'a> Delta<'a> {
 
     /// Returns the calls that are not in `tool_calls`, by their ids.
     pub(super) fn tool_uses(&self) -> impl Iterator<Item = (Option<&str>, Function<'_>)> {
-        let is_call =
-            |kind: &Option<Str<'_>>| kind.as_ref().is_some_and(|kind| kind.as_str() == "tool_use");
+        let is_call = |kind: &Option<Str<'_>>| kind.text() == Some("tool_use");
         let own = (&self.tool_use_id, &self.name, self.input);
         let own = Some(own).filter(|(id, name, input)| {
             is_call(&self.kind) && (id.is_some() || name.is_some() || input.is_some())
@@ -291,8 +290,7 @@ pub(in crate::format) struct ToolCall<'a> {
 impl ToolCall<'_> {
     /// The id, if there is one: Mistral's default is the string "null".
     pub(in crate::format) fn id(&self) -> Option<&str> {
-        let id = self.id.text();
-        id.filter(|id| !id.trim_ascii().is_empty() && *id != "null")
+        self.id.non_blank().filter(|id| *id != "null")
     }
 
     pub(in crate::format) fn name(&self) -> Option<&str> {

@@ -59,8 +59,7 @@ impl Nature {
     pub(super) fn of(item: &Item) -> Self {
         let kind = item.kind();
         let provider = Nature::Call(Some(Executor::Provider));
-        let environment =
-            item.environment.as_ref().and_then(|place| place.kind.as_ref()).map(Str::as_str);
+        let environment = item.environment.as_ref().and_then(|place| place.kind.text());
         match (kind, environment, item.execution.text()) {
             ("shell_call", Some(place), _) if place != "local" => provider,
             ("tool_search_call", _, by) if by != Some("client") => provider,

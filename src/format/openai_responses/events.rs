@@ -8,6 +8,7 @@ use crate::format::openai_responses::items::Items;
 use crate::format::openai_responses::payload::Event;
 use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -76,7 +77,7 @@ fn text(
         }
         // Of spoken text, some servers only say that it has ended.
         (true, None, _) => Ok(()),
-        _ => out.unknown(frame, event.kind.as_ref().map_or(frame.event_type, Str::as_str)),
+        _ => out.unknown(frame, event.kind.text().unwrap_or(frame.event_type)),
     }
 }
 

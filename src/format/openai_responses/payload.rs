@@ -158,11 +158,6 @@ pub(super) struct Item<'a> {
 
 payload!(Item);
 
-/// Returns an id that is not blank.
-fn told<'t>(id: &'t Option<Str<'_>>) -> Option<&'t str> {
-    id.text().filter(|id| !id.trim_ascii().is_empty())
-}
-
 impl<'a> Item<'a> {
     pub(super) fn kind(&self) -> &str {
         self.kind.or_empty()
@@ -170,12 +165,12 @@ impl<'a> Item<'a> {
 
     /// By what a call is answered; xAI leaves its call's id blank.
     pub(super) fn id(&self) -> Option<&str> {
-        self.call_id().or_else(|| told(&self.id))
+        self.call_id().or_else(|| self.id.non_blank())
     }
 
     /// Returns the id that its answer goes by.
     pub(super) fn call_id(&self) -> Option<&str> {
-        told(&self.call_id)
+        self.call_id.non_blank()
     }
 
     /// The id of the item itself, if it has another one for its answer.

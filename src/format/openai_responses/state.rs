@@ -204,7 +204,7 @@ impl State {
             let is_text = self.part(frame, place, json, out)?;
             let part = json::read::<Part<'_>>(json.get()).ok();
             if !is_text {
-                let kind = part.as_ref().and_then(|part| part.kind.as_ref()).map(Str::as_str);
+                let kind = part.as_ref().and_then(|part| part.kind.text());
                 out.block(0, kind.unwrap_or_default(), json.get())?;
             }
             // Of a text that came in pieces, they came with these.

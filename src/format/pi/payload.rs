@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::payload;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 #[derive(serde::Deserialize)]
@@ -68,6 +68,6 @@ pub(super) struct Update<'a> {
 
 impl Message<'_> {
     pub(super) fn is_answer(&self) -> bool {
-        self.role.as_ref().is_some_and(|role| role.as_str() == "assistant")
+        self.role.text() == Some("assistant")
     }
 }

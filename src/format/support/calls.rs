@@ -32,8 +32,8 @@ pub(crate) struct Calls {
 struct Known {
     number: u64,
     is_answered: bool,
-    /// It came under the id of a call that had ended: the assembler, to which
-    /// that id is the other one's, must not hear it.
+    /// True if it came under the id of a call that had ended: to the assembler, that id is the
+    /// other one's, so it is not passed on.
     is_second: bool,
 }
 

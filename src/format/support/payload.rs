@@ -100,6 +100,11 @@ pub(crate) trait OptionalStr {
         self.text().filter(|text| !text.is_empty())
     }
 
+    /// Returns the text if it is there and not all white space: an id.
+    fn non_blank(&self) -> Option<&str> {
+        self.text().filter(|text| !text.trim_ascii().is_empty())
+    }
+
     /// Returns the text, or an empty one if it is missing.
     fn or_empty(&self) -> &str {
         self.text().unwrap_or_default()
