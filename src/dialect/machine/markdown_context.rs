@@ -100,16 +100,37 @@ const HTML: &[(&str, &[u8], &str, bool)] = &[
     ("<![cdata", b"[", "]]>", true),
 ];
 
-/// The bytes that calm text has none of. In the middle of a line, each marker
-/// that is looked for begins with one of them.
-pub(crate) const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
+/// The bytes that calm text has none of, but in a [`calm_sign`]. In the middle of a
+/// line, each marker that is looked for begins with one of them.
+const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
 
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 /// Returns the length of the text up to what ends a line, or may begin a marker, code
 /// or a quotation, in bytes.
 pub(crate) fn calm_length(text: &[u8]) -> usize {
-    find_any(text, STOPS).unwrap_or(text.len())
+    let mut length = 0;
+    while let Some(rest) = text.get(length..)
+        && let Some(at) = find_any(rest, STOPS)
+    {
+        length += at;
+        match calm_sign(rest.get(at..).unwrap_or_default()) {
+            0 => return length,
+            sign => length += sign,
+        }
+    }
+    text.len()
+}
+
+/// Returns the length of the sign that a text begins with, in bytes, if it is a dash, an
+/// apostrophe or another one of U+2000 to U+203F or of Latin 1 that opens and closes no quotation;
+/// else 0.
+fn calm_sign(text: &[u8]) -> usize {
+    match text {
+        [0xE2, 0x80, third, ..] if !matches!(third, 0x9C | 0x9D) => 3,
+        [0xC2, second, ..] if !matches!(second, 0xAB | 0xBB) => 2,
+        _ => 0,
+    }
 }
 
 /// Returns the same, also up to what ends the name of a tag.
@@ -151,7 +172,7 @@ impl MarkdownContext {
     /// length, in bytes.
     #[inline]
     pub(crate) fn take_calm(&mut self, text: &[u8]) -> usize {
-        if !self.is_rest() || text.first().is_none_or(|first| STOPS.contains(first)) {
+        if !self.is_rest() {
             return 0;
         }
         let length = if self.is_after_tag() { word_length(text) } else { calm_length(text) };
@@ -545,11 +566,10 @@ mod tests {
         whole.feed(text);
         text.bytes().for_each(|byte| bytewise.byte(byte));
         assert_eq!(format!("{whole:?}"), format!("{bytewise:?}"), "{text:?}");
-        for size in 1..=text.len().max(1) {
+        let chars: Vec<char> = text.chars().collect();
+        for size in 1..=chars.len().max(1) {
             let mut context = MarkdownContext::default();
-            for piece in text.as_bytes().chunks(size) {
-                context.feed(std::str::from_utf8(piece).unwrap_or("\u{e9}"));
-            }
+            chars.chunks(size).for_each(|piece| context.feed(&String::from_iter(piece)));
             assert_eq!(context.is_code(), is_code, "{text:?} in pieces of {size}");
         }
     }
@@ -574,6 +594,16 @@ mod tests {
         check("> ```\n", false);
         check("   ```\n", true);
         check("    ```\n\n", false);
+    }
+
+    #[test]
+    fn signs_that_quote_nothing_are_calm() {
+        let of = |text: &str| calm_length(text.as_bytes());
+        assert_eq!(of("it’s — a… 5\u{a0}°C<"), "it’s — a… 5\u{a0}°C".len());
+        for stop in ["“", "”", "«", "»", "◁", "<", "\n", "\u{200a}`"] {
+            let (text, calm) = (format!("a — {stop}"), stop.find('`').unwrap_or(0));
+            assert_eq!(of(&text), "a — ".len() + calm, "{stop:?}");
+        }
     }
 
     #[test]
@@ -617,6 +647,10 @@ mod tests {
         check("so \"a\\\\\" ", false);
         check("so \"a\n", false);
         check("5\" ", false);
+        check("so — it’s “", true);
+        check("so — “it’s” ", false);
+        check("à « 5°C ", true);
+        check("« 5 °C » à ", false);
         check("'", true);
     }
 

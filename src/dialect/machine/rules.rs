@@ -6,7 +6,7 @@ use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
 };
-use crate::dialect::machine::markdown_context::STOPS;
+use crate::dialect::machine::markdown_context::calm_length;
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
 use crate::scan::{self, Captures, Pattern};
@@ -102,10 +102,10 @@ impl Rule {
         self.pattern.is_token() || (self.go.opens_call() && is_sign)
     }
 
-    /// True if its marker begins with one of [`STOPS`], or never in the middle of a line of prose.
+    /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
     pub(super) fn is_calm(&self) -> bool {
-        let first = self.pattern.first_bytes();
-        let is_stop = !first.is_empty() && first.iter().all(|byte| STOPS.contains(byte));
+        let starts = self.pattern.starts();
+        let is_stop = !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
         is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !self.is_inline())
     }
 }

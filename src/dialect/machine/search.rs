@@ -214,7 +214,7 @@ pub(crate) struct RuleSet {
     blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
     inline: Vec<bool>,
-    /// True if no marker begins in the middle of a line of prose but with one of [`STOPS`].
+    /// True if no marker begins in calm text, in the middle of a line of prose.
     pub(crate) is_calm: bool,
 }
 
