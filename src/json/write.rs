@@ -155,12 +155,26 @@ pub(crate) fn find_escape(text: &str) -> Option<usize> {
     }
     loop {
         at += plain_length(bytes.get(at..)?);
-        let is_letter = |&&byte: &&u8| !byte.is_ascii() && !SUSPECTS[usize::from(byte)];
-        match bytes.get(at..)?.iter().take_while(is_letter).count() {
+        match letters_length(bytes.get(at..)?) {
             0 => return Some(at).filter(|&at| at < bytes.len()),
             letters => at += letters,
         }
     }
+}
+
+/// Returns how many of the first bytes are of characters that are not ASCII and not harmful, as far
+/// as their first two bytes tell; of dashes and the like, as far as all three do.
+fn letters_length(text: &[u8]) -> usize {
+    let is_calm = |at: usize| match text.get(at..) {
+        Some([0xE2, 0x80, third, ..]) => matches!(third, 0x90..=0xA7),
+        Some([0xE2, second, ..]) => *second != 0x81,
+        Some([0xEF, second, ..]) => !matches!(second, 0xBB | 0xBF),
+        _ => false,
+    };
+    let is_letter = |(at, byte): &(usize, &u8)| {
+        !byte.is_ascii() && (!SUSPECTS[usize::from(**byte)] || is_calm(*at))
+    };
+    text.iter().enumerate().take_while(is_letter).count()
 }
 
 /// Returns the byte offset of the first character that may need an escape in JSON
@@ -231,6 +245,18 @@ mod tests {
             "\"a\\u001b[2J\\\"\\\\\\n\\u009b\\u202e\\u200d\\udb40\\udc41\\u007f\u{e9}\u{2014}\u{1F600}\""
         );
         assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), text);
+    }
+
+    #[test]
+    fn every_harmful_character_is_found() {
+        for c in '\0'..=char::MAX {
+            let text = format!("a\u{e9}{c}");
+            let is_found = find_escape(&text) == Some(3);
+            assert!(is_found || !(is_harmful(c) || matches!(c, '"' | '\\')), "{c:?}");
+        }
+        for calm in ["a — b… ‘c’ “d”", "→ ✓ ⟨", "你好，世界！"] {
+            assert_eq!(find_escape(calm), None);
+        }
     }
 
     #[test]
