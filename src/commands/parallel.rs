@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::iter;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
 
 use crate::io::{Output, die};
 use crate::status::Status;
 
-use crate::commands::{Inputs, write_now};
+use crate::commands::{Inputs, Lost, write_now};
 
 /// The result of one input, with its output.
 #[derive(Default)]
@@ -46,50 +48,63 @@ impl<T> InOrder<T> {
     }
 }
 
-/// Reads all inputs, `threads` at once, each by its name with `read`. After a signal, those that
-/// are being read are finished, and no other is begun.
+/// What has been written, and what waits until its place is due.
+struct Written {
+    out: Output,
+    waiting: InOrder<Finished>,
+    status: Status,
+}
+
+impl Written {
+    /// Takes the result of a place, and writes each that is due.
+    fn add(&mut self, at: usize, result: Finished) -> Result<(), Lost> {
+        self.waiting.add(at, result);
+        while let Some(result) = self.waiting.take() {
+            write_now(&mut self.out, &result.out)?;
+            let _ = io::stderr().write_all(&result.stderr);
+            self.status.add(result.status);
+        }
+        Ok(())
+    }
+}
+
+/// Reads all inputs, `threads` at once, each by its name with `read`. The thread that has read an
+/// input writes the results that are due. After a signal, those that are being read are finished,
+/// and no other is begun.
 pub(super) fn parallel(
     inputs: &Inputs<'_>,
     threads: usize,
     read: &(dyn Fn(&str) -> Finished + Sync),
 ) -> anyhow::Result<Status> {
-    let mut out = Output::standard();
+    let (waiting, status) = Default::default();
+    let written = Mutex::new(Written { out: Output::standard(), waiting, status });
     let next = AtomicUsize::new(0);
-    let (sender, results) = channel();
+    let work = || {
+        while inputs.signals.caught().is_none() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = inputs.names.get(at) else { break };
+            let result = read(name);
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.add(at, result).inspect_err(|_| {
+                // Nobody reads what the other threads would write.
+                next.store(inputs.names.len(), Ordering::Relaxed);
+            })?;
+        }
+        Ok::<(), Lost>(())
+    };
     thread::scope(|scope| {
-        for _ in 0..threads.min(inputs.names.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                while inputs.signals.caught().is_none() {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(name) = inputs.names.get(at) else { return };
-                    if sender.send((at, read(name))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        collect(results, &mut out)
-    })
-    .inspect(|_| {
-        if let Some(signal) = inputs.signals.caught() {
-            die(signal);
-        }
-    })
+        let others = (1..threads.min(inputs.names.len())).map(|_| scope.spawn(work));
+        let others: Vec<_> = others.collect();
+        let all = iter::once(work()).chain(others.into_iter().map(join));
+        all.fold(Ok(()), Result::and)
+    })?;
+    if let Some(signal) = inputs.signals.caught() {
+        die(signal);
+    }
+    Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner).status)
 }
 
-/// Writes the results in order, each as soon as those before it are written.
-fn collect(results: Receiver<(usize, Finished)>, out: &mut Output) -> anyhow::Result<Status> {
-    let mut status = Status::default();
-    let mut waiting = InOrder::default();
-    for (at, result) in results {
-        waiting.add(at, result);
-        while let Some(result) = waiting.take() {
-            write_now(out, &result.out)?;
-            let _ = io::stderr().write_all(&result.stderr);
-            status.add(result.status);
-        }
-    }
-    Ok(status)
+/// Returns what a thread returns, once it has ended.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
