@@ -228,12 +228,14 @@ impl Meter {
 
     fn read(&mut self, members: &[(&str, &str)]) -> Usage<'static> {
         let mut usage = Usage::default();
+        // Neighbouring rows lead into the same object.
+        let mut inner = ("", Vec::new());
         for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
             let (mut number, mut rest) = (None, Some(*paths));
             while let Some(paths) = rest {
                 let (path, others) = split(paths, b'|');
                 rest = others;
-                let Some(json) = lookup(members, path) else { continue };
+                let Some(json) = lookup(members, path, &mut inner) else { continue };
                 number = number.or(count(&json));
                 if number.is_none() && !json.starts_with(['{', '[']) {
                     self.strange.get_or_insert(path);
@@ -366,8 +368,15 @@ fn split(path: &str, mark: u8) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the JSON at a path, unless it's null.
-fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
+/// An object, and its members.
+type Inner<'m> = (&'m str, Vec<(Cow<'m, str>, &'m RawValue)>);
+
+/// Returns the JSON at a path, unless it's null. Keeps the innermost object on the way in `inner`.
+fn lookup<'m>(
+    members: &[(&str, &'m str)],
+    path: &str,
+    inner: &mut Inner<'m>,
+) -> Option<Cow<'m, str>> {
     let (key, mut rest) = split(path, b'.');
     let mut value = members.iter().find(|(name, _)| *name == key)?.1;
     while let Some(path) = rest {
@@ -378,7 +387,10 @@ fn lookup<'m>(members: &[(&str, &'m str)], path: &str) -> Option<Cow<'m, str>> {
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
         }
         let (key, next) = split(path, b'.');
-        value = json::members(value).into_iter().find(|(name, _)| name == key)?.1.get();
+        if inner.0 != value {
+            *inner = (value, json::members(value));
+        }
+        value = inner.1.iter().find(|(name, _)| name == key)?.1.get();
         rest = next;
     }
     Some(value.into()).filter(|value| value != "null")
