@@ -140,6 +140,13 @@ impl Scanner {
             self.end_number();
         }
         match self.state {
+            State::Digits if first.is_ascii_digit() => {
+                return bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            }
+            State::Literal(rest) if bytes.starts_with(rest) => {
+                self.state = self.after_value();
+                return rest.len();
+            }
             State::Whole | State::Bad | State::TooDeep | State::Control(..) => return 0,
             State::Escape(role) if first < b' ' => self.state = State::Control(role, true),
             state => self.state = self.step(state, first),
@@ -147,21 +154,24 @@ impl Scanner {
         usize::from(!matches!(self.state, State::Bad | State::TooDeep | State::Control(..)))
     }
 
-    /// Takes what stands between two strings at once, or else what [`Self::advance`] takes.
+    /// Takes a separator with the space and the quote after it at once, or else what
+    /// [`Self::advance`] takes.
     fn hop(&mut self, bytes: &[u8]) -> usize {
-        let (separator, role) = match self.state {
-            State::Colon => (b':', Role::Value),
-            State::After if self.open.last() == Some(&true) => (b',', Role::Key),
-            State::After => (b',', Role::Value),
+        let is_in_object = self.open.last() == Some(&true);
+        let (separator, next, role) = match self.state {
+            State::Colon => (b':', State::Value, Role::Value),
+            State::After if is_in_object => (b',', State::Key, Role::Key),
+            State::After => (b',', State::Value, Role::Value),
             _ => return self.advance(bytes),
         };
         let taken = match bytes {
-            [first, b'"', ..] if *first == separator => 2,
-            [first, b' ', b'"', ..] if *first == separator => 3,
+            [first, b' ', ..] if *first == separator => 2,
+            [first, ..] if *first == separator => 1,
             _ => return self.advance(bytes),
         };
-        self.state = State::Text(role);
-        taken
+        let is_string = bytes.get(taken) == Some(&b'"');
+        self.state = if is_string { State::Text(role) } else { next };
+        taken + usize::from(is_string)
     }
 
     /// Reads on inside the values of the outermost object, up to their ends; takes no byte that
