@@ -365,13 +365,13 @@ impl Call {
         if let Some(inference) = inference {
             out.warn(inference, Some(self.index))?;
         }
-        self.disambiguate(json, out).map(Ok)
+        self.disambiguate(&json, out).map(Ok)
     }
 
     /// Warns of what readers of the arguments disagree about, and drops all but the
-    /// last member of one name.
-    fn disambiguate(&self, arguments: String, out: &mut Out<'_, '_>) -> io::Result<String> {
-        let found = json::ambiguities(&arguments);
+    /// last member of one name, and white space between tokens.
+    fn disambiguate(&self, json: &str, out: &mut Out<'_, '_>) -> io::Result<String> {
+        let (arguments, found) = json::minify_and_check(json);
         for (inference, is_there) in [
             (LONE_SURROGATE, found.lone_surrogate),
             (INEXACT_NUMBER, found.inexact_number),
@@ -385,7 +385,7 @@ impl Call {
     }
 
     /// Returns the object that the arguments are, with what had to be inferred.
-    fn object(&self, max_depth: usize) -> Result<(String, Option<Inference>), Reason> {
+    fn object(&self, max_depth: usize) -> Result<(Cow<'_, str>, Option<Inference>), Reason> {
         let text = self.arguments.trim_ascii();
         match self.scanner.status() {
             Status::Whole => {}
@@ -394,7 +394,7 @@ impl Call {
             Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
         }
         match text.as_bytes().first() {
-            Some(b'{') => Ok((json::minify(text), None)),
+            Some(b'{') => Ok((text.into(), None)),
             Some(b'n') => Ok(("{}".into(), Some(NULL_ARGUMENTS))),
             Some(b'"') => {
                 let inner: json::Str<'_> =
@@ -402,7 +402,7 @@ impl Call {
                 if !inner.is_plain() || !is_object(inner.as_str(), max_depth) {
                     return Err(Reason::NotObject);
                 }
-                Ok((json::minify(inner.as_str()), Some(DOUBLE_ENCODED)))
+                Ok((inner.as_str().to_owned().into(), Some(DOUBLE_ENCODED)))
             }
             _ => Err(Reason::NotObject),
         }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
+use crate::json::plain::is_space;
 use crate::json::reader::read;
 use crate::json::scanner::is_number_byte;
 use crate::json::string::Str;
@@ -22,9 +23,10 @@ pub(crate) struct Ambiguities {
     pub inexact_number: bool,
 }
 
-/// Returns what is ambiguous in a whole JSON value.
-pub(crate) fn ambiguities(json: &str) -> Ambiguities {
-    Search::run(json).found
+/// Returns a whole JSON value without white space between its tokens, and what is ambiguous in it.
+pub(crate) fn minify_and_check(json: &str) -> (String, Ambiguities) {
+    let Search { minified, found, .. } = Search::run(json);
+    (minified, found)
 }
 
 /// Returns JSON text with only the last of each object's members of one name. All
@@ -82,15 +84,20 @@ struct Search<'j> {
     open: Vec<Option<Members<'j>>>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
+    /// The value without white space between its tokens.
+    minified: String,
 }
 
 impl<'j> Search<'j> {
     /// Goes through a value that is known to be JSON.
     fn run(json: &'j str) -> Self {
         let mut search = Search::default();
+        search.minified.reserve(json.len());
         let bytes = json.as_bytes();
         // True where the next string is a key.
         let (mut at, mut is_key) = (0, false);
+        // The text before it is in `minified`.
+        let mut copied = 0;
         while let Some(&byte) = bytes.get(at) {
             let from = at;
             at += 1;
@@ -123,9 +130,16 @@ impl<'j> Search<'j> {
                     let number = json.get(from..at).unwrap_or_default();
                     search.found.inexact_number |= !is_exact(number);
                 }
+                _ if is_space(byte) => {
+                    search.minified.push_str(json.get(copied..from).unwrap_or_default());
+                    let rest = bytes.get(at..).unwrap_or_default();
+                    at += rest.iter().take_while(|byte| is_space(**byte)).count();
+                    copied = at;
+                }
                 _ => {}
             }
         }
+        search.minified.push_str(json.get(copied..).unwrap_or_default());
         search
     }
 
@@ -180,9 +194,13 @@ impl StringEnd {
 /// True if a double holds this number: an integer exactly, any other to its
 /// precision.
 fn is_exact(number: &str) -> bool {
+    let is_integer = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    if is_integer && number.len() < 16 {
+        return true;
+    }
     let Ok(double) = number.parse::<f64>() else { return false };
-    if number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
-        return number.len() < 16 || format!("{double:.0}") == number;
+    if is_integer {
+        return format!("{double:.0}") == number;
     }
     let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
     let is_zero = !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
@@ -198,6 +216,7 @@ mod tests {
 
     use super::*;
     use crate::json::MAX_DEPTH;
+    use crate::json::write::minify;
 
     /// JSON in which keys come twice, spelled alike or not.
     fn doubled() -> impl Strategy<Value = String> {
@@ -218,17 +237,17 @@ mod tests {
         #[test]
         fn without_doubles_every_reader_sees_the_same(json in doubled()) {
             let once = without_doubles(&json);
-            prop_assert!(!ambiguities(&once).duplicate_key, "{}", once);
+            prop_assert!(!minify_and_check(&once).1.duplicate_key, "{}", once);
             let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
             prop_assert_eq!(read(&once), read(&json));
-            prop_assert_eq!(once == json, !ambiguities(&json).duplicate_key, "{}", json);
+            prop_assert_eq!(once == json, !minify_and_check(&json).1.duplicate_key, "{}", json);
         }
     }
 
     #[track_caller]
     fn check(json: &str, duplicate_key: bool, lone_surrogate: bool, inexact_number: bool) {
         let expected = Ambiguities { duplicate_key, lone_surrogate, inexact_number };
-        assert_eq!(ambiguities(json), expected, "{json}");
+        assert_eq!(minify_and_check(json), (minify(json), expected), "{json}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod string;
 mod values;
 mod write;
 
-pub(crate) use ambiguity::{ambiguities, without_doubles};
+pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
