@@ -18,7 +18,10 @@ pub(crate) const STANDARD_INPUT: &str = "standard input";
 pub struct Input<'s> {
     source: Source<'s>,
     signals: &'s Signals,
-    /// False if poll(2) fails on this descriptor; reads then block until bytes come.
+    /// The size of a file that was opened by its name, in bytes; `None` for a pipe or a device.
+    size: Option<u64>,
+    /// False if there is nothing to wait for, as in a regular file, or if poll(2) fails on this
+    /// descriptor; reads then block until bytes come.
     can_poll: bool,
 }
 
@@ -43,17 +46,25 @@ impl<'s> Input<'s> {
     /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
         let source = if name == "-" { Source::Standard } else { Source::File(File::open(name)?) };
-        let input = Input { source, signals, can_poll: true };
-        let mode = input.descriptor().map(fstat).transpose()?.map_or(0, |stat| stat.st_mode);
-        if FileType::from_raw_mode(mode) == FileType::Directory {
-            return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
+        let mut input = Input { source, signals, size: None, can_poll: true };
+        let Some(stat) = input.descriptor().map(fstat).transpose()? else { return Ok(input) };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {
+                return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
+            }
+            FileType::RegularFile => {
+                input.can_poll = false;
+                let is_named = matches!(input.source, Source::File(_));
+                input.size = u64::try_from(stat.st_size).ok().filter(|_| is_named);
+            }
+            _ => {}
         }
         Ok(input)
     }
 
     /// Returns an input that reads from `reader`, which has no descriptor to poll.
     pub fn new(reader: impl io::Read + 's, signals: &'s Signals) -> Self {
-        Input { source: Source::Reader(Box::new(reader)), signals, can_poll: true }
+        Input { source: Source::Reader(Box::new(reader)), signals, size: None, can_poll: true }
     }
 
     /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them in place
@@ -93,10 +104,10 @@ impl<'s> Input<'s> {
         Ok(())
     }
 
-    /// Returns the size of a regular file in bytes, `None` for a pipe or a device.
+    /// Returns the size of a regular file when it was opened by its name, in bytes; `None` for a
+    /// pipe or a device.
     pub fn size(&self) -> Option<u64> {
-        let Source::File(file) = &self.source else { return None };
-        file.metadata().ok().filter(|metadata| metadata.is_file()).map(|metadata| metadata.len())
+        self.size
     }
 
     /// Blocks until a read would not. Returns the signal that came, if one did.
