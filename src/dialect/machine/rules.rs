@@ -105,7 +105,8 @@ impl Rule {
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
     pub(super) fn is_calm(&self) -> bool {
         let starts = self.pattern.starts();
-        let is_stop = !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
+        let is_stop =
+            !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
         is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !self.is_inline())
     }
 }
