@@ -5,7 +5,7 @@ use std::mem;
 
 use crate::assemble::call::{Call, Ids, is_nothing};
 use crate::assemble::context::Inference;
-use crate::event::{CallPart, Key, WarningCode};
+use crate::event::{Arguments, CallPart, Key, WarningCode};
 
 const REPEATED_ID: Inference =
     (WarningCode::RepeatedId, "a second call came with the id of another one");
@@ -56,7 +56,8 @@ impl Calls {
     /// applies:
     ///
     /// 1. In text, the place names the call. Ids there are the model's words.
-    /// 2. A known id, unless the fragment begins another call.
+    /// 2. A known id, unless the fragment begins another call: it has a name, and another key, or
+    ///    after whole arguments another name, or more of them.
     /// 3. A known index with no other id, and no new name after its arguments
     ///    are a whole JSON value.
     /// 4. Without id and index: a new call if there is a name, else the latest.
@@ -97,7 +98,9 @@ impl Calls {
         let has_other_key =
             part.key != Key::None && call.key != Key::None && !self.by_key.contains_key(&part.key);
         let has_other_name = !call.name.is_empty() && name != call.name;
-        has_other_key || (call.is_whole() && has_other_name)
+        let has_more =
+            matches!(part.arguments, Arguments::Fragment(text) if !text.trim_ascii().is_empty());
+        has_other_key || (call.is_whole() && (has_other_name || has_more))
     }
 
     fn find_by_key(

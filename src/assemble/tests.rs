@@ -396,6 +396,18 @@ fn a_repeated_id_with_a_name_is_a_second_call() {
 }
 
 #[test]
+fn a_repeated_id_with_its_name_is_a_second_call_if_it_has_arguments() {
+    check_calls(
+        r#"part @a f | {"x":1}
+        part @a f
+        part @a f | {"x":2}"#,
+        r#"warning repeated_id 1
+        call 0 @a f = {"x":1}
+        call 1 @a f = {"x":2}"#,
+    );
+}
+
+#[test]
 fn the_id_of_a_closed_call_with_a_name_is_a_second_call() {
     check_calls(
         "part #0 @a f | {}

@@ -186,8 +186,13 @@ impl ToolCall<'_> {
 }
 
 /// Emits what a call, or a fragment of one, adds to the choice.
-pub(super) fn emit_call(choice: u64, call: &ToolCall, out: &mut EventOut) -> Done {
-    let key = call.index.map_or(Key::None, Key::Index);
+pub(super) fn emit_call(
+    choice: u64,
+    index: Option<u64>,
+    call: &ToolCall,
+    out: &mut EventOut,
+) -> Done {
+    let key = index.map_or(Key::None, Key::Index);
     let signature = call.signature();
     let part =
         CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };

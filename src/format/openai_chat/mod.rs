@@ -279,9 +279,11 @@ impl OpenAiChat {
         let has_details = delta.reasoning_details.iter().flatten().next().is_some();
         self.repeats = !has_details || delta.thought().is_some();
         emit(number, delta, is_whole, self.progress.details.entry(number).or_default(), out)?;
-        for call in delta.tool_calls.iter().flat_map(|calls| &calls.0) {
+        for (call, place) in delta.tool_calls.iter().flat_map(|calls| &calls.0).zip(0..) {
             self.reopen(number, call.function.as_ref(), out)?;
-            emit_call(number, call, out)?;
+            // Each call of a whole message is another one, whatever its id.
+            let index = if is_whole { Some(place) } else { call.index };
+            emit_call(number, index, call, out)?;
         }
         for (id, function) in delta.tool_uses() {
             self.reopen(number, Some(&function), out)?;

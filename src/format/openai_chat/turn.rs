@@ -262,7 +262,7 @@ impl ChatTurn {
         let function = Draft::new(&piece.remove("function").unwrap_or_default());
         let custom = Draft::new(&piece.remove("custom").unwrap_or_default());
         let name = function.word("name").or_else(|| custom.word("name"));
-        let has_arguments = function.get("arguments").is_some_and(|json| json != "\"\"");
+        let has_arguments = function.get("arguments").is_some_and(|json| !is_blank(json));
         let name = name.as_deref().map(|name| (name, has_arguments));
         let at = if is_body { None } else { self.find(&piece, index.as_deref(), name) };
         let at = at.unwrap_or_else(|| {
@@ -279,8 +279,8 @@ impl ChatTurn {
     }
 
     /// Returns which call a fragment belongs to, as the contract has it: by a known id; by a known
-    /// index with no other id, and no new name after whole arguments, nor a name with more of them;
-    /// without both the latest, if there is no name.
+    /// index with no other id; without both the latest, if there is no name. After whole arguments,
+    /// another name, or a name with more of them, is of another call.
     fn find(
         &self,
         piece: &Draft,
@@ -288,10 +288,12 @@ impl ChatTurn {
         name: Option<(&str, bool)>,
     ) -> Option<usize> {
         let new_id = id(piece);
-        let has_new_name = |call: &Fragments| {
-            name.is_some_and(|(name, _)| call.name().is_some_and(|own| own != name))
+        let is_next = |call: &Fragments| {
+            let is_next = |(name, has_arguments): (&str, bool)| {
+                has_arguments || call.name().is_some_and(|own| own != name)
+            };
+            call.is_whole() && name.is_some_and(is_next)
         };
-        let is_next = |call: &Fragments| call.is_whole() && has_new_name(call);
         if new_id.is_some()
             && let Some(at) = self.calls.iter().rposition(|call| id(&call.call) == new_id)
         {
@@ -301,8 +303,7 @@ impl ChatTurn {
             let at = self.calls.iter().rposition(|call| call.index.as_deref() == index)?;
             let call = self.calls.get(at)?;
             let has_other_id = new_id.is_some() && id(&call.call).is_some();
-            let has_more = call.is_whole() && name.is_some_and(|(_, has_arguments)| has_arguments);
-            return Some(at).filter(|_| !has_other_id && !is_next(call) && !has_more);
+            return Some(at).filter(|_| !has_other_id && !is_next(call));
         }
         (new_id.is_none() && name.is_none()).then(|| self.calls.len().checked_sub(1)).flatten()
     }
