@@ -5,7 +5,6 @@ mod agent;
 mod check;
 mod convert;
 mod detect;
-mod explain;
 mod formats;
 mod frames;
 mod listen;
@@ -39,7 +38,7 @@ use crate::request::Refused;
 use crate::sink::{Clock, Label, schema};
 use crate::status::{Outcome, Status};
 
-pub use explain::describe;
+pub use detect::describe;
 pub use reader::Reader;
 
 /// The manual page; a test compares it with the command line.
