@@ -296,21 +296,6 @@ mod tests {
     }
 
     #[test]
-    fn values_one_after_another() {
-        check(
-            &FRAMING,
-            "{\n \"a\": 1\n}\n{\"b\":\"}\"}{\"c\":3}",
-            &["|{\n \"a\": 1\n}", "|{\"b\":\"}\"}", "|{\"c\":3}"],
-        );
-    }
-
-    #[test]
-    fn elements_of_an_array() {
-        check(&ARRAY, "[{\"a\":1}\n,\r\n{\"b\":2}\n]\n", &["|{\"a\":1}", "|{\"b\":2}"]);
-        check(&ARRAY, "[]", &[]);
-    }
-
-    #[test]
     fn what_is_cut() {
         check(&FRAMING, "{\"a\":1} {\"b\"", &["|{\"a\":1}", "!Truncated 8"]);
         check(&ARRAY, "[{\"a\":1},", &["|{\"a\":1}", "!Unclosed 9"]);
@@ -320,15 +305,5 @@ mod tests {
     fn commas_are_looked_after() {
         check(&ARRAY, "[{}{},]", &["|{}", "!Note 3", "|{}", "!Note 6"]);
         check(&ARRAY, "[{}][{}]", &["|{}", "|{}"]);
-    }
-
-    #[test]
-    fn what_is_not_json() {
-        check(
-            &ARRAY,
-            "[{\"a\":1},x\n{\"b\":2}]y",
-            &["|{\"a\":1}", "!Malformed 9", "|{\"b\":2}", "!Malformed 19"],
-        );
-        check(&FRAMING, "{\"a\" 1}\n{\"b\":2}", &["!Malformed 0", "|{\"b\":2}"]);
     }
 }

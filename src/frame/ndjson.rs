@@ -214,11 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn one_value_a_line() {
-        check("{\"a\":1}\r\n\n  {\"b\":2}\n{\"c\":3}", &["|{\"a\":1}", "|{\"b\":2}", "|{\"c\":3}"]);
-    }
-
-    #[test]
     fn codes_are_the_names() {
         let check = |input: &str, expected: &[&str]| {
             crate::frame::framer::tests::check(&CODED, false, input.as_bytes(), expected);

@@ -541,42 +541,11 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_at_lf_crlf_and_cr() {
-        check("data:a\r\rdata: b\n\ndata:  c\r\n\r\n", &["|a", "|b", "| c"]);
-    }
-
-    #[test]
-    fn data_lines_are_joined() {
-        check(
-            "data\ndata\n\ndata: a\nid: 1\nevent: x\ndata:b\n\ndata:\n\n",
-            &["|\n", "x|a\nb", "|"],
-        );
-    }
-
-    #[test]
-    fn events_without_data_are_not_dispatched() {
-        check("event: ping\n\n: comment\n\nid: 7\n\ndata: a\n\n", &["|a"]);
-    }
-
-    #[test]
-    fn only_the_first_byte_order_mark_is_dropped() {
-        check("\u{FEFF}data:1\n\n\u{FEFF}data:2\n\ndata:3\n\n", &["|1", "|3"]);
-    }
-
-    #[test]
     fn the_end_of_input_ends_no_event() {
         check("data: a\n\ndata: {}\n", &["|a", "!Truncated 9"]);
         check_lenient("data: a\n\ndata: {}", &["|a", "!Note 9", "|{}"]);
         check_lenient("data: {\"a\":", &["!Truncated 0"]);
         check_lenient("data: [DONE]", &["!Note 0", "|[DONE]"]);
-    }
-
-    #[test]
-    fn records_without_blank_lines_are_told_apart() {
-        check_lenient(
-            "data: {}\ndata: {\"a\":\ndata: 1}\ndata: [DONE]\n\n",
-            &["!Note 9", "|{}", "!Note 30", "|{\"a\":\n1}", "|[DONE]"],
-        );
     }
 
     #[test]
@@ -589,13 +558,6 @@ mod tests {
         check_lenient("{\n\ndata: 1\n\n", &["!Note 0", "|{", "|1"]);
         check_lenient("{\n\"a\":", &["!Note 0", "!Truncated 0"]);
         check_lenient("{\"", &["!Note 0", "!Truncated 0"]);
-    }
-
-    #[test]
-    fn quirks_of_servers() {
-        check_lenient("data: data: {}\n\n", &["!Note 0", "|{}"]);
-        check_lenient("error: {\"code\":400}\n\n", &["!Note 0", "error|{\"code\":400}"]);
-        check("error: {\"code\":400}\n\n", &[]);
     }
 
     #[test]
