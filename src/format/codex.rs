@@ -12,8 +12,9 @@ use crate::format::format::{Decoder, Format};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -24,7 +25,10 @@ pub(super) static FORMAT: Format = Format {
     link: "https://developers.openai.com/codex/noninteractive",
     evidence: &["thread_id", "item"],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()),
-    ..Format::new("codex", || Box::new(Codex::default()))
+    ..Format::new("codex", || {
+        let (thread, calls, error) = Default::default();
+        Box::new(Codex { message: Lifecycle::new(&FORMAT, USAGE), thread, calls, error })
+    })
 };
 
 fn is_ours(kind: &str) -> bool {
@@ -92,20 +96,12 @@ const NOT_ARGUMENTS: [&str; 9] = [
 ];
 
 struct Codex {
+    message: Lifecycle,
     thread: Option<String>,
-    is_open: bool,
     calls: Calls,
-    meter: Meter,
     /// An error that is final only if nothing comes after it: the program
     /// reports each try to reconnect as one.
     error: Option<String>,
-}
-
-impl Default for Codex {
-    fn default() -> Self {
-        let meter = Meter::new(USAGE);
-        Codex { thread: None, is_open: false, calls: Calls::default(), meter, error: None }
-    }
 }
 
 impl Decoder for Codex {
@@ -117,7 +113,7 @@ impl Decoder for Codex {
         if let Some(json) = self.error.take() {
             error::report(&json, out)?;
         }
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -144,7 +140,7 @@ impl Codex {
             "item.plan.delta" => Ok(()),
             "turn.completed" => {
                 self.begin(out)?;
-                self.meter.feed(event.usage.map_or("", RawValue::get));
+                self.message.meter.feed(event.usage.map_or("", RawValue::get));
                 self.end(out)
             }
             "turn.failed" => {
@@ -248,16 +244,12 @@ impl Codex {
     }
 
     fn begin(&mut self, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, self.thread.as_deref(), None)
+        self.message.begin(self.thread.as_deref(), None, out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = Codex { thread: self.thread.take(), ..Codex::default() };
-        out.end()
+        self.calls = Calls::default();
+        self.message.end(out)
     }
 }
 
