@@ -27,6 +27,19 @@ pub enum Outcome {
     Io = 8,
 }
 
+impl Outcome {
+    /// Returns the outcome of an error. A signal has none: the program dies by it.
+    pub(crate) fn of(code: Code) -> Option<Self> {
+        match code {
+            Code::Provider => Some(Outcome::Provider),
+            Code::Truncated => Some(Outcome::Truncated),
+            Code::Malformed | Code::Unrecognised => Some(Outcome::Malformed),
+            Code::Limit => Some(Outcome::Limit),
+            Code::Interrupted => None,
+        }
+    }
+}
+
 /// The status of `--exit-code` for tool calls, and of `next` for a request that is to be sent.
 pub(crate) const TOOL_CALLS: u8 = 10;
 
@@ -86,14 +99,10 @@ impl Status {
         }
     }
 
-    /// Notes the outcome of an error. A signal has none: the program dies by it.
+    /// Notes the outcome of an error, if it has one.
     pub fn note_error(&mut self, code: Code) {
-        match code {
-            Code::Provider => self.note(Outcome::Provider),
-            Code::Truncated => self.note(Outcome::Truncated),
-            Code::Malformed | Code::Unrecognised => self.note(Outcome::Malformed),
-            Code::Limit => self.note(Outcome::Limit),
-            Code::Interrupted => {}
+        if let Some(outcome) = Outcome::of(code) {
+            self.note(outcome);
         }
     }
 

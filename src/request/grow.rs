@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::dialect;
 use crate::dialect::{Results, TextResult};
-use crate::event::{Code, FinishReason};
+use crate::event::FinishReason;
 use crate::format;
 use crate::format::FORMATS;
 use crate::format::turn::{self, Answer, Declaration, Request, Shape};
@@ -62,12 +62,7 @@ pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
     let reason = match message.ending {
         Some(Ending::Finished(reason)) => reason,
         Some(Ending::Failed(code, _)) => {
-            let outcome = match code {
-                Code::Provider => Outcome::Provider,
-                Code::Truncated => Outcome::Truncated,
-                Code::Limit => Outcome::Limit,
-                Code::Malformed | Code::Unrecognised | Code::Interrupted => Outcome::Malformed,
-            };
+            let outcome = Outcome::of(code).unwrap_or(Outcome::Malformed);
             return Err(Refused { outcome, why: String::new() });
         }
         None => return Err(Refused::malformed("there is no message in the answer")),
