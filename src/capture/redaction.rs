@@ -26,54 +26,32 @@ const MIN_TOKEN: usize = 16;
 /// The shortest value of a member that is replaced, in bytes.
 const MIN_VALUE: usize = 6;
 
-/// The heads whose values are secrets, or say whose the answer is, in lower case.
-const HEADS: &[(&str, &str)] = &[
-    ("authorization", "credentials"),
-    ("proxy-authorization", "credentials"),
-    ("cf-aig-authorization", "credentials"),
-    ("helicone-auth", "credentials"),
-    ("cookie", "a cookie"),
-    ("set-cookie", "a cookie"),
-    ("api-key", "a key"),
-    ("x-api-key", "a key"),
-    ("x-goog-api-key", "a key"),
-    ("x-portkey-api-key", "a key"),
-    ("ocp-apim-subscription-key", "a key"),
-    ("x-amz-security-token", "a token"),
-    ("x-auth-token", "a token"),
-    ("x-csrf-token", "a token"),
-    ("openai-organization", "an organisation"),
-    ("anthropic-organization-id", "an organisation"),
-    ("openai-project", "a project"),
-    ("x-goog-user-project", "a project"),
+/// The heads whose values are secrets, or say whose the answer is: the kind of the value, and the
+/// names in lower case.
+const HEADS: &[(&str, &[&str])] = &[
+    ("credentials", &["authorization", "proxy-authorization", "cf-aig-authorization"]),
+    ("credentials", &["helicone-auth"]),
+    ("a cookie", &["cookie", "set-cookie"]),
+    ("a key", &["api-key", "x-api-key", "x-goog-api-key", "x-portkey-api-key"]),
+    ("a key", &["ocp-apim-subscription-key"]),
+    ("a token", &["x-amz-security-token", "x-auth-token", "x-csrf-token"]),
+    ("an organisation", &["openai-organization", "anthropic-organization-id"]),
+    ("a project", &["openai-project", "x-goog-user-project"]),
 ];
 
-/// The members whose values are, by the letters of their names.
-const MEMBERS: &[(&str, &str)] = &[
-    ("apikey", "a key"),
-    ("accesskey", "a key"),
-    ("accesskeyid", "a key"),
-    ("secretaccesskey", "a key"),
-    ("secretkey", "a key"),
-    ("privatekey", "a key"),
-    ("accesstoken", "a token"),
-    ("refreshtoken", "a token"),
-    ("idtoken", "a token"),
-    ("sessiontoken", "a token"),
-    ("authtoken", "a token"),
-    ("authorization", "credentials"),
-    ("clientsecret", "a secret"),
-    ("password", "a password"),
-    ("cookie", "a cookie"),
-    ("setcookie", "a cookie"),
-    ("organizationid", "an organisation"),
-    ("orgid", "an organisation"),
-    ("organizationuuid", "an organisation"),
-    ("projectid", "a project"),
-    ("accountid", "an account"),
-    ("accountuuid", "an account"),
-    ("tenantid", "an account"),
-    ("workspaceid", "a workspace"),
+/// The members whose values are: the kind of the value, and the letters of the names.
+const MEMBERS: &[(&str, &[&str])] = &[
+    ("a key", &["apikey", "accesskey", "accesskeyid", "secretaccesskey", "secretkey"]),
+    ("a key", &["privatekey"]),
+    ("a token", &["accesstoken", "refreshtoken", "idtoken", "sessiontoken", "authtoken"]),
+    ("credentials", &["authorization"]),
+    ("a secret", &["clientsecret"]),
+    ("a password", &["password"]),
+    ("a cookie", &["cookie", "setcookie"]),
+    ("an organisation", &["organizationid", "orgid", "organizationuuid"]),
+    ("a project", &["projectid"]),
+    ("an account", &["accountid", "accountuuid", "tenantid"]),
+    ("a workspace", &["workspaceid"]),
 ];
 
 /// A secret in a capture.
@@ -145,7 +123,7 @@ impl Redactor {
 
 /// Returns what the value of a head is, if it is a secret; `name` is in lower case.
 pub(crate) fn secret_head(name: &str) -> Option<&'static str> {
-    HEADS.iter().find(|(known, _)| *known == name).map(|(_, what)| *what)
+    HEADS.iter().find(|(_, names)| names.contains(&name)).map(|(what, _)| *what)
 }
 
 /// Returns how many secrets are found in a text.
@@ -403,7 +381,8 @@ fn members(bytes: &[u8], add: &mut Add<'_>) {
         let mut name: Vec<u8> =
             name.filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
         name.reverse();
-        let Some((_, what)) = MEMBERS.iter().find(|(known, _)| known.as_bytes() == name) else {
+        let is_named = |known: &&str| known.as_bytes() == name;
+        let Some((what, _)) = MEMBERS.iter().find(|(_, names)| names.iter().any(is_named)) else {
             continue;
         };
         let after = bytes.get(colon + 1..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which items are calls, who runs them, and what their arguments are.
+//! The items that are calls: who runs them, their arguments and their results.
 
 use std::borrow::Cow;
 
@@ -29,52 +29,41 @@ pub(super) enum Nature {
 
 /// Built-in tools that the caller runs are calls like any other: who passes
 /// them over waits for ever.
-static NATURES: &[(&str, Nature)] = &[
-    ("message", Nature::Message),
-    ("reasoning", Nature::Thought),
-    ("function_call", Nature::Call(None)),
-    ("custom_tool_call", Nature::Call(None)),
-    ("apply_patch_call", Nature::Call(None)),
-    ("computer_call", Nature::Call(None)),
-    ("local_shell_call", Nature::Call(None)),
-    ("mcp_approval_request", Nature::Call(None)),
-    ("shell_call", Nature::Call(None)),
-    ("tool_search_call", Nature::Call(None)),
-    ("code_interpreter_call", Nature::Call(Some(Executor::Provider))),
-    ("file_search_call", Nature::Call(Some(Executor::Provider))),
-    ("image_generation_call", Nature::Call(Some(Executor::Provider))),
-    ("mcp_call", Nature::Call(Some(Executor::Provider))),
-    ("mcp_list_tools", Nature::Call(Some(Executor::Provider))),
-    ("program", Nature::Call(Some(Executor::Provider))),
-    ("web_search_call", Nature::Call(Some(Executor::Provider))),
-    ("x_search_call", Nature::Call(Some(Executor::Provider))),
-    ("additional_tools", Nature::Opaque),
-    ("compaction", Nature::Opaque),
-    ("mcp_approval_response", Nature::Opaque),
+static NATURES: &[(Nature, &[&str])] = &[
+    (Nature::Message, &["message"]),
+    (Nature::Thought, &["reasoning"]),
+    (Nature::Call(None), &["function_call", "custom_tool_call", "apply_patch_call"]),
+    (Nature::Call(None), &["computer_call", "local_shell_call", "mcp_approval_request"]),
+    (Nature::Call(None), &["shell_call", "tool_search_call"]),
+    (PROVIDER, &["code_interpreter_call", "file_search_call", "image_generation_call"]),
+    (PROVIDER, &["mcp_call", "mcp_list_tools", "program", "web_search_call", "x_search_call"]),
+    (Nature::Opaque, &["additional_tools", "compaction", "mcp_approval_response"]),
 ];
+
+/// A call that the provider runs.
+const PROVIDER: Nature = Nature::Call(Some(Executor::Provider));
 
 impl Nature {
     /// The nature of an item. A call of an unknown type is the provider's to
     /// run: what nobody asked for is not to be run by the caller.
     pub(super) fn of(item: &Item) -> Self {
         let kind = item.kind();
-        let provider = Nature::Call(Some(Executor::Provider));
         let environment = item.environment.as_ref().and_then(|place| place.kind.text());
         match (kind, environment, item.execution.text()) {
-            ("shell_call", Some(place), _) if place != "local" => provider,
-            ("tool_search_call", _, by) if by != Some("client") => provider,
-            _ => match NATURES.iter().find(|(name, _)| *name == kind) {
-                Some((_, nature)) => *nature,
+            ("shell_call", Some(place), _) if place != "local" => PROVIDER,
+            ("tool_search_call", _, by) if by != Some("client") => PROVIDER,
+            _ => match NATURES.iter().find(|(_, kinds)| kinds.contains(&kind)) {
+                Some((nature, _)) => *nature,
                 None if kind.ends_with("_output") => Nature::Result,
-                None if kind.ends_with("_call") => provider,
+                None if kind.ends_with("_call") => PROVIDER,
                 None => Nature::Unknown,
             },
         }
     }
 
-    /// True if the type of an item stands in the table, or emits what it is.
+    /// True if the type of an item stands in the table, or ends with what it is.
     pub(super) fn is_known(kind: &str) -> bool {
-        kind.ends_with("_output") || NATURES.iter().any(|(name, _)| *name == kind)
+        kind.ends_with("_output") || NATURES.iter().any(|(_, kinds)| kinds.contains(&kind))
     }
 }
 
