@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::{
-    ArgAction, ArgMatches, Args, ColorChoice, FromArgMatches, Parser, Subcommand, ValueEnum,
-    ValueHint,
+    ArgAction, ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
+    ValueEnum, ValueHint,
 };
 use clap_complete::Shell;
 
@@ -37,6 +37,15 @@ pub struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Returns the command line with the arguments of every command: see [`Late`].
+    pub(crate) fn declared() -> clap::Command {
+        let mut command = Cli::command();
+        command.build();
+        command
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -104,7 +113,7 @@ pub enum Command {
 #[derive(Debug)]
 pub struct Late<T>(pub T);
 
-/// Declares the arguments, and keeps what is said about the command.
+/// Declares the arguments, and keeps the description of the command.
 fn declare<T: Args>(command: clap::Command) -> clap::Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
     let command = T::augment_args(command);

@@ -33,7 +33,7 @@ const NO_CAPTURES: &[&str] = &[GOLDEN, BROKEN, ".times", ".request.json"];
 const BROKEN: &str = ".broken";
 
 pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
-    // What is wrong with them is said once, and of no golden file.
+    // A wrong option is reported once, and not for each golden file.
     args.reading.config()?;
     let mut status = Status::default();
     let names = captures(&args.reading.files, &mut status);
@@ -128,9 +128,8 @@ impl Given {
     /// Takes those that `parse` has as well, and `--only`, as `--NAME=VALUE`.
     fn new(args: impl IntoIterator<Item = OsString>) -> Given {
         let mut given = Given { reading: Vec::new(), only: Vec::new() };
-        let mut command = Cli::command();
-        let matches = command.clone().try_get_matches_from(args);
-        command.build();
+        let command = Cli::declared();
+        let matches = Cli::command().try_get_matches_from(args);
         let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand())
         else {
             return given;
@@ -233,7 +232,7 @@ impl Verdict {
         KINDS.iter().position(|kind| kind.name == name).unwrap_or_default()
     }
 
-    /// What is said of a capture beside its name.
+    /// Returns the words for a capture, beside its name.
     fn message(&self) -> Option<String> {
         match self {
             Verdict::Same | Verdict::Differs(..) => None,

@@ -146,8 +146,7 @@ fn owners(option: &str) -> Vec<String> {
         arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
             || arg.get_short().is_some_and(|short| option == format!("-{short}"))
     };
-    let mut commands = Cli::command();
-    commands.build();
+    let commands = Cli::declared();
     let has_it = |command: &&clap::Command| command.get_arguments().any(is_it);
     commands.get_subcommands().filter(has_it).map(|command| command.get_name().to_owned()).collect()
 }
