@@ -1,4 +1,4 @@
-//! Which calls may run: by rule, or by asking on the terminal.
+//! Decides which calls may run: by rule, or by asking on the terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! The calls of a round: which of them run, at most so many at once, and what each comes to.
+//! Runs the calls of a round, several at once, and gathers their results.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::env;

@@ -1,4 +1,4 @@
-//! What ends a run at once, wherever it is.
+//! The reasons to end a run at once, wherever it is.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What went wrong in one message. One error is its last line; the others are
+//! The errors of one message. One error is its last line; the others are
 //! warnings, so that none is lost.
 
 use std::{io, mem};

@@ -1,4 +1,4 @@
-//! How two readings of a capture differ: a unified diff of their events, in which long texts are
+//! Compares two readings of a capture: a unified diff of their events, in which long texts are
 //! cut to what differs.
 
 use std::ops::Range;

@@ -200,8 +200,8 @@ pub enum Excuse {
     LooksWhole,
 }
 
-/// What a prefix gives has no call, no message and no good end that the whole does not have, but
-/// for what is excused.
+/// Returns how the law of prefixes is broken: a prefix gives no call, no message and no good end
+/// that the whole does not give, but for what is excused.
 pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Broken {
     let (whole, messages) = (Message::all(whole), Message::all(out));
     // A stream that ends with a record, after its finish reason, is whole: a part of another

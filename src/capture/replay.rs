@@ -1,5 +1,5 @@
-//! How a capture is played: which of its bytes are written when, and what is done to them. A plan
-//! is made of the bytes and the options alone, with no clock, so that it is the same each time.
+//! Plans how a capture is played: which of its bytes are written when, and what is done to them. A
+//! plan is made of the bytes and the options alone, with no clock, so that it is the same each time.
 
 use std::iter;
 use std::str::FromStr;

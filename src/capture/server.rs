@@ -1,4 +1,5 @@
-//! What a server answers that plays captures: which of them, in whose format, or an error.
+//! The answers of a server that plays captures: one of these, in the format of the endpoint, or an
+//! error.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,7 +13,7 @@ use crate::pipeline::Config;
 use crate::tools::Tools;
 
 impl Wire {
-    /// True if nothing is said of the input.
+    /// True if no option names the format, the framing or the dialect of the input.
     pub fn finds_all_out(&self) -> bool {
         self.format.is_none() && self.framing.is_none() && self.dialect.is_none()
     }

@@ -67,7 +67,7 @@ type Named = (&'static str, &'static str);
 pub(super) struct Names<V> {
     all: fn() -> Vec<Named>,
     find: fn(&str) -> Option<V>,
-    /// Where all names are, if they are too many for an error.
+    /// The command that lists all names, if they are too many for an error.
     tip: &'static str,
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Vec<&'n str> {
     near.into_iter().map(|(_, name)| name).take(MAX_NEAR).collect()
 }
 
-/// Which choice to follow.
+/// The choices to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChoiceFilter {
     /// All of them.

@@ -1,4 +1,4 @@
-//! Why a dialect can't be used.
+//! The reasons why a dialect can't be used.
 
 use std::error::Error;
 use std::fmt;

@@ -31,7 +31,7 @@ pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
 /// One thing that happened in one choice of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event<'a> {
-    /// Which of several alternative answers this belongs to; 0 where a
+    /// The number of the alternative answer that this belongs to; 0 where a
     /// provider sends one.
     pub choice: u64,
     /// The kind of an event, with its data.

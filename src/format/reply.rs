@@ -1,5 +1,5 @@
-//! How the server of a provider speaks beside its streams: its errors, its headers, what it sends
-//! while it has nothing to say.
+//! The answers of a provider's server beside its streams: errors, headers, and the bytes that keep
+//! a connection alive.
 
 use crate::format::format::Format;
 

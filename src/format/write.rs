@@ -71,7 +71,7 @@ pub enum Carry {
 words! {
     /// An information that not every format can carry.
     pub enum Info {
-        /// Where a call stands between texts.
+        /// The place of a call between texts.
         CallPlace = "place of calls between texts",
         /// That a call was complete, in a stream that failed after it.
         ClosedCall = "complete calls of a failed stream",
@@ -79,7 +79,7 @@ words! {
         InvalidCall = "invalid_tool_call",
         /// The input of a tool that takes free text.
         FreeInput = "free-text input",
-        /// What the next request must return with a call.
+        /// The words that the next request must return with a call.
         CallSignature = "signature of a tool_call",
         /// The provider's type of a call or a result.
         CallKind = "kind",
@@ -89,7 +89,7 @@ words! {
         Agent = "executor agent",
         /// The result of a call.
         Result = "tool_result",
-        /// What the next request must return with a thought.
+        /// The words that the next request must return with a thought.
         Signature = "signature of reasoning",
         /// A thought that the provider has encrypted.
         Redacted = "redacted reasoning",
@@ -280,7 +280,7 @@ pub struct Block {
 pub enum BlockKind {
     /// The answer, or a part of it.
     Text {
-        /// Which part, where the model tells several apart.
+        /// Its name, where the model has several.
         channel: Option<String>,
     },
     /// A thought.

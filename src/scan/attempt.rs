@@ -297,7 +297,7 @@ pub(crate) struct Lookahead {
     name: Option<String>,
 }
 
-/// What a [`Lookahead`] has seen so far.
+/// The result of a [`Lookahead`] so far.
 #[derive(Debug)]
 pub(crate) enum Sight<'t> {
     /// The text does not match.

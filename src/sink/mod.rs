@@ -170,7 +170,7 @@ impl Label {
     }
 }
 
-/// The time of what is being read, set by whoever reads. Clones tell the same.
+/// The time of what is being read, set by the reader. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Clock(Rc<Times>);
 

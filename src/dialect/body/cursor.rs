@@ -1,4 +1,4 @@
-//! What Python's syntax and braces share: a cursor over the text of a value, and
+//! Shared by Python's syntax and braces: a cursor over the text of a value, and
 //! the search for the bracket that ends it.
 
 use crate::json;

@@ -153,7 +153,7 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
     rules
 }
 
-/// What no prose begins with: NUL, a byte order mark, and spaces without width.
+/// Characters that no prose begins with: NUL, a byte order mark, and spaces without width.
 const UNSEEN: [&str; 6] = ["\0", "\u{feff}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}"];
 
 impl CallForm {

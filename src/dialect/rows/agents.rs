@@ -1,4 +1,4 @@
-//! What agents prompt for: code, a tag for each tool, labelled lines.
+//! The forms that agents prompt for: code, a tag for each tool, labelled lines.
 
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results, Role};
 

@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// Why the call must not be run. Where the provider didn't close it
+    /// The reason why the call must not be run. Where the provider didn't close it
     /// itself, a string that was to go on counts as cut.
     pub(super) fn fault(&self, is_closed: bool) -> Option<Reason> {
         let is_cut = |node: &Node| match node {

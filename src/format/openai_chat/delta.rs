@@ -1,4 +1,4 @@
-//! What a delta or a message adds: text, refusals, thoughts, calls.
+//! Emits what a delta or a message adds: text, refusals, thoughts, calls.
 //!
 //! Compatible servers send thoughts under four names, and often under two of them at once.
 

@@ -1,6 +1,5 @@
-//! What has been emitted of a text that its provider repeats when it is whole.
-//! The text isn't kept: its length and a hash tell whether the repetition
-//! begins with it.
+//! The part of a text that has been emitted, where the provider repeats the text when it is whole.
+//! It is not kept: its length and a hash show if the repetition begins with it.
 
 use crate::json::Str;
 

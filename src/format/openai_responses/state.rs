@@ -163,7 +163,7 @@ impl State {
         }
     }
 
-    /// Emits what a part has that its pieces hadn't; tells whether it's text.
+    /// Emits what a part has that its pieces hadn't. Returns true if it is text.
     pub(super) fn part(
         &mut self,
         frame: &Frame,

@@ -127,7 +127,7 @@ struct OpenCall {
     arguments: Scanner,
 }
 
-/// Whose conversation the log is.
+/// The one whose conversation the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aside {
     /// That isn't known yet.

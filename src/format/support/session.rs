@@ -146,7 +146,7 @@ static SHAPES: &[(Shape, &[&str])] = &[
     (Shape::Nothing, &["actionRequired", "systemNotification", "additional_tools"]),
 ];
 
-/// Whose message it is.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     User,

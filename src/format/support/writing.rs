@@ -1,4 +1,4 @@
-//! What several encoders share: words for reasons and errors, the texts of a whole message; times,
+//! Shared by several encoders: words for reasons and errors, the texts of a whole message; times,
 //! which readers need as well.
 
 use std::borrow::Cow;
