@@ -61,7 +61,6 @@ struct AnthropicTurn {
 impl Turn for AnthropicTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            let record = Object::new(record);
             let index = record.get("index").unwrap_or_default();
             let kind = record.word("type").unwrap_or_else(|| frame.event_type.to_owned());
             match kind.as_str() {

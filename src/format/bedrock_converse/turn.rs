@@ -62,14 +62,14 @@ struct ConverseTurn {
 
 impl Turn for ConverseTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |json| {
-            let record = Object::new(json);
+        each_record(frame, |record| {
             for block in record.each("output.message.content") {
                 self.blocks.start("", Draft::new(block));
             }
             // An event stream has the event's name in a header, NDJSON in the record.
             for name in ["contentBlockStart", "contentBlockDelta", "contentBlockStop"] {
-                let event = if frame.event_type == name { Some(json) } else { record.get(name) };
+                let event =
+                    if frame.event_type == name { Some(record.json) } else { record.get(name) };
                 if let Some(event) = event {
                     self.event(name, &Object::new(event));
                 }

@@ -56,7 +56,7 @@ struct InvokeTurn {
 impl Turn for InvokeTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |chunk| {
-            let bytes = Object::new(chunk).text("bytes");
+            let bytes = chunk.text("bytes");
             let bytes = bytes.and_then(|bytes| BASE64.decode(bytes.as_str()).ok());
             let Some(data) = bytes else { return };
             let inner = Frame { event_type: "", headers: &[], data: &data, ..*frame };

@@ -31,7 +31,6 @@ struct CohereTurn {
 impl Turn for CohereTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            let record = Object::new(record);
             if let Some(message) = record.get("message").filter(|json| json.starts_with('{')) {
                 return self.body(message);
             }

@@ -57,7 +57,7 @@ struct GeminiTurn {
 impl Turn for GeminiTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            for candidate in Object::new(record).each("candidates|response.candidates") {
+            for candidate in record.each("candidates|response.candidates") {
                 let candidate = Object::new(candidate);
                 let number = candidate.get("index").and_then(|index| index.parse().ok());
                 if number.unwrap_or(0) == self.choice {

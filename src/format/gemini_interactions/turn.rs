@@ -64,7 +64,6 @@ struct InteractionsTurn {
 impl Turn for InteractionsTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            let record = Object::new(record);
             let index = record.get("index").unwrap_or_default();
             match record.word("event_type").as_deref() {
                 Some("step.start" | "content.start") => {

@@ -32,7 +32,7 @@ struct OllamaTurn(Draft);
 impl Turn for OllamaTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            let mut message = Draft::new(Object::new(record).get("message").unwrap_or_default());
+            let mut message = Draft::new(record.get("message").unwrap_or_default());
             if let Some(call) = message.get("tool_calls").filter(|json| json.starts_with('{')) {
                 message.set("tool_calls", format!("[{call}]"));
             }

@@ -98,7 +98,7 @@ struct Fragments {
 impl Turn for ChatTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            for choice in Object::new(record).each("choices") {
+            for choice in record.each("choices") {
                 let choice = Object::new(choice);
                 let number = choice.get("index").and_then(|index| index.parse().ok());
                 if number.unwrap_or(0) == self.choice {

@@ -79,7 +79,6 @@ struct ResponsesTurn {
 impl Turn for ResponsesTurn {
     fn feed(&mut self, frame: &Frame<'_>) {
         each_record(frame, |record| {
-            let record = Object::new(record);
             let kind = record.word("type").unwrap_or_default();
             let index = record.get("output_index").and_then(|index| index.parse().ok());
             let index = index.unwrap_or_else(|| self.next());

@@ -4,6 +4,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::support::emit::is_json;
+use crate::format::support::object::Object;
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -186,12 +187,12 @@ pub(crate) fn is_blank(json: &str) -> bool {
     string(json).is_some_and(|text| text.trim().is_empty())
 }
 
-/// Hands over each record of a frame, as JSON text. What is no JSON is passed over: the decoder
+/// Hands over each record of a frame. What is no JSON is passed over: the decoder
 /// reports it.
-pub(crate) fn each_record(frame: &Frame<'_>, mut then: impl FnMut(&str)) {
+pub(crate) fn each_record(frame: &Frame<'_>, mut then: impl FnMut(&Object<'_>)) {
     let text = frame.text();
     let records = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
-    records.map_while(Result::ok).for_each(|record| then(record.get()));
+    records.map_while(Result::ok).for_each(|record| then(&Object::new(record.get())));
 }
 
 /// Returns arguments as an object, whatever they came as: an object, a string that holds one, or
