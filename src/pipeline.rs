@@ -320,6 +320,7 @@ impl Layers {
     }
 
     /// Reports what is wrong with the bytes themselves.
+    #[cold]
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
         match fault.kind {

@@ -326,6 +326,7 @@ impl Call {
 
     /// Ends the call as one that must not be run; `raw` is its text, if that is
     /// more than its arguments.
+    #[cold]
     pub(super) fn reject(
         &self,
         reason: Reason,

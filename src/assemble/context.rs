@@ -95,6 +95,7 @@ impl<'a, 'e> Out<'a, 'e> {
     }
 
     /// Emits a warning about a call, or about the whole message.
+    #[cold]
     pub(super) fn warn(
         &mut self,
         (code, message): Inference,

@@ -67,6 +67,7 @@ impl WrongField {
 }
 
 impl Fault {
+    #[cold]
     fn at(mut self, step: impl FnOnce() -> Step) -> Self {
         if let Fault::Field(field) = &mut self {
             field.path.push(step());

@@ -90,6 +90,7 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits the error that the next message began in this one.
+    #[cold]
     pub fn overlap(&mut self) -> Done {
         let message = "a second message began before the first had ended";
         let failure = Failure::new(Code::Malformed, message, Some(self.offset));
@@ -231,6 +232,7 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits a warning of an inference or a repair.
+    #[cold]
     pub fn warn(&mut self, code: WarningCode, message: &str) -> Done {
         let offset = Some(self.offset);
         self.emit(0, Kind::Warning(Warning { code, message, offset, index: None }))
@@ -297,6 +299,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits a provider's event that has no meaning here, and a warning. `name` is
     /// its type; if that is empty, the frame's name is.
+    #[cold]
     pub fn unknown(&mut self, frame: &Frame<'_>, name: &str) -> Done {
         let event = Some(frame.event_type).filter(|event| !event.is_empty());
         let text = frame.text();
@@ -326,6 +329,7 @@ impl<'o> EventOut<'o> {
     }
 
     /// Emits the error that a frame's payload cannot be parsed.
+    #[cold]
     pub fn malformed(&mut self, frame: &Frame<'_>, message: &str) -> Done {
         let text = frame.text();
         let raw = Some(Output::Text(&text));

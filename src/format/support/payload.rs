@@ -70,6 +70,7 @@ fn each_record(frame: &Frame<'_>, out: &mut EventOut, read: &mut ReadOne<'_>) ->
 }
 
 /// Reads a record of which some fields may be wrong.
+#[cold]
 fn read_repaired(
     record: &str,
     frame: &Frame<'_>,
