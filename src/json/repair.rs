@@ -62,7 +62,7 @@ pub(crate) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
     let is_metadata =
         matches!(path.as_slice(), [Step::Key(key)] if METADATA.contains(&key.as_str()));
     // Some send -1 where there is no index.
-    let is_nothing = matches!(value, "null" | "-1");
+    let is_nothing = value == "null" || (value == "-1" && reason.ends_with(WHOLE_NUMBER));
     let is_lost = other.is_none() && !is_metadata && !is_nothing;
     Some(Repaired { json: changed(json, &path, other.as_deref())?, code, message, is_lost })
 }
