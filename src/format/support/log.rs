@@ -165,6 +165,7 @@ impl LogDecoder {
         }
         self.note(&record);
         match record.get(places) {
+            None if kind.is_empty() => out.unknown(&Frame { data: json.as_bytes(), ..*frame }, ""),
             None => Ok(()),
             Some(_) if what == What::Records => {
                 // Lists in lists would be read once a level.
