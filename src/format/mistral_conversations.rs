@@ -201,7 +201,8 @@ impl Event<'_> {
 
     /// A call, or a fragment of one: each repeats the call's id and name.
     fn emit_call(&self, id: Option<&Str>, part: CallPart, out: &mut EventOut) -> Done {
-        let function = Function { name: self.name.clone(), arguments: self.arguments };
+        let (name, arguments) = (self.name.clone(), self.arguments);
+        let function = Function { name, arguments, ..Function::default() };
         function.emit(0, CallPart { id: id.and_then(Str::non_empty), ..part }, out)
     }
 

@@ -103,6 +103,7 @@ struct ToolCall<'a> {
     function: Option<Function<'a>>,
     name: Option<Str<'a>>,
     arguments: Option<&'a RawValue>,
+    parameters: Option<&'a RawValue>,
 }
 
 struct WorkersAi {
@@ -178,7 +179,8 @@ impl WorkersAi {
     fn tool_call(&mut self, call: ToolCall, out: &mut EventOut) -> Done {
         let key = Key::Index(call.index.unwrap_or(self.calls));
         let id = call.id.non_empty();
-        let bare = Function { name: call.name, arguments: call.arguments };
+        let ToolCall { name, arguments, parameters, .. } = call;
+        let bare = Function { name, arguments, parameters };
         let part = CallPart { key, id, ..CallPart::default() };
         call.function.unwrap_or(bare).emit(0, part, out)?;
         if call.index.is_some() {

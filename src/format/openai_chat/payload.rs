@@ -198,7 +198,7 @@ impl<'a> Delta<'a> {
         let list = list.map(|item| item.tool_use.as_deref().unwrap_or(item));
         let list = list.map(|item| (&item.tool_use_id, &item.name, item.input));
         own.into_iter().chain(list).map(|(id, name, arguments)| {
-            (id.non_empty(), Function { name: name.clone(), arguments })
+            (id.non_empty(), Function { name: name.clone(), arguments, ..Function::default() })
         })
     }
 }

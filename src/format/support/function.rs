@@ -9,28 +9,35 @@ use crate::json;
 use crate::json::Str;
 
 /// A function's name and arguments, or fragments of them.
-#[derive(serde::Deserialize)]
+#[derive(Default, serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(crate) struct Function<'a> {
     pub(crate) name: Option<Str<'a>>,
     /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
     /// TGI and Ollama itself send the object.
     pub(crate) arguments: Option<&'a RawValue>,
+    /// The arguments by the name that Llama's templates and Cohere give them.
+    pub(crate) parameters: Option<&'a RawValue>,
 }
 
 impl Function<'_> {
+    /// The JSON of the arguments.
+    fn arguments(&self) -> Option<&str> {
+        self.arguments.or(self.parameters).map(RawValue::get)
+    }
+
     /// True if it is empty: Snowflake sends all members of all objects,
     /// empty.
     pub(crate) fn is_blank(&self) -> bool {
-        let is_empty = |json: &RawValue| matches!(json.get(), "\"\"" | "null");
-        self.name.non_empty().is_none() && self.arguments.is_none_or(is_empty)
+        let is_empty = |json| matches!(json, "\"\"" | "null");
+        self.name.non_empty().is_none() && self.arguments().is_none_or(is_empty)
     }
 
     /// Emits what the fragment adds to the call that `part` names.
     pub(crate) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();
         let part = CallPart { name, ..part };
-        match self.arguments.map(RawValue::get) {
+        match self.arguments() {
             None => out.call(choice, part),
             Some(json) if json.starts_with('"') => {
                 let text: Str<'_> = json::read(json).unwrap_or_default();
@@ -45,7 +52,7 @@ impl Function<'_> {
     pub(crate) fn done(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();
         let part = CallPart { name, ..part };
-        match self.arguments.map(RawValue::get) {
+        match self.arguments() {
             None | Some("\"\"") => out.call(choice, part),
             Some(json) if json.starts_with('"') => {
                 let text: Str<'_> = json::read(json).unwrap_or_default();
