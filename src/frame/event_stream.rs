@@ -323,33 +323,6 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_ends_inside_a_message_is_cut() {
-        let first = message(EVENT, b"{}");
-        let input = [first.as_slice(), &message(b"", b"{}")].concat();
-        let end = first.len();
-        check(&FRAMING, false, &input[..end], &["chunk|{}"]);
-        check(&FRAMING, false, &input[..end + 1], &["chunk|{}", &format!("!Truncated {end}")]);
-        check(
-            &FRAMING,
-            false,
-            &input[..input.len() - 1],
-            &["chunk|{}", &format!("!Truncated {end}")],
-        );
-        faults(
-            &input[end..end + 5],
-            FrameConfig::default(),
-            &[
-                "Truncated: the input ended inside the prelude of a message: 7 of 12 bytes are missing",
-            ],
-        );
-        faults(
-            &input[end..end + 13],
-            FrameConfig::default(),
-            &["Truncated: the input ended inside a message: 5 of 18 bytes are missing"],
-        );
-    }
-
-    #[test]
     fn every_flipped_bit_is_noticed() {
         let good = message(EVENT, br#"{"bytes":"e30="}"#);
         for bit in 0..good.len() * 8 {
@@ -369,22 +342,6 @@ mod tests {
             framer.finish(&mut out).unwrap();
             assert_eq!((frames, broken), (0, 1), "bit {bit}");
         }
-    }
-
-    #[test]
-    fn nothing_after_a_wrong_checksum_is_read() {
-        let (good, mut bad) = (message(b"", b"{}"), message(b"", b"{}"));
-        *bad.last_mut().unwrap() ^= 1;
-        let input = [good.as_slice(), &bad, &good].concat();
-        check(&FRAMING, false, &input, &["|{}", "!Broken 18", "!Note 18"]);
-        faults(
-            &input,
-            FrameConfig::default(),
-            &[
-                "Broken: the checksum of a message is 2f9261fb, but its bytes give 2f9261fa",
-                "Note(Unread): 36 bytes, from the damage on, were not read",
-            ],
-        );
     }
 
     #[test]
