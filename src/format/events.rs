@@ -77,7 +77,8 @@ struct Line<'a> {
     left_out: Option<u64>,
     rounds: Option<u64>,
     calls: Option<u64>,
-    usage: Option<Counts>,
+    /// The counts of all messages of a run, which a usage has as well.
+    usage: Option<Box<Line<'a>>>,
     attributes: Option<&'a RawValue>,
     code: Option<Str<'a>>,
     message: Option<Str<'a>>,
@@ -101,31 +102,6 @@ struct Line<'a> {
     status: Option<u16>,
     retryable: Option<bool>,
     t_ms: Option<u64>,
-}
-
-/// The sum of what the messages of a run cost.
-#[derive(Clone, Copy, serde::Deserialize)]
-struct Counts {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    total_tokens: Option<u64>,
-    cached_input_tokens: Option<u64>,
-    cache_write_tokens: Option<u64>,
-    reasoning_tokens: Option<u64>,
-}
-
-impl From<Counts> for Usage<'_> {
-    fn from(counts: Counts) -> Self {
-        Usage {
-            input_tokens: counts.input_tokens,
-            output_tokens: counts.output_tokens,
-            total_tokens: counts.total_tokens,
-            cached_input_tokens: counts.cached_input_tokens,
-            cache_write_tokens: counts.cache_write_tokens,
-            reasoning_tokens: counts.reasoning_tokens,
-            raw: "",
-        }
-    }
 }
 
 payload!(Line);
@@ -229,7 +205,7 @@ impl Line<'_> {
                 reason: variant::<EndReason>(&self.reason)?,
                 rounds: self.rounds?,
                 calls: self.calls?,
-                usage: self.usage.map(Usage::from),
+                usage: self.usage.as_ref().map(|counts| counts.usage()),
             }),
             "block" => Kind::Block(Block {
                 name: self.name.or_empty(),
