@@ -15,10 +15,10 @@ use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::{Str, quote};
 
@@ -140,8 +140,7 @@ impl AiSdkData {
                     self.message.meter.feed(usage.get());
                 }
                 self.message.stop();
-                let reason = value.finish_reason.text().filter(|raw| !finish::is_none(raw));
-                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
+                out.finish_if(0, value.finish_reason.as_ref()).map(|_| ())
             }
             "e" => {
                 self.message.meter.part();

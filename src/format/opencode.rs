@@ -10,9 +10,9 @@ use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, payload, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -135,8 +135,7 @@ impl OpenCode {
             ("tool_use", _) => self.call(part, out),
             ("step_finish", _) => {
                 self.meter.feed(part.tokens.map_or("", RawValue::get));
-                let reason = part.reason.text().filter(|raw| !finish::is_none(raw));
-                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))?;
+                out.finish_if(0, part.reason.as_ref())?;
                 self.end(out)
             }
             ("error", _) => problem(event.error.as_ref(), &frame.text(), out),

@@ -17,10 +17,10 @@ use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use payload::Part;
@@ -149,8 +149,7 @@ impl AiSdkUi {
             "finish" => {
                 self.metadata(part, out)?;
                 self.message.stop();
-                let reason = part.finish_reason.text().filter(|raw| !finish::is_none(raw));
-                reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
+                out.finish_if(0, part.finish_reason.as_ref()).map(|_| ())
             }
             "source-url" | "source-document" | "file" | "tool-approval-request" => {
                 out.block(0, kind, &frame.text())

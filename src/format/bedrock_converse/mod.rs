@@ -17,10 +17,10 @@ use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use blocks::Blocks;
@@ -192,7 +192,7 @@ impl Converse {
     /// A complete answer.
     fn body(&mut self, frame: &Frame, body: &Body, out: &mut EventOut) -> Done {
         self.begin(out)?;
-        let has_reason = body.stop_reason.text().is_some_and(|raw| !finish::is_none(raw));
+        let has_reason = body.stop_reason.reason().is_some();
         let mut whole = |json: &RawValue, out: &mut EventOut| {
             let frame = Frame { data: json.get().as_bytes(), ..*frame };
             self.blocks.whole(&frame, json.get(), out)

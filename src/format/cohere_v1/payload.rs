@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::finish;
 use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
@@ -53,8 +52,7 @@ impl Event<'_> {
     /// True if a complete body says why the model stopped, in one of its choices at least.
     pub(super) fn has_reason(&self) -> bool {
         let of_choices = self.generations.iter().flatten().map(|one| &one.finish_reason);
-        let mut reasons = of_choices.chain([&self.finish_reason]).filter_map(|raw| raw.text());
-        reasons.any(|raw| !finish::is_none(raw))
+        of_choices.chain([&self.finish_reason]).any(|raw| raw.reason().is_some())
     }
 }
 

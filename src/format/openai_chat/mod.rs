@@ -239,8 +239,7 @@ impl OpenAiChat {
             self.repeats &= !out.raw_member(number, "logprobs", json.get())?;
         }
         self.usage(choice.usage, out)?;
-        let reason = choice.finish_reason.text().filter(|raw| !finish::is_none(raw));
-        if let Some(raw) = reason {
+        if let Some(raw) = choice.finish_reason.reason() {
             self.progress.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
         }

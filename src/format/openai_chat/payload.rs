@@ -5,7 +5,6 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::format::support::finish;
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload};
@@ -93,7 +92,7 @@ impl Choice<'_> {
 
     /// True if it has a reason to finish, and not an empty one.
     pub(super) fn has_reason(&self) -> bool {
-        self.finish_reason.text().is_some_and(|raw| !finish::is_none(raw))
+        self.finish_reason.reason().is_some()
     }
 
     /// True if it has content, and not only a reason to finish.

@@ -19,9 +19,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Emitted;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -242,7 +242,7 @@ impl Pi {
         }
         self.stage = Stage::Whole;
         self.meter.feed(message.usage.map_or("", RawValue::get));
-        let reason = message.stop_reason.text().filter(|raw| !finish::is_none(raw));
+        let reason = message.stop_reason.reason();
         if let Some(words) = message.error_message.non_empty() {
             let json = frame.text();
             error::report_as(Some(words), reason.filter(|raw| *raw != "error"), &json, out)?;

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::finish;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
@@ -104,6 +105,11 @@ pub(crate) trait OptionalStr {
     /// Returns the text if it is there and not all white space: an id.
     fn non_blank(&self) -> Option<&str> {
         self.text().filter(|text| !text.trim_ascii().is_empty())
+    }
+
+    /// Returns the text if it is a reason to stop.
+    fn reason(&self) -> Option<&str> {
+        self.text().filter(|raw| !finish::is_none(raw))
     }
 
     /// Returns the text, or an empty one if it is missing.

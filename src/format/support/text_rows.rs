@@ -5,11 +5,11 @@
 use crate::event::WarningCode;
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::error;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::object::Places;
 use crate::format::support::payload::OptionalStr;
 use crate::format::support::usage::Row;
-use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -123,8 +123,8 @@ impl Simple {
             let counts = if path.is_empty() { Some(json) } else { record.at(path) };
             counts.into_iter().for_each(|counts| self.message.meter.pick(counts));
         }
-        let reason = string(record, self.shape.finish);
-        let reason = reason.text().filter(|raw| !finish::is_none(raw));
+        let finish = string(record, self.shape.finish);
+        let reason = finish.reason();
         if let Some(raw) = reason {
             let sequence = string(record, self.shape.stop_sequence);
             out.finish(0, raw, sequence.non_empty())?;
