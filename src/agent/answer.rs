@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::event::{Event, Kind, Pieces, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
-use crate::request::{Call, Message, add_usage};
+use crate::request::{Call, Message};
 use crate::sink::Sink;
 use crate::status::{Status, Witness};
 
@@ -115,7 +115,7 @@ impl Sink for Tap<'_> {
             kind => kind,
         };
         match kind {
-            Kind::Usage(usage) => add_usage(self.usage.get_or_insert_default(), &usage),
+            Kind::Usage(usage) => *self.usage = Some(self.usage.unwrap_or_default().plus(&usage)),
             Kind::ToolCall(call) if call.executor.is_none() => {
                 self.fresh.extend(self.message.calls.last().cloned());
             }

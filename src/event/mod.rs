@@ -526,6 +526,24 @@ pub struct Usage<'a> {
     pub raw: &'a str,
 }
 
+impl Usage<'_> {
+    /// Returns the sum of two costs, without the provider's object. A count that one of them lacks
+    /// is the other's.
+    pub(crate) fn plus(&self, other: &Usage<'_>) -> Usage<'static> {
+        let sum =
+            |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_add(b.unwrap_or(0))).or(b);
+        Usage {
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+            total_tokens: sum(self.total_tokens, other.total_tokens),
+            cached_input_tokens: sum(self.cached_input_tokens, other.cached_input_tokens),
+            cache_write_tokens: sum(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens: sum(self.reasoning_tokens, other.reasoning_tokens),
+            raw: "",
+        }
+    }
+}
+
 words! {
     /// The reason why a model stops, whatever its provider calls it.
     pub enum FinishReason {

@@ -2,9 +2,7 @@
 
 use std::io;
 
-use crate::event::{
-    CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, Usage, WarningCode,
-};
+use crate::event::{CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode};
 use crate::json::Str;
 use crate::sink::Sink;
 
@@ -154,21 +152,6 @@ impl Sink for Message {
         }
         Ok(())
     }
-}
-
-/// Adds what a message cost to a sum: what one of them does not say is not in the sum.
-pub(crate) fn add_usage(sum: &mut Usage<'static>, usage: &Usage<'_>) {
-    let add = |sum: &mut Option<u64>, count: Option<u64>| {
-        if let Some(count) = count {
-            *sum = Some(sum.unwrap_or_default().saturating_add(count));
-        }
-    };
-    add(&mut sum.input_tokens, usage.input_tokens);
-    add(&mut sum.output_tokens, usage.output_tokens);
-    add(&mut sum.total_tokens, usage.total_tokens);
-    add(&mut sum.cached_input_tokens, usage.cached_input_tokens);
-    add(&mut sum.cache_write_tokens, usage.cache_write_tokens);
-    add(&mut sum.reasoning_tokens, usage.reasoning_tokens);
 }
 
 /// The most bytes of a call that can't be read that its answer repeats.

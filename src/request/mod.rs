@@ -13,5 +13,5 @@ pub(crate) use grow::{
     Growth, Refused, Verdict, assign, check_end, declare, forbid_calls, grow, guess, row,
     unanswered, verdict,
 };
-pub(crate) use message::{Call, Ending, Given, Message, add_usage};
+pub(crate) use message::{Call, Ending, Given, Message};
 pub(crate) use results::read as read_results;

@@ -169,7 +169,7 @@ impl Meter {
         if let [(usage, raw)] = counted.as_slice() {
             return out.emit(0, Kind::Usage(Usage { raw, ..*usage }));
         }
-        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(add) else {
+        let Some(usage) = counted.iter().map(|(usage, _)| *usage).reduce(|a, b| a.plus(&b)) else {
             return Ok(());
         };
         let raw = json::array(counted.iter().map(|(_, raw)| raw));
@@ -279,23 +279,6 @@ fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> 
         Field::Cached => &mut usage.cached_input_tokens,
         Field::CacheWrite => &mut usage.cache_write_tokens,
         Field::Reasoning => &mut usage.reasoning_tokens,
-    }
-}
-
-/// The sum of two parts. Absent is not 0, but adds nothing.
-fn add(a: Usage<'static>, b: Usage<'static>) -> Usage<'static> {
-    let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    };
-    Usage {
-        input_tokens: sum(a.input_tokens, b.input_tokens),
-        output_tokens: sum(a.output_tokens, b.output_tokens),
-        total_tokens: sum(a.total_tokens, b.total_tokens),
-        cached_input_tokens: sum(a.cached_input_tokens, b.cached_input_tokens),
-        cache_write_tokens: sum(a.cache_write_tokens, b.cache_write_tokens),
-        reasoning_tokens: sum(a.reasoning_tokens, b.reasoning_tokens),
-        raw: "",
     }
 }
 
