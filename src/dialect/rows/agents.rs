@@ -1,6 +1,6 @@
 //! The forms that agents prompt for: code, a tag for each tool, labelled lines.
 
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results, Role};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results};
 
 pub(crate) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -48,18 +48,14 @@ pub(crate) static YAML: Dialect = Dialect {
 pub(crate) static REACT: Dialect = Dialect {
     name: "react",
     models: &["LangChain's ReAct prompt, and many like it"],
-    regions: &[Region {
-        open: "{line}Thought:{sp}",
-        close: "",
-        role: Role::Reasoning,
-        name: "",
-        ends: Ends::Anything,
-    }],
+    regions: &[
+        Region { ends: Ends::Anything, ..Region::reasoning("{line}Thought:{sp}", "") },
+        Region::answer("{line}Final Answer:{sp}", ""),
+    ],
     calls: &[
         Call::arguments("{line}Action:{sp}{name}{sp}\nAction Input:{sp}", ""),
         Call::raw("{line}Action:{sp}{name}{sp}\nAction Input:{sp}", "\n", "", "input"),
     ],
-    drops: &["{line}Final Answer:{sp}"],
     results: Results::of("Observation: {output}"),
     ..Dialect::EMPTY
 };
