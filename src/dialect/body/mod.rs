@@ -369,6 +369,8 @@ fn between(
         match c {
             ' ' | '\t' | '\r' | '\n' => {}
             '[' if *list == List::None => *list = List::Begun,
+            // Python's statements may stand in one line.
+            ';' if *list == List::None && first.is_alphabetic() => {}
             ',' | ';' if list.is_open() => {
                 if std::mem::replace(list, List::Seen) != List::Wanted || c == ';' {
                     warn_separator(emit)?;

@@ -141,7 +141,7 @@ pub(crate) static QWEN_AGENT: Dialect = Dialect {
     models: &["Qwen with Qwen-Agent's older prompt"],
     auto: true,
     calls: &[Call::arguments("{nl}✿FUNCTION✿:{sp}{name}{ws}✿ARGS✿:", "")],
-    drops: &["{nl}✿RESULT✿", "{nl}✿RETURN✿:{sp}"],
+    drops: &["{nl}✿RESULT✿{[}:{]}{sp}", "{nl}✿RETURN✿:{sp}"],
     results: Results::of("✿RESULT✿: {output}\n✿RETURN✿:"),
     ..Dialect::EMPTY
 };
