@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["completion", "stop_reason"],
     sniff: |record| {
         let is_typed = record.text("type").as_deref() == Some("completion");
-        (record.has("completion") && (is_typed || record.get("stop_reason").is_some())).into()
+        record.has("completion") && (is_typed || record.get("stop_reason").is_some())
     },
     ..Format::new("anthropic-completions", || {
         Simple::boxed(Shape {

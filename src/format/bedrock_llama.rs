@@ -11,9 +11,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Meta Llama on Bedrock, stream and body",
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html",
     evidence: &["generation", "stop_reason"],
-    sniff: |record| {
-        (record.get("generation").is_some() && record.get("stop_reason").is_some()).into()
-    },
+    sniff: |record| record.get("generation").is_some() && record.get("stop_reason").is_some(),
     ..Format::new("bedrock-llama", || {
         Simple::boxed(Shape {
             text: "generation",

@@ -12,7 +12,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-text.html",
     evidence: &["outputText", "results.0.outputText"],
     sniff: |record| {
-        (record.get("outputText").is_some() || record.at("results.0.outputText").is_some()).into()
+        record.get("outputText").is_some() || record.at("results.0.outputText").is_some()
     },
     ..Format::new("bedrock-titan", || {
         Simple::boxed(Shape {

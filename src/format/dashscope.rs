@@ -31,7 +31,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["output.choices", "output.text", "request_id"],
     sniff: |record| {
         let is_answer = record.at("output.choices|output.text").is_some();
-        (is_answer && record.has("request_id")).into()
+        is_answer && record.has("request_id")
     },
     ..Format::new("dashscope", || {
         Box::new(DashScope {

@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["content", "stop", "stop_type"],
     sniff: |record| {
         let is_flag = matches!(record.get("stop"), Some("true" | "false"));
-        ((is_flag || record.has("stop_type")) && record.text("content").is_some()).into()
+        (is_flag || record.has("stop_type")) && record.text("content").is_some()
     },
     ..Format::new("llama-completion", || {
         Simple::boxed(Shape {

@@ -67,7 +67,7 @@ impl Turn for AnthropicTurn {
                 "message_start" => {
                     self.message(&Object::new(record.get("message").unwrap_or_default()))
                 }
-                "message" => self.message(&record),
+                "message" => self.message(record),
                 "message_delta" => self.contain(record.word("delta.container.id")),
                 "content_block_start" => {
                     let block = Draft::new(record.get("content_block").unwrap_or_default());
