@@ -111,7 +111,7 @@ impl<'a> Rounds<'a> {
                 Ended { signal: Some(signal), ..Ended::new(EndReason::Interrupted, None) }
             }
             Err(Stop::Deadline) => {
-                self.say("--deadline is over");
+                self.note("--deadline is over");
                 Ended::new(EndReason::Deadline, Outcome::Limit)
             }
             Err(stop) => return Err(stop),
@@ -156,31 +156,31 @@ impl<'a> Rounds<'a> {
             };
             let mut body = self.body.clone();
             match request::grow(&mut body, row, &message, &results, Growth::default()) {
-                Ok(note) => note.iter().for_each(|note| self.say(note)),
+                Ok(note) => note.iter().for_each(|note| self.note(note)),
                 Err(refused) => return Ok(self.refused(&message, refused)),
             }
             self.body = body;
             self.save()?;
             match verdict {
                 Verdict::Final if is_length(&message) => {
-                    self.say("the model ran out of tokens");
+                    self.note("the model ran out of tokens");
                     return Ok(Ended::new(EndReason::Length, Outcome::Malformed));
                 }
                 Verdict::Final => return Ok(Ended::new(EndReason::FinalAnswer, None)),
                 Verdict::Pause if pauses == MAX_PAUSES => {
-                    self.say("the provider pauses again and again");
+                    self.note("the provider pauses again and again");
                     return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
                 }
                 Verdict::Pause => pauses += 1,
                 Verdict::Calls if is_last => {
                     let max = self.options.max_rounds;
-                    self.say(&format!("after --max-rounds {max}, the model still calls tools"));
+                    self.note(&format!("after --max-rounds {max}, the model still calls tools"));
                     return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
                 }
                 Verdict::Calls => (tool_rounds, pauses) = (tool_rounds + 1, 0),
             }
             if let Some(reason) = self.runner.over() {
-                self.say(match reason {
+                self.note(match reason {
                     EndReason::Repeats => {
                         "the model makes one call with one result again and again"
                     }
@@ -220,7 +220,7 @@ impl<'a> Rounds<'a> {
                 Ok(answered) => answered,
                 // It can't even be started.
                 Err(Failed(why)) => {
-                    self.say(&why);
+                    self.note(&why);
                     return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
                 }
             };
@@ -237,7 +237,7 @@ impl<'a> Rounds<'a> {
                 if let Some(Failed(why)) = &failed
                     && !matches!(message.ending, Some(Ending::Finished(_)))
                 {
-                    self.say(why);
+                    self.note(why);
                     if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
                         return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
                     }
@@ -247,7 +247,10 @@ impl<'a> Rounds<'a> {
             let seconds = wait.unwrap_or(1 << tries.min(6));
             tries += 1;
             let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
-            self.say(&format!("{why}; again in {seconds} s ({tries} of {})", self.options.retries));
+            self.note(&format!(
+                "{why}; again in {seconds} s ({tries} of {})",
+                self.options.retries
+            ));
             self.pause(Duration::from_secs(seconds))?;
         }
     }
@@ -327,7 +330,7 @@ impl<'a> Rounds<'a> {
     /// Returns how a run ends whose message can't be appended.
     fn refused(&self, message: &Message, refused: Refused) -> Ended {
         if !refused.why.is_empty() {
-            self.say(&refused.why);
+            self.note(&refused.why);
         }
         let reason = match message.ending {
             Some(Ending::Finished(FinishReason::Refusal)) => EndReason::Refusal,
@@ -346,8 +349,8 @@ impl<'a> Rounds<'a> {
         write_whole(path, self.body.as_str()).map_err(Stop::failed(path.display()))
     }
 
-    /// Says something of this round on standard error.
-    fn say(&self, what: &str) {
+    /// Writes a note on this round to standard error.
+    fn note(&self, what: &str) {
         report(&mut io::stderr(), &format!("round {}: {what}", self.round));
     }
 }

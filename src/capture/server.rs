@@ -87,8 +87,8 @@ impl Server {
             let why = format!("There are no more answers: this would be number {}.", number + 1);
             return failure(reply, 500, Some(&why));
         };
-        let said = reply.addresses.iter().find(|(part, _)| request.target.contains(part));
-        let framing = said.map(|(_, framing)| *framing);
+        let address = reply.addresses.iter().find(|(part, _)| request.target.contains(part));
+        let framing = address.map(|(_, framing)| *framing);
         let is_whole = match framing {
             Some(framing) => Some(framing == Envelope::BODY.framing),
             None => asks.flag("stream").map(|streams| !streams),

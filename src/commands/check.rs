@@ -361,7 +361,7 @@ impl Run<'_> {
             report_on(&mut finished.stderr, name, error, None);
             finished.status.note(Outcome::Usage);
         }
-        let said = match self.args.json {
+        let text = match self.args.json {
             true => object(name, &verdict, laws.as_deref()),
             false if is_excused => laws.iter().flatten().map(Violation::page).collect(),
             false => {
@@ -369,7 +369,7 @@ impl Run<'_> {
                 self.page(name, &verdict) + &broken.collect::<String>()
             }
         };
-        finished.out.extend_from_slice(said.as_bytes());
+        finished.out.extend_from_slice(text.as_bytes());
         finished
     }
 

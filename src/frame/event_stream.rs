@@ -303,16 +303,16 @@ mod tests {
     fn faults(input: &[u8], config: FrameConfig, expected: &[&str]) {
         for size in [1, 2, 5, 12, 13, input.len()] {
             let mut framer = (FRAMING.framer)(config);
-            let mut said = Vec::new();
+            let mut seen = Vec::new();
             let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                said.extend(
+                seen.extend(
                     frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)),
                 );
                 Ok(())
             };
             input.chunks(size.max(1)).for_each(|piece| framer.feed(piece, &mut out).unwrap());
             framer.finish(&mut out).unwrap();
-            assert_eq!(said, expected, "in pieces of {size}");
+            assert_eq!(seen, expected, "in pieces of {size}");
         }
     }
 
@@ -364,29 +364,29 @@ mod tests {
 
     #[test]
     fn lengths_that_cannot_be_are_told_apart() {
-        let said = |input: &[u8], expected: &str| {
+        let fault = |input: &[u8], expected: &str| {
             let unread =
                 format!("Note(Unread): {} bytes, from the damage on, were not read", input.len());
             faults(input, FrameConfig::default(), &[expected, &unread]);
         };
-        said(
+        fault(
             &sealed(15, 0, b""),
             "Broken: a message gives its length as 15 bytes, and none is shorter than 16",
         );
-        said(
+        fault(
             &sealed(20, 5, b"abcd"),
             "Broken: a message gives the length of its headers as 5 bytes, and has room for 4",
         );
-        said(&sealed(u32::MAX, 0, b""), "Limit: one event is larger than --max-event 268435456");
-        said(
+        fault(&sealed(u32::MAX, 0, b""), "Limit: one event is larger than --max-event 268435456");
+        fault(
             &sealed((2 << 20) + 16, 2 << 20, b""),
             "Limit: a message has more than 1048576 bytes of headers",
         );
         let most = sealed((1 << 20) + 16, 1 << 20, b"");
         let prelude = Prelude::new(most.first_chunk().unwrap());
         assert!(prelude.check(&FrameConfig::default(), 0).is_ok());
-        said(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
-        said(
+        fault(&message(b"\x01a\x0A", b""), "Broken: the header \"a\" is of the unknown type 10");
+        fault(
             &message(b"\x01a\x07\0\x04hi", b"payload"),
             "Broken: the header \"a\" runs past the end of the headers",
         );

@@ -244,12 +244,12 @@ mod tests {
     #[track_caller]
     fn check(input: &str, expected: Result<(&str, &str, &str), u16>) {
         for size in [1, 3, 10_000] {
-            let mut said = Vec::new();
-            let request = Request::read(&mut Client(input.as_bytes(), size), &mut said, 20);
-            let said = String::from_utf8(said).unwrap();
+            let mut sent = Vec::new();
+            let request = Request::read(&mut Client(input.as_bytes(), size), &mut sent, 20);
+            let sent = String::from_utf8(sent).unwrap();
             let got = match request {
                 Ok(Request { method, target, body, .. }) => {
-                    Ok((format!("{method} {target}"), String::from_utf8(body).unwrap(), said))
+                    Ok((format!("{method} {target}"), String::from_utf8(body).unwrap(), sent))
                 }
                 Err(NoRequest::Nothing) => Err(0),
                 Err(NoRequest::Refused(status, _)) => Err(status),

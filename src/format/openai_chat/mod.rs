@@ -308,7 +308,7 @@ impl OpenAiChat {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         for (name, json) in chunk.sources().into_iter().flatten() {
-            if self.progress.sources.get(name).is_none_or(|said| said != json) {
+            if self.progress.sources.get(name).is_none_or(|last| last != json) {
                 self.progress.sources.insert(name, json.to_owned());
                 out.block(0, name, json)?;
             }

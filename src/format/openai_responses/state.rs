@@ -197,7 +197,7 @@ impl State {
 
     fn parts(&mut self, frame: &Frame, parts: Option<&[&RawValue]>, out: &mut EventOut) -> Done {
         let parts = parts.unwrap_or_default();
-        let mut said = std::mem::take(&mut self.annotations);
+        let mut emitted = std::mem::take(&mut self.annotations);
         self.move_strays(parts.len() as u64);
         for (place, json) in (0..).zip(parts) {
             let is_new = !self.texts.contains_key(&(TextKind::Answer, place));
@@ -212,8 +212,8 @@ impl State {
                 out.raw_member(0, "logprobs", json.get())?;
             }
             for annotation in part.iter().flat_map(|part| &part.annotations).flatten() {
-                match said.checked_sub(1) {
-                    Some(left) => said = left,
+                match emitted.checked_sub(1) {
+                    Some(left) => emitted = left,
                     None => out.block(0, "annotation", annotation.get())?,
                 }
             }
