@@ -17,12 +17,16 @@ use crate::case::files;
 
 /// The bytes after which memory has its size, those that are fed, and the growth between them that
 /// is none. What grows is fed more: its limit may be far off.
-const STAGES: [(usize, usize, u64); 4] = [
+const STAGES: [(usize, usize, u64); 5] = [
     (100_000, 400_000, 20_000),
     (1_000_000, 2_000_000, 50_000),
     (4_000_000, 8_000_000, 100_000),
+    (16_000_000, 32_000_000, 100_000),
     (64_000_000, 128_000_000, 100_000),
 ];
+
+/// Stands for the number of a copy in the text of a record.
+const NUMBER: usize = 918_273_645;
 
 /// The time after which a stream is named: none takes so long whose time grows as its length does.
 const SLOW: Duration = Duration::from_secs(10);
@@ -87,52 +91,54 @@ fn places(value: &Value, path: String, into: &mut Vec<String>) {
     }
 }
 
-/// The record, with a number that no other copy has: a scalar's, or a member's more.
-fn varied(record: &Value, place: &str, number: usize) -> Value {
+/// The record, with [`NUMBER`] in one place: a scalar's, or a member's more.
+fn varied(record: &Value, place: &str) -> Value {
     let mut record = record.clone();
     match record.pointer_mut(place) {
         Some(Value::Object(members)) => {
-            members.insert(format!("k{number}"), json!(number));
+            members.insert(format!("k{NUMBER}"), json!(NUMBER));
         }
-        Some(Value::String(text)) => text.push_str(&number.to_string()),
-        Some(value) => *value = json!(number),
+        Some(Value::String(text)) => text.push_str(&NUMBER.to_string()),
+        Some(value) => *value = json!(NUMBER),
         None => {}
     }
     record
 }
 
-/// The record with this number in each of its ids and indexes.
-fn numbered(value: &Value, at: usize) -> Value {
+/// The record with [`NUMBER`] in each of its ids and indexes.
+fn numbered(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let number = |(key, value): (&String, &Value)| {
                 let key_low = key.to_ascii_lowercase();
                 let is_key = key_low.ends_with("id") || key_low.ends_with("index");
                 let value = match value {
-                    Value::Number(_) if is_key => json!(at),
-                    Value::String(id) if is_key => json!(format!("{id}{at}")),
-                    value => numbered(value, at),
+                    Value::Number(_) if is_key => json!(NUMBER),
+                    Value::String(id) if is_key => json!(format!("{id}{NUMBER}")),
+                    value => numbered(value),
                 };
                 (key.clone(), value)
             };
             Value::Object(members.iter().map(number).collect::<Map<_, _>>())
         }
-        Value::Array(elements) => elements.iter().map(|value| numbered(value, at)).collect(),
+        Value::Array(elements) => elements.iter().map(numbered).collect(),
         value => value.clone(),
     }
 }
 
-/// The most memory while a stream is read, which `more` makes as long as it is.
-fn peak(config: &Config, head: &str, more: &dyn Fn(usize) -> String, size: usize) -> u64 {
+/// The most memory while a stream is read, which goes on with copies of a text, each with another
+/// number.
+fn peak(config: &Config, head: &str, copied: &str, size: usize) -> u64 {
     let mut sink = Ndjson::new(io::sink(), Label::default());
     let mut pipeline = Pipeline::new(config);
     pipeline.feed(head.as_bytes(), &mut sink).unwrap();
     let (mut number, mut fed, mut most) = (0, 0, 0i64);
     let mut held = 0i64;
+    let mark = NUMBER.to_string();
     while fed < size && !pipeline.is_stopped() {
         let mut piece = String::new();
         while piece.len() < 64 << 10 {
-            piece.push_str(&more(number));
+            piece.push_str(&copied.replace(&mark, &number.to_string()));
             number += 1;
         }
         fed += piece.len();
@@ -155,9 +161,9 @@ fn configs() -> [(&'static str, Config); 2] {
 }
 
 /// The most memory before and after the last stage, if it grows in all of them.
-fn grows(config: &Config, head: &str, more: &dyn Fn(usize) -> String) -> Option<(u64, u64)> {
+fn grows(config: &Config, head: &str, copied: &str) -> Option<(u64, u64)> {
     STAGES.iter().try_fold((0, 0), |_, &(first, last, spread)| {
-        let sizes = [first, last].map(|size| peak(config, head, more, size));
+        let sizes = [first, last].map(|size| peak(config, head, copied, size));
         (sizes[1] >= sizes[0] + spread).then_some((sizes[0], sizes[1]))
     })
 }
@@ -172,7 +178,7 @@ struct Streams {
 
 impl Streams {
     /// Feeds a stream that goes on after the units of `head`, unless one like it has been.
-    fn check(&mut self, key: String, what: &str, head: &[Unit], more: &dyn Fn(usize) -> String) {
+    fn check(&mut self, key: String, what: &str, head: &[Unit], copied: &str) {
         if !self.seen.insert(key) {
             return;
         }
@@ -180,7 +186,7 @@ impl Streams {
         for (how, config) in configs() {
             self.count += 1;
             let begun = Instant::now();
-            if let Some((first, last)) = grows(&config, &head, more) {
+            if let Some((first, last)) = grows(&config, &head, copied) {
                 self.grew.push(format!("{what} {how}: {first} -> {last}"));
                 eprintln!("{}", self.grew.last().unwrap());
             }
@@ -204,24 +210,17 @@ impl Streams {
             for place in all_places {
                 let key = format!("{format} {} {place}", unit.kind());
                 let what = format!("{name} {at} {} {place}", unit.kind());
-                self.check(key, &what, head, &|number| unit.with(&varied(record, &place, number)));
+                self.check(key, &what, head, &unit.with(&varied(record, &place)));
             }
             for window in (1..=4).filter_map(|length| objects.get(nth..nth + length)) {
                 let kinds: Vec<String> = window.iter().map(|&at| units[at].kind()).collect();
                 let is_of_no_kind = kinds.iter().all(|kind| kind.len() < 6);
                 let file = if is_of_no_kind { name } else { format };
-                let more = |number| {
-                    let records = window.iter().map(|&at| &units[at]);
-                    records
-                        .map(|unit| unit.with(&numbered(unit.object().unwrap(), number)))
-                        .collect()
-                };
-                self.check(
-                    format!("{file} {kinds:?}"),
-                    &format!("{name} {at} {kinds:?}"),
-                    head,
-                    &more,
-                );
+                let records = window.iter().map(|&at| &units[at]);
+                let copied: String =
+                    records.map(|unit| unit.with(&numbered(unit.object().unwrap()))).collect();
+                let key = format!("{file} {kinds:?}");
+                self.check(key, &format!("{name} {at} {kinds:?}"), head, &copied);
             }
         }
     }
