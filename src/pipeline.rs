@@ -325,7 +325,7 @@ impl Layers {
         self.flush(sink)?;
         match fault.kind {
             FaultKind::Limit => self.release(sink)?,
-            FaultKind::Truncated | FaultKind::Unclosed => self.is_torn = true,
+            FaultKind::Truncated => self.is_torn = true,
             _ => {}
         }
         report(fault, &mut self.assembler, sink)

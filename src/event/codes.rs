@@ -14,7 +14,7 @@ words! {
         /// A call's arguments came whole, at its start or end, and in fragments, and differ; what
         /// came last counts.
         ArgumentsMismatch = "arguments_mismatch",
-        /// The elements of a JSON array are not separated by exactly one comma.
+        /// The elements of an array, or the calls of a list, are not separated by one comma each.
         ArrayComma = "array_comma",
         /// A line of an event stream without `data:` was read as an event.
         BareRecord = "bare_record",
@@ -55,7 +55,7 @@ words! {
         InvalidUtf8 = "invalid_utf8",
         /// A tool's name came in pieces, and was joined.
         JoinedName = "joined_name",
-        /// A fragment came for a call that had been closed, and was dropped.
+        /// A fragment came for a call that had ended, and was dropped.
         LateFragment = "late_fragment",
         /// An item of a response was whole only in the event that ends the response.
         LateItem = "late_item",

@@ -64,7 +64,7 @@ static KIMI: Log = Log {
         ("ToolResult", What::Result, "message.payload|params.payload"),
         ("StatusUpdate", What::Usage, "message.payload.token_usage|params.payload.token_usage"),
         // `state.json`, which lies beside the sessions.
-        ("", What::Note, "workDir"),
+        ("", What::Note, "."),
     ],
     notes: "metadata|config.*|tools.*|llm.*|context.*|permission.*|usage.record|turn.*|Turn*|\
             Step*|Compaction*|Approval*|Hook*|Btw*|SubagentEvent|SteerInput|PlanDisplay|\

@@ -157,7 +157,10 @@ impl LogDecoder {
         let record = Object::new(json);
         let kind: Vec<String> = log.kind.iter().filter_map(|places| record.name(places)).collect();
         let kind = kind.join("/");
-        let Some((what, places)) = log.step_of(&kind) else {
+        // A type that is no word is not the lack of one.
+        let is_strange =
+            kind.is_empty() && log.kind.iter().any(|places| record.get(places).is_some());
+        let Some((what, places)) = log.step_of(&kind).filter(|_| !is_strange) else {
             return out.unknown(&Frame { data: json.as_bytes(), ..*frame }, &kind);
         };
         if !matches!(what, What::Records | What::Note) && self.is_aside(&record) {
@@ -165,7 +168,6 @@ impl LogDecoder {
         }
         self.note(&record);
         match record.get(places) {
-            None if kind.is_empty() => out.unknown(&Frame { data: json.as_bytes(), ..*frame }, ""),
             None => Ok(()),
             Some(_) if what == What::Records => {
                 // Lists in lists would be read once a level.
