@@ -12,7 +12,7 @@ use crate::format::bedrock_converse::payload::{
 };
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 
 use crate::frame::Frame;
 use crate::json;
@@ -137,8 +137,8 @@ impl Blocks {
         out: &mut EventOut,
     ) -> io::Result<Key> {
         let key = self.blocks.next_key();
-        let executor = call.is_server_side().then_some(Executor::Provider);
-        let (id, name) = (call.id(), call.name());
+        let executor = (call.kind.text() == Some("server_tool_use")).then_some(Executor::Provider);
+        let (id, name) = (call.tool_use_id.non_blank(), call.name.non_empty());
         out.call(0, CallPart { key, id, name, arguments, executor, ..CallPart::default() })?;
         Ok(key)
     }
@@ -167,7 +167,7 @@ impl Blocks {
 impl Collected {
     fn new(result: &ToolResult) -> Self {
         let mut collected = Collected {
-            id: result.id().to_owned(),
+            id: result.tool_use_id.or_empty().to_owned(),
             is_error: result.is_error(),
             content: String::new(),
         };

@@ -72,43 +72,24 @@ pub(super) struct ReasoningText<'a> {
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ToolUse<'a> {
-    tool_use_id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
+    pub(super) tool_use_id: Option<Str<'a>>,
+    pub(super) name: Option<Str<'a>>,
     pub(super) input: Option<&'a RawValue>,
+    /// `server_tool_use` if the tool is the provider's own.
     #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-}
-
-impl ToolUse<'_> {
-    /// The call's id, if it isn't blank.
-    pub(super) fn id(&self) -> Option<&str> {
-        self.tool_use_id.non_blank()
-    }
-
-    pub(super) fn name(&self) -> Option<&str> {
-        self.name.non_empty()
-    }
-
-    /// True if the tool is the provider's own.
-    pub(super) fn is_server_side(&self) -> bool {
-        self.kind.text() == Some("server_tool_use")
-    }
+    pub(super) kind: Option<Str<'a>>,
 }
 
 /// A result: its beginning, or all of it.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
 pub(super) struct ToolResult<'a> {
-    tool_use_id: Option<Str<'a>>,
+    pub(super) tool_use_id: Option<Str<'a>>,
     status: Option<Str<'a>>,
     pub(super) content: Option<Vec<&'a RawValue>>,
 }
 
 impl ToolResult<'_> {
-    pub(super) fn id(&self) -> &str {
-        self.tool_use_id.or_empty()
-    }
-
     /// True if the tool failed; `None` where the result does not state it.
     pub(super) fn is_error(&self) -> Option<bool> {
         match self.status.text() {

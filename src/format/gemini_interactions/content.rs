@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::many::each;
+use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::Str;
 
@@ -20,7 +21,7 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     if let Some(text) = &step.text {
         out.reasoning(0, text)?;
     }
-    step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
+    step.signature.non_empty().map_or(Ok(()), |signature| out.signature(0, signature))
 }
 
 /// Emits the content of a message.

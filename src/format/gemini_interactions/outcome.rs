@@ -6,6 +6,7 @@ use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::blocks::Gathered;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::payload::OptionalStr;
 
 /// The state of a call's result.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ impl Outcome {
     /// Takes what a step or a delta knows. An empty result at the start stands
     /// for one that comes later.
     pub(super) fn add(&mut self, step: &Step, out: &mut EventOut) -> Done {
-        if let Some(id) = step.call_id() {
+        if let Some(id) = step.call_id.non_empty() {
             id.clone_into(&mut self.id);
         }
         self.name = self.name.take().or_else(|| step.tool().map(str::to_owned));
@@ -28,7 +29,7 @@ impl Outcome {
             self.is_emitted = true;
             self.result(result, step.is_error, out)?;
         }
-        step.signature().map_or(Ok(()), |signature| out.signature(0, signature))
+        step.signature.non_empty().map_or(Ok(()), |signature| out.signature(0, signature))
     }
 
     fn result(&self, json: &str, is_error: Option<bool>, out: &mut EventOut) -> Done {

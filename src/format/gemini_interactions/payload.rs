@@ -83,11 +83,13 @@ pub(super) struct Step<'a> {
     /// Pieces of what the model thought.
     pub(super) summary: Option<&'a RawValue>,
     pub(super) signature: Option<Str<'a>>,
-    id: Option<Str<'a>>,
+    /// Of a call; it may be blank.
+    pub(super) id: Option<Str<'a>>,
     name: Option<Str<'a>>,
     /// An object, or a fragment of its text.
     pub(super) arguments: Option<&'a RawValue>,
-    call_id: Option<Str<'a>>,
+    /// Of the call that a result answers.
+    pub(super) call_id: Option<Str<'a>>,
     pub(super) result: Option<&'a RawValue>,
     pub(super) is_error: Option<bool>,
     pub(super) error: Option<&'a RawValue>,
@@ -98,20 +100,6 @@ payload!(Step);
 impl Step<'_> {
     pub(super) fn kind(&self) -> &str {
         self.kind.or_empty()
-    }
-
-    /// The call's id, if it isn't blank.
-    pub(super) fn id(&self) -> Option<&str> {
-        self.id.non_blank()
-    }
-
-    /// The id of the call that a result answers.
-    pub(super) fn call_id(&self) -> Option<&str> {
-        self.call_id.non_empty()
-    }
-
-    pub(super) fn signature(&self) -> Option<&str> {
-        self.signature.non_empty()
     }
 
     /// The tool's name: the provider's own tools have theirs in the type.

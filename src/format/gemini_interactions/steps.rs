@@ -13,7 +13,7 @@ use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::payload::read;
+use crate::format::support::payload::{OptionalStr, read};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -147,10 +147,10 @@ fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done 
         Some(Executor::Provider).filter(|_| !is_fragment && step.kind() != "function_call");
     let part = CallPart {
         key,
-        id: step.id(),
+        id: step.id.non_blank(),
         name: step.tool(),
         executor,
-        signature: step.signature(),
+        signature: step.signature.non_empty(),
         ..CallPart::default()
     };
     let arguments = match step.arguments.map(RawValue::get) {
