@@ -75,6 +75,10 @@ impl Blocks {
         let delta = event.delta.as_ref();
         let kind = delta.and_then(|delta| delta.kind.non_empty());
         let (Some(delta), Some(kind)) = (delta, kind) else {
+            // One that doesn't say of what it is may be of a call that is open.
+            if delta.is_some() {
+                out.emit(0, Kind::Lost)?;
+            }
             return out.unknown(frame, "content_block_delta");
         };
         let index = self.blocks.place(event.index, out)?;
