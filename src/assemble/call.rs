@@ -209,14 +209,21 @@ impl Call {
                 self.fault = Some(Reason::Conflict);
                 self.append(json, config);
             }
-            Arguments::Value(json) | Arguments::Done(json) => {
-                if self.arguments != json {
-                    self.arguments.clear();
-                    self.first = None;
-                    self.scanner = Scanner::new(config.max_depth);
-                    self.append(json, config);
+            // Another spelling of the same changes nothing.
+            Arguments::Value(json) | Arguments::Done(json)
+                if !self.has_arguments() || self.differs_from(json) =>
+            {
+                let emitted = self.arguments.get(..self.emitted).unwrap_or_default();
+                let goes_on = json.starts_with(emitted);
+                self.arguments.clear();
+                self.first = None;
+                self.scanner = Scanner::new(config.max_depth);
+                self.append(json, config);
+                if !goes_on {
+                    self.emitted = self.arguments.len();
                 }
             }
+            Arguments::Value(_) | Arguments::Done(_) => {}
             Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
             Arguments::Free(text) => {
                 self.is_free = true;
