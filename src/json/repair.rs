@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::json::reader::{Fault, Step, read};
-use crate::json::{Str, quote, without_doubles};
+use crate::json::{Str, array, object, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
 pub(crate) struct Repaired {
@@ -94,11 +94,10 @@ pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
 
 /// Returns a member of an object or, by its number, an element of an array.
 pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
-    let value = match read::<Vec<&RawValue>>(json) {
-        Ok(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
-        Err(_) => members(json).into_iter().find(|(name, _)| name == key).map(|(_, value)| value),
-    };
-    value.map(RawValue::get)
+    match elements(json) {
+        Some(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
+        None => Some(members(json).into_iter().find(|(name, _)| name == key)?.1.get()),
+    }
 }
 
 /// Returns where a part that was borrowed from a text stands in it.
@@ -176,28 +175,28 @@ fn of<'j>(step: &Step, json: &'j str) -> Option<&'j str> {
 /// Returns JSON text with another value at a path, or without any.
 fn changed(json: &str, path: &[&Step], other: Option<&str>) -> Option<String> {
     let (step, rest) = path.split_first()?;
-    let child = |value: &RawValue| match rest {
+    let child = |value: &str| match rest {
         [] => Some(other.map(str::to_owned)),
-        rest => changed(value.get(), rest, other).map(Some),
+        rest => changed(value, rest, other).map(Some),
     };
-    let mut parts = Vec::new();
     match step {
         Step::Key(key) => {
-            let members = members(json);
+            let (members, mut kept) = (members(json), Vec::new());
             let at = members.iter().position(|(name, _)| name == key)?;
             for (n, (name, value)) in members.iter().enumerate() {
-                let value = if n == at { child(value)? } else { Some(value.get().to_owned()) };
-                parts.extend(value.map(|value| format!("{}:{value}", quote(name))));
+                let value = value.get();
+                let value = if n == at { child(value)? } else { Some(value.to_owned()) };
+                kept.extend(value.map(|value| (name, value)));
             }
-            Some(format!("{{{}}}", parts.join(",")))
+            Some(object(kept))
         }
         Step::Index(at) => {
-            let elements: Vec<&RawValue> = read(json).ok()?;
+            let (elements, mut kept) = (elements(json)?, Vec::new());
             elements.get(*at)?;
             for (n, value) in elements.into_iter().enumerate() {
-                parts.extend(if n == *at { child(value)? } else { Some(value.get().to_owned()) });
+                kept.extend(if n == *at { child(value)? } else { Some(value.to_owned()) });
             }
-            Some(format!("[{}]", parts.join(",")))
+            Some(array(kept))
         }
     }
 }

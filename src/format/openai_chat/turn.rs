@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use crate::event::Output;
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
 use crate::format::support::draft::{Draft, each_record, is_blank, object, string};
-use crate::format::support::finish;
 use crate::format::support::object::Object;
+use crate::format::support::payload::OptionalStr;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
 };
@@ -183,7 +183,7 @@ impl ChatTurn {
         for (key, value) in json::members(message.unwrap_or_default()) {
             self.member(&key, value, is_body);
         }
-        if choice.text("finish_reason").is_some_and(|raw| !finish::is_none(raw.as_str())) {
+        if choice.text("finish_reason").reason().is_some() {
             self.finished = self.calls.len();
         }
     }

@@ -64,8 +64,5 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ManyVisitor<T> {
 
 /// The elements of an array, or a value by itself: their JSON text.
 pub(crate) fn each(json: &RawValue) -> Vec<&str> {
-    match json::read::<Vec<&RawValue>>(json.get()) {
-        Ok(all) => all.into_iter().map(RawValue::get).collect(),
-        Err(_) => vec![json.get()],
-    }
+    json::elements(json.get()).unwrap_or_else(|| vec![json.get()])
 }

@@ -208,7 +208,8 @@ impl Meter {
         if members.is_empty() {
             return;
         }
-        let raw = whole.map_or_else(|| object(members), json::minify);
+        let object = || json::object(members.iter().map(|(key, value)| (key, json::minify(value))));
+        let raw = whole.map_or_else(object, json::minify);
         self.counted_size += raw.len() + PLACE;
         if self.counted_size > MAX_COUNTED {
             self.limit = Some("more than 16 MiB of usage in one message");
@@ -252,23 +253,6 @@ impl Meter {
         }
         usage
     }
-}
-
-/// Returns the JSON of an object.
-fn object(members: &[(&str, &str)]) -> String {
-    let size = members.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
-    let mut object = String::with_capacity(size);
-    object.push('{');
-    for (key, value) in members {
-        if object.len() > 1 {
-            object.push(',');
-        }
-        json::quote_into(key, &mut object);
-        object.push(':');
-        json::Minifier::default().feed(value, &mut object);
-    }
-    object.push('}');
-    object
 }
 
 fn slot<'u>(usage: &'u mut Usage<'static>, field: Field) -> &'u mut Option<u64> {
@@ -364,9 +348,8 @@ fn lookup<'m>(
     let mut value = members.iter().find(|(name, _)| *name == key)?.1;
     while let Some(path) = rest {
         if let Some(path) = path.strip_prefix("+.") {
-            let elements: Vec<&RawValue> = json::read(value).ok()?;
-            let counts =
-                elements.iter().filter_map(|element| count(json::member(element.get(), path)?));
+            let elements = json::elements(value)?;
+            let counts = elements.iter().filter_map(|element| count(json::member(element, path)?));
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
         }
         let (key, next) = split(path, b'.');
