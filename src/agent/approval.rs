@@ -27,7 +27,7 @@ pub(crate) enum Rule {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     named: Vec<(String, Rule)>,
-    /// Of all other tools: to ask, if there is a terminal, unless something else is asked.
+    /// The rule of all other tools; without one they are asked about, if there is a terminal.
     other: Option<Rule>,
 }
 
@@ -59,7 +59,7 @@ impl FromStr for Rules {
     }
 }
 
-/// Decides, and remembers what it has asked.
+/// Decides which calls may run.
 pub(crate) struct Approval<'a> {
     rules: &'a Rules,
     signals: &'a Signals,
@@ -102,9 +102,9 @@ impl<'a> Approval<'a> {
         // What was typed before the question is no answer to it.
         let _ = tcflush(&*terminal, QueueSelector::IFlush);
         let question = question(call);
-        let mut asked = terminal.write_all(question.as_bytes());
+        let mut exchange = terminal.write_all(question.as_bytes());
         let mut answer = Vec::new();
-        while asked.is_ok() && !answer.contains(&b'\n') {
+        while exchange.is_ok() && !answer.contains(&b'\n') {
             match wait_for(&*terminal, self.signals, deadline).map_err(Stop::Failed)? {
                 Woken::Signal(signal) => return Err(Stop::Signal(signal)),
                 Woken::Time => return Err(Stop::Deadline),
@@ -115,11 +115,11 @@ impl<'a> Approval<'a> {
                 Ok(0) => break,
                 Ok(count) => answer.extend_from_slice(bytes.get(..count).unwrap_or_default()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => asked = Err(error),
+                Err(error) => exchange = Err(error),
             }
         }
         let answer = String::from_utf8_lossy(&answer).trim().to_ascii_lowercase();
-        Ok(asked.is_ok() && matches!(answer.as_str(), "y" | "yes"))
+        Ok(exchange.is_ok() && matches!(answer.as_str(), "y" | "yes"))
     }
 }
 

@@ -376,8 +376,8 @@ impl Call {
         self.disambiguate(&json, out).map(Ok)
     }
 
-    /// Warns of what readers of the arguments disagree about, and drops all but the
-    /// last member of one name, and white space between tokens.
+    /// Warns of what readers of the arguments disagree about. Returns them without white space
+    /// between tokens, and with only the last member of each name.
     fn disambiguate(&self, json: &str, out: &mut Out<'_, '_>) -> io::Result<String> {
         let (arguments, found) = json::minify_and_check(json);
         for (inference, is_there) in [

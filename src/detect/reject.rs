@@ -136,8 +136,7 @@ fn is_chunked(head: &[u8]) -> Option<bool> {
 }
 
 /// Whole errors of gateways that come as plain text, with no head to tell their status, in lower
-/// case. A status may stand before one, and a full stop
-/// after it.
+/// case. A status may stand before one, and a full stop after it.
 const WHOLE_ERRORS: &[&[u8]] = &[
     b"bad gateway",
     b"gateway timeout",
