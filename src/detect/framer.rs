@@ -219,7 +219,10 @@ impl AutoFramer {
     /// The input has ended: emits what was held back, or a fault that names what
     /// is missing.
     pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let is_open = matches!(self.state, State::Head | State::Body);
+        if matches!(self.state, State::Head) {
+            self.pass_heads(true, out)?;
+        }
+        let is_open = matches!(self.state, State::Body);
         if is_open && (skip_blank(&self.head).is_empty() || is_begun_mark(&self.head)) {
             return Ok(());
         }
