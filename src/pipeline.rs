@@ -302,21 +302,16 @@ impl Layers {
                 })
             });
         }
-        // Of each record came one event, up to the one from which on nothing comes.
-        let mut silent = 0_usize;
+        // Each piece is all that came of its record.
         repeats.flush(decoder, &mut |pieces| {
-            silent = pieces.cuts.len() + 1;
-            markup.feed_pieces(pieces, &mut |pieces| {
-                assembler.feed_pieces(pieces, &mut |pieces| {
-                    pieces.events().try_for_each(|event| {
-                        silent = silent.saturating_sub(1);
-                        sink.feed(event)?;
-                        sink.feed(Kind::Record.into())
-                    })
-                })
+            pieces.events().try_for_each(|event| {
+                markup.feed(event, &mut |event| {
+                    assembler.feed(event, &mut |event| sink.feed(event))
+                })?;
+                sink.feed(Kind::Record.into())
             })
         })?;
-        (0..silent + repeats.flush_silent()).try_for_each(|_| sink.feed(Kind::Record.into()))
+        (0..repeats.flush_silent()).try_for_each(|_| sink.feed(Kind::Record.into()))
     }
 
     /// Reports what is wrong with the bytes themselves.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::event::{Event, Kind, Pieces};
+use crate::event::{Event, Kind};
 use crate::sink::Sink;
 
 /// The number of messages that have begun.
@@ -32,10 +32,6 @@ impl<S: Sink> Sink for OneMessage<'_, S> {
         }
         let is_before = self.seen.0 == 0 && event.kind == Kind::Record;
         if is_before || self.seen.0 == self.wanted { self.inner.feed(event) } else { Ok(()) }
-    }
-
-    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        if self.seen.0 == self.wanted { self.inner.feed_pieces(pieces) } else { Ok(()) }
     }
 
     fn inner(&mut self) -> Option<&mut dyn Sink> {
