@@ -162,16 +162,19 @@ impl<'o> EventOut<'o> {
 
     /// Emits the signature of the reasoning so far, unless it is empty.
     pub fn signature(&mut self, choice: u64, signature: &str) -> Done {
-        let signature = Some(signature).filter(|signature| !signature.is_empty());
-        if signature.is_none() {
-            return Ok(());
+        match signature {
+            "" => Ok(()),
+            _ => self
+                .thought(choice, Reasoning { signature: Some(signature), ..Reasoning::default() }),
         }
-        self.thought(choice, Reasoning { signature, ..Reasoning::default() })
     }
 
-    /// Emits reasoning that the provider has encrypted.
+    /// Emits reasoning that the provider has encrypted, unless it is empty.
     pub fn redacted(&mut self, choice: u64, data: &str) -> Done {
-        self.thought(choice, Reasoning { redacted: Some(data), ..Reasoning::default() })
+        match data {
+            "" => Ok(()),
+            _ => self.thought(choice, Reasoning { redacted: Some(data), ..Reasoning::default() }),
+        }
     }
 
     /// Emits a thought that is signed or encrypted.
