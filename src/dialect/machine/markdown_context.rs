@@ -22,6 +22,8 @@ pub(crate) struct MarkdownContext {
     html: Option<Html>,
     /// True if the last `<` was the first byte of its line.
     tag_begins_line: bool,
+    /// The number of bytes after the last `<`, up to the length of the longest beginning of HTML.
+    since_tag: u8,
     /// The last sixteen bytes in lower case, the newest in the lowest byte.
     last: u128,
 }
@@ -100,6 +102,9 @@ const HTML: &[(&str, &[u8], &str, bool)] = &[
     ("<![cdata", b"[", "]]>", true),
 ];
 
+/// The length of the longest of these openers, in bytes.
+const LONGEST: u8 = 9;
+
 /// The bytes that calm text has none of, but in a [`calm_sign`]. In the middle of a
 /// line, each marker that is looked for begins with one of them.
 const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
@@ -135,9 +140,20 @@ fn calm_sign(text: &[u8]) -> usize {
 
 /// Returns the same, also up to what ends the name of a tag.
 fn word_length(text: &[u8]) -> usize {
-    let is_word = |byte: &&u8| !b"\t >-".contains(byte) && !STOPS.contains(byte);
-    text.iter().take_while(is_word).count()
+    text.iter().take_while(|byte| !ENDS_WORD[usize::from(**byte)]).count()
 }
+
+/// True for the bytes that stop calm text, or end the name of a tag.
+static ENDS_WORD: [bool; 256] = {
+    let (mut ends, mut at) = ([false; 256], 0);
+    while at < STOPS.len() {
+        ends[STOPS[at] as usize] = true;
+        at += 1;
+    }
+    (ends[b'\t' as usize], ends[b' ' as usize]) = (true, true);
+    (ends[b'>' as usize], ends[b'-' as usize]) = (true, true);
+    ends
+};
 
 impl Default for MarkdownContext {
     fn default() -> Self {
@@ -150,6 +166,7 @@ impl Default for MarkdownContext {
             is_quoted: false,
             html: None,
             tag_begins_line: false,
+            since_tag: LONGEST,
             last: u128::from(b'\n'),
         }
     }
@@ -176,7 +193,9 @@ impl MarkdownContext {
             return 0;
         }
         let length = if self.is_after_tag() { word_length(text) } else { calm_length(text) };
-        self.skip(text.get(..length).unwrap_or_default());
+        if length > 0 {
+            self.skip(text.get(..length).unwrap_or_default());
+        }
         length
     }
 
@@ -196,6 +215,7 @@ impl MarkdownContext {
         match text.last_chunk() {
             Some(tail) => {
                 self.last = u128::from_be_bytes(tail.map(|byte| byte.to_ascii_lowercase()));
+                self.since_tag = LONGEST;
             }
             None => text.iter().for_each(|&byte| self.remember(byte)),
         }
@@ -211,13 +231,9 @@ impl MarkdownContext {
         self.is_rest() && !self.is_after_tag()
     }
 
-    /// True if one of the last nine bytes is `<`: the longest beginning of HTML is so long.
+    /// True if what came last may begin HTML.
     fn is_after_tag(&self) -> bool {
-        const ONES: u128 = u128::MAX / 255;
-        let differs = self.last ^ (ONES * b'<' as u128);
-        // The highest bit of each byte that is none; the lowest one is right.
-        let marks = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
-        marks << (128 - 9 * 8) != 0
+        self.since_tag < LONGEST
     }
 
     /// Takes note that a marker was read: what follows begins a document.
@@ -264,6 +280,7 @@ impl MarkdownContext {
 
     fn remember(&mut self, byte: u8) {
         self.last = self.last << 8 | u128::from(byte.to_ascii_lowercase());
+        self.since_tag = if byte == b'<' { 0 } else { LONGEST.min(self.since_tag + 1) };
     }
 
     /// True if the text so far ends with this, in lower case.
@@ -294,7 +311,7 @@ impl MarkdownContext {
             return;
         }
         let found =
-            HTML.iter().find(|(open, last, ..)| last.contains(&byte) && self.has_suffix(open));
+            HTML.iter().find(|(open, last, ..)| self.has_suffix(open) && last.contains(&byte));
         if let Some(&(_, _, close, may_be_block)) = found
             && !self.is_code()
         {
