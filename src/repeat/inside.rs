@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use memchr::memchr;
+
 use crate::json::{Str, plain_length, push_short};
 
 /// The inside of a JSON string.
@@ -62,7 +64,8 @@ impl<'b> Inside<'b> {
             return Some(());
         }
         let begin = out.len();
-        if unescape(std::str::from_utf8(bytes.get(..self.length)?).ok()?, out).is_some() {
+        let inside = std::str::from_utf8(bytes.get(..self.length)?).ok()?;
+        if unescape(inside.as_bytes(), out).is_some() {
             return Some(());
         }
         out.truncate(begin);
@@ -75,11 +78,12 @@ impl<'b> Inside<'b> {
 
 /// Appends the value of the inside of a string, if no escape in it has four
 /// digits: such a one may be half of a character.
-fn unescape(inside: &str, out: &mut Vec<u8>) -> Option<()> {
+fn unescape(inside: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let mut rest = inside;
-    while let Some((plain, escape)) = rest.split_once('\\') {
-        out.extend_from_slice(plain.as_bytes());
-        let letter = escape.bytes().next()?;
+    while let Some(at) = memchr(b'\\', rest) {
+        let (plain, escape) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let letter = *escape.get(1)?;
         out.push(match letter {
             b'n' => b'\n',
             b't' => b'\t',
@@ -87,8 +91,8 @@ fn unescape(inside: &str, out: &mut Vec<u8>) -> Option<()> {
             b'"' | b'\\' | b'/' => letter,
             _ => return None,
         });
-        rest = escape.get(1..)?;
+        rest = escape.get(2..)?;
     }
-    out.extend_from_slice(rest.as_bytes());
+    out.extend_from_slice(rest);
     Some(())
 }

@@ -284,6 +284,21 @@ impl Pattern {
         self.tokens.contains(&Token::Namespace)
     }
 
+    /// Returns the length of the text that each match holds, in bytes: none is shorter.
+    pub(crate) fn min_length(&self) -> usize {
+        let (mut length, mut at) = (0, 0);
+        while let Some(token) = self.tokens.get(at) {
+            at = match token {
+                Token::Optional(end) => end + 1,
+                _ => at + 1,
+            };
+            if let Token::Literal(text, _) = token {
+                length += text.len();
+            }
+        }
+        length
+    }
+
     /// Returns the texts that a match can begin with, up to the first part that varies. Empty if
     /// the first byte can be any. Tags stand there without a namespace: see
     /// [`Pattern::has_namespace`].

@@ -26,7 +26,7 @@ use crate::dialect::machine::grammar::{
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place};
 use crate::dialect::machine::rules::{CallRules, Go, Rule};
-use crate::dialect::machine::search::{Found, Here, Marker, RuleSet, Search};
+use crate::dialect::machine::search::{Begun, Found, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
@@ -79,6 +79,14 @@ struct KnownRules {
     key: RulesKey,
     words: Vec<Word<'static>>,
     rules: Arc<RuleSet>,
+}
+
+/// The place where the next marker may begin.
+enum Candidate {
+    None,
+    /// There, once more text has come.
+    Later(usize),
+    At(usize),
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -250,7 +258,14 @@ impl Machine {
                 }
                 continue;
             }
-            let Some(start) = self.candidate(text, at, &mut seen) else { break };
+            let start = match self.candidate(text, at, ended, &mut seen) {
+                Candidate::None => break,
+                Candidate::Later(start) => {
+                    self.content(text.get(from..start).unwrap_or_default(), emit)?;
+                    return self.hold(text.get(start..).unwrap_or_default());
+                }
+                Candidate::At(start) => start,
+            };
             let rest = text.get(start..).unwrap_or_default();
             // Text that may still become a section's marker is read when the section is over.
             let ended = ended && !matches!(self.place, Place::Section(_));
@@ -327,41 +342,50 @@ impl Machine {
     /// Returns where the next marker may begin: where one is under way, where the
     /// message begins, or at bytes that begin one. Begins to try the rules there; the context
     /// has `seen` the text up to it.
-    fn candidate(&mut self, text: &str, at: usize, seen: &mut usize) -> Option<usize> {
+    fn candidate(&mut self, text: &str, at: usize, ended: bool, seen: &mut usize) -> Candidate {
         if !self.search.is_idle() {
-            return Some(at);
+            return Candidate::At(at);
         }
         let has_tools = self.calls.tools.is_some();
         if self.is_followed() && self.search.rules.is_calm && !self.is_start() {
             self.follow(text, *seen, at);
             *seen = at;
-            return self.candidate_in_prose(text.as_bytes(), seen);
+            return self.candidate_in_prose(text.as_bytes(), ended, seen);
         }
         let start = if self.is_start() && at < text.len() {
             self.search.look(text.get(at..).unwrap_or_default(), true, has_tools);
             at
+        } else if let Some(start) = self.search.find(text, at, has_tools) {
+            start
         } else {
-            self.search.find(text, at, has_tools)?
+            return Candidate::None;
         };
         self.follow(text, *seen, start);
         *seen = start;
         self.begin_search(text.get(start..).unwrap_or_default());
-        Some(start)
+        Candidate::At(start)
     }
 
     /// Returns where the next marker may begin in prose. The context sees the text up to it, and
     /// tells where none begins.
-    fn candidate_in_prose(&mut self, text: &[u8], seen: &mut usize) -> Option<usize> {
+    fn candidate_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Candidate {
         let has_tools = self.calls.tools.is_some();
-        loop {
-            *seen += self.context.take_calm(text.get(*seen..)?);
-            let rest = text.get(*seen..).filter(|rest| !rest.is_empty())?;
+        while let Some(rest) = text.get(*seen..) {
+            let calm = self.context.take_calm(rest);
+            *seen += calm;
+            let rest = rest.get(calm..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
             let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
-            if self.search.begin_here(rest, has_tools, &here) {
-                return Some(*seen);
+            match self.search.begin_here(rest, ended, has_tools, &here) {
+                Begun::None => {}
+                Begun::Later => return Candidate::Later(*seen),
+                Begun::Now => return Candidate::At(*seen),
             }
             *seen += self.context.take_char(rest);
         }
+        Candidate::None
     }
 
     fn is_in_body(&self) -> bool {

@@ -44,6 +44,14 @@ pub(crate) enum Found<'t> {
     Marker(Marker<'t>),
 }
 
+/// Whether rules are tried at a place in prose.
+pub(crate) enum Begun {
+    None,
+    /// Some will be once more text has come: it is too short for any marker.
+    Later,
+    Now,
+}
+
 /// A marker that was found.
 pub(crate) struct Marker<'t> {
     pub(crate) go: Go,
@@ -69,7 +77,6 @@ impl Search {
     /// Returns the first place at or after `from` where a marker may begin, as far as the text at
     /// its beginning tells. Some need `--tools`.
     pub(crate) fn find(&mut self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
-        self.fits.clear();
         loop {
             let at = self.rules.finder.find(text.as_bytes(), from)?;
             let is_tried = |number: usize| self.rules.is_known(number, has_tools);
@@ -85,7 +92,6 @@ impl Search {
     pub(crate) fn look(&mut self, text: &str, is_start: bool, has_tools: bool) {
         let (rules, text) = (&self.rules, text.as_bytes());
         let is_tried = |number: usize| rules.is_known(number, has_tools);
-        self.fits.clear();
         rules.fit(text, is_tried, &mut self.fits);
         if is_start {
             let fits =
@@ -108,21 +114,35 @@ impl Search {
         self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
     }
 
-    /// Begins to try the rules that are legal here in prose and may begin with `text`. Returns
-    /// false if there is none.
-    pub(crate) fn begin_here(&mut self, text: &[u8], has_tools: bool, here: &Here<'_>) -> bool {
+    /// Begins to try the rules that are legal here in prose and may begin with `text`, unless
+    /// all need more text than there is.
+    pub(crate) fn begin_here(
+        &mut self,
+        text: &[u8],
+        ended: bool,
+        has_tools: bool,
+        here: &Here<'_>,
+    ) -> Begun {
         let rules = &self.rules;
         if !rules.finder.fits(text) {
-            return false;
+            return Begun::None;
+        }
+        let candidates = rules.candidates(text);
+        if candidates.is_empty() {
+            return Begun::None;
         }
         let first = text.first().copied();
-        let is_tried = |number: usize| {
-            rules.is_known(number, has_tools) && rules.is_legal(number, first, here)
+        let fits = |number: &usize| {
+            rules.is_known(*number, has_tools)
+                && rules.is_legal(*number, first, here)
+                && rules.rules[*number].pattern.may_begin(text)
         };
-        self.fits.clear();
-        rules.fit(text, is_tried, &mut self.fits);
+        if !ended && text.len() < candidates.shortest {
+            return if candidates.numbers().any(fits) { Begun::Later } else { Begun::None };
+        }
+        candidates.filter_into(fits, &mut self.fits);
         self.attempts.extend(self.fits.iter().map(|&number| (number, Fit::Unknown)));
-        !self.fits.is_empty()
+        if self.fits.is_empty() { Begun::None } else { Begun::Now }
     }
 
     /// Gives up all attempts.
@@ -210,12 +230,42 @@ pub(crate) struct RuleSet {
     starts: Starts,
     /// The rules whose markers may have a namespace, which `starts` leaves out.
     spaced: Vec<usize>,
+    /// The length of the shortest marker of these, in bytes, or less.
+    shortest_spaced: usize,
     /// The rules that may begin with any byte, where the message begins.
     blank: Vec<usize>,
     /// For each rule, true if its marker may stand inside a line of prose.
     inline: Vec<bool>,
     /// True if no marker begins in calm text, in the middle of a line of prose.
     pub(crate) is_calm: bool,
+}
+
+/// Rules that may begin with some text.
+struct Candidates<'r> {
+    rules: &'r [usize],
+    /// Those whose markers may have a namespace.
+    spaced: &'r [usize],
+    /// The length of the shortest marker of them all, in bytes, or less.
+    shortest: usize,
+}
+
+impl Candidates<'_> {
+    fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.spaced.is_empty()
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = &usize> {
+        self.rules.iter().chain(self.spaced)
+    }
+
+    /// Sets `fits` to the numbers for which `is_fit` holds, in their order.
+    fn filter_into(&self, is_fit: impl Fn(&usize) -> bool, fits: &mut Vec<usize>) {
+        fits.clear();
+        fits.extend(self.numbers().copied().filter(is_fit));
+        if !self.spaced.is_empty() {
+            sort(fits);
+        }
+    }
 }
 
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
@@ -226,6 +276,8 @@ const MAX_STARTS: usize = 32;
 struct Starts {
     /// The numbers of the rules, in order.
     rules: Vec<usize>,
+    /// The length of the shortest of their markers, in bytes, or less.
+    shortest: usize,
     next: Option<Box<Next>>,
 }
 
@@ -239,14 +291,14 @@ struct Next {
     starts: Vec<Starts>,
 }
 
-/// A beginning, and the number of its rule.
-type Beginning = (Start, usize);
+/// A beginning, the number of its rule, and the length of the shortest marker of that.
+type Beginning = (Start, usize, usize);
 
 impl Starts {
     /// Returns the rules of these beginnings, in their order. All begin alike up to `at`.
     fn new(beginnings: &[&Beginning], at: usize) -> Self {
         let (any, longer): (Vec<&Beginning>, Vec<_>) =
-            beginnings.iter().copied().partition(|(start, _)| start.text.len() <= at);
+            beginnings.iter().copied().partition(|(start, ..)| start.text.len() <= at);
         let is_leaf = longer.is_empty() || at >= MAX_STARTS;
         // They are in order: what the first and the last begin with, all do.
         if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
@@ -255,38 +307,39 @@ impl Starts {
         {
             return Starts::new(beginnings, alike);
         }
-        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule)| *rule).collect();
+        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule, _)| *rule).collect();
         rules.sort_unstable();
         rules.dedup();
+        let shortest = beginnings.iter().map(|(.., shortest)| *shortest).min().unwrap_or(0);
         if is_leaf {
-            return Starts { rules, next: None };
+            return Starts { rules, shortest, next: None };
         }
         let is_before_word = |start: &Start| start.is_before_word && start.text.len() == at;
         let other: Vec<&Beginning> =
-            any.iter().copied().filter(|(start, _)| !is_before_word(start)).collect();
+            any.iter().copied().filter(|(start, ..)| !is_before_word(start)).collect();
         let starts = vec![Starts::new(&other, at), Starts::new(&any, at)];
         let numbers =
             std::array::from_fn(|byte| u16::from(u8::try_from(byte).is_ok_and(begins_word)));
         let mut next = Next { at, numbers, starts };
         for group in longer.chunk_by(|a, b| a.0.text.get(at) == b.0.text.get(at)) {
-            if let Some(&byte) = group.first().and_then(|(start, _)| start.text.get(at)) {
+            if let Some(&byte) = group.first().and_then(|(start, ..)| start.text.get(at)) {
                 let any = if begins_word(byte) { &any } else { &other };
                 next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
                 next.starts.push(Starts::new(&[any, group].concat(), at + 1));
             }
         }
-        Starts { rules, next: Some(Box::new(next)) }
+        Starts { rules, shortest, next: Some(Box::new(next)) }
     }
 
-    /// Returns the numbers of the rules that may begin with this text, and of others: what all
-    /// begin with is not compared.
-    fn of(&self, text: &[u8]) -> &[usize] {
+    /// Returns the rules that may begin with this text, and others: what all begin with is not
+    /// compared.
+    fn of(&self, text: &[u8]) -> &Starts {
         let mut starts = self;
         while let Some(next) = &starts.next {
             let Some(&byte) = text.get(next.at) else { break };
             starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
         }
-        &starts.rules
+        starts
     }
 }
 
@@ -299,23 +352,26 @@ impl RuleSet {
             if own.is_empty() {
                 blank.push(number);
             }
-            beginnings.extend(own.into_iter().map(|start| (start, number)));
+            let shortest = pattern.min_length();
+            beginnings.extend(own.into_iter().map(|start| (start, number, shortest)));
         }
         beginnings.sort_unstable();
         beginnings.dedup();
         let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
         let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
-        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
+        let (spaced, lengths): (Vec<usize>, Vec<usize>) =
+            spaced.map(|(number, pattern)| (number, pattern.min_length())).unzip();
+        let shortest_spaced = lengths.into_iter().min().unwrap_or(usize::MAX);
         let inline = rules.iter().map(Rule::is_inline).collect();
         let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
-        let searched = beginnings.iter().filter(|(_, number)| is_searched(number));
-        let searched = searched.map(|(start, _)| start);
+        let searched = beginnings.iter().filter(|(_, number, _)| is_searched(number));
+        let searched = searched.map(|(start, ..)| start);
         // A namespace may stand after the first byte of a tag.
         let tag = Start { text: b"<".into(), is_before_word: true };
         let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
         let finder = Finder::new(searched.chain(tags));
         let is_calm = rules.iter().all(Rule::is_calm);
-        Arc::new(RuleSet { rules, finder, starts, spaced, blank, inline, is_calm })
+        Arc::new(RuleSet { rules, finder, starts, spaced, shortest_spaced, blank, inline, is_calm })
     }
 
     /// True if a rule may be tried: some need the names of `--tools`.
@@ -323,16 +379,24 @@ impl RuleSet {
         has_tools || !self.rules[number].known
     }
 
-    /// Adds the numbers of those of the rules for which `is_tried` holds that may begin with this
-    /// text, in their order.
+    /// Returns the rules that may begin with this text, as far as the bytes tell that differ
+    /// between them.
+    fn candidates(&self, text: &[u8]) -> Candidates<'_> {
+        let Starts { rules, shortest, .. } = self.starts.of(text);
+        let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
+        Candidates {
+            rules,
+            spaced: if is_spaced { &self.spaced } else { &[] },
+            shortest: *shortest.min(&self.shortest_spaced),
+        }
+    }
+
+    /// Sets `fits` to the numbers of those of the rules for which `is_tried` holds that may begin
+    /// with this text, in their order.
     fn fit(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
         let fits_here =
-            |number: &&usize| is_tried(**number) && self.rules[**number].pattern.may_begin(text);
-        self.starts.of(text).iter().filter(fits_here).for_each(|number| fits.push(*number));
-        if !self.spaced.is_empty() && scan::may_have_namespace(text) {
-            self.spaced.iter().filter(fits_here).for_each(|number| fits.push(*number));
-            sort(fits);
-        }
+            |number: &usize| is_tried(*number) && self.rules[*number].pattern.may_begin(text);
+        self.candidates(text).filter_into(fits_here, fits);
     }
 
     /// True if a rule that may begin with this text is tried there.
