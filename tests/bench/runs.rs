@@ -12,8 +12,8 @@ use toolstream::{Config, Pipeline};
 
 /// The bytes of each text.
 const SIZE: usize = 1 << 16;
-/// The text in one record of a stream.
-const PIECE: usize = 1000;
+/// The text in one record of a stream, in bytes: as little as one token, or more.
+const PIECES: [usize; 2] = [1, 1000];
 /// How often each is read; the best run counts.
 const RUNS: usize = 3;
 /// How many are listed.
@@ -29,9 +29,9 @@ pub(crate) fn table(start: &str) {
         let text = Config { dialect: Selection::Auto, ..text() };
         runs.extend(any.iter().map(|unit| (time(&text, "", unit), format!("auto {unit:?}"))));
         let chat = Config { format: format::find("openai-chat"), ..Config::default() };
-        for unit in &any {
-            let stream = records(unit);
-            runs.push((time(&chat, "", &stream), format!("openai-chat {unit:?}")));
+        for (unit, size) in any.iter().flat_map(|unit| PIECES.map(|size| (unit, size))) {
+            let stream = record(unit, size);
+            runs.push((time(&chat, "", &stream), format!("openai-chat {size} {unit:?}")));
         }
     }
     for row in DIALECTS.iter().filter(|row| row.name.starts_with(start)) {
@@ -111,9 +111,9 @@ fn spelled(pattern: &str) -> String {
     text
 }
 
-/// Returns a stream of records whose texts, joined, repeat this one.
-fn records(unit: &str) -> String {
-    let text = unit.repeat(PIECE.div_ceil(unit.len()));
+/// Returns a record of a stream that holds at least so many bytes of this text, repeated.
+fn record(unit: &str, size: usize) -> String {
+    let text = unit.repeat(size.div_ceil(unit.len()));
     let text = serde_json::to_string(&text).unwrap();
     format!(
         "data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{text}}}}}]}}\n\n"
