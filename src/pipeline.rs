@@ -14,6 +14,7 @@ use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
+use crate::format::support::misnamed::Misnamed;
 use crate::frame;
 use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult};
 use crate::repeat::Repeats;
@@ -275,7 +276,9 @@ impl Layers {
                 frame.data = frame.data.get(..turns.room()).unwrap_or(frame.data);
             }
         }
+        let mut misnamed = Misnamed::new(frame);
         repeats.feed(frame, decoder, halves, &mut |event| {
+            let event = misnamed.complete(event);
             if let Some(turns) = turns {
                 turns.feed(&frame, &event.kind);
             }

@@ -49,6 +49,8 @@ pub(super) struct Call {
     first: Option<u8>,
     /// The arguments if none came.
     placeholder: Option<String>,
+    /// What may be the arguments if none came, so that the call must not run.
+    misnamed: Option<String>,
     scanner: Scanner,
     minifier: Minifier,
     /// The reason not to run it, if its arguments don't show it.
@@ -84,6 +86,7 @@ impl Call {
             arguments: String::new(),
             first: None,
             placeholder: None,
+            misnamed: None,
             scanner: Scanner::new(max_depth),
             minifier: Minifier::default(),
             fault: None,
@@ -225,6 +228,7 @@ impl Call {
             }
             Arguments::Value(_) | Arguments::Done(_) => {}
             Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
+            Arguments::Misnamed(json) => self.misnamed = Some(json.to_owned()),
             Arguments::Free(text) => {
                 self.is_free = true;
                 self.append(text, config);
@@ -295,6 +299,10 @@ impl Call {
             } else if self.differs_from(&given) && json::minify(&given) != "{}" {
                 out.warn(OTHER_ARGUMENTS, Some(self.index))?;
             }
+        }
+        if let Some(json) = self.misnamed.take().filter(|_| !self.has_arguments()) {
+            self.append(&json, out.config());
+            self.fault.get_or_insert(Reason::Malformed);
         }
         let input = match self.fault {
             Some(reason) => Err(reason),
@@ -500,7 +508,7 @@ fn number(id: &str) -> Option<u64> {
 /// True if a fragment adds nothing to the arguments.
 pub(super) fn is_nothing(arguments: Arguments<'_>) -> bool {
     match arguments {
-        Arguments::None | Arguments::Placeholder(_) => true,
+        Arguments::None | Arguments::Placeholder(_) | Arguments::Misnamed(_) => true,
         Arguments::Fragment(text) | Arguments::Free(text) => text.is_empty(),
         Arguments::Repaired(_) | Arguments::Value(_) | Arguments::Done(_) => false,
     }

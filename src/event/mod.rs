@@ -256,6 +256,9 @@ pub enum Arguments<'a> {
     Done(&'a str),
     /// Free text, for tools that take no JSON.
     Free(&'a str),
+    /// None; but this, under a name that the format does not have. If no others come, the call must
+    /// not run.
+    Misnamed(&'a str),
 }
 
 words! {

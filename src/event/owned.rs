@@ -148,7 +148,7 @@ texts! {
 
 texts! {
     enum Output { Text, Json }
-    enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free; None }
+    enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,

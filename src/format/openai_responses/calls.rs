@@ -97,7 +97,7 @@ impl Call {
         self.has_id = id.is_some();
         self.id = id.and(item.call_id()).map(hash);
         self.name = name.map(hash);
-        let arguments = if item.input.is_some() { Arguments::Free("") } else { Arguments::None };
+        let arguments = if item.input().is_some() { Arguments::Free("") } else { Arguments::None };
         let (key, item_id) = (self.key, item.item_id());
         out.call(0, CallPart { key, id, name, arguments, executor, item_id, ..CallPart::default() })
     }
@@ -218,7 +218,7 @@ impl Given<'_> {
 fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
     let arguments =
         item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
-    match (arguments, &item.input, item.action()) {
+    match (arguments, item.input(), item.action()) {
         (Some(json), ..) if json.starts_with('"') => {
             Given::Text(json::read(json).unwrap_or_default())
         }

@@ -137,8 +137,7 @@ pub(super) struct Item<'a> {
     pub(super) encrypted_content: Option<Str<'a>>,
     /// A string of JSON; of a tool search, an object.
     pub(super) arguments: Option<&'a RawValue>,
-    /// Of a custom tool: free text.
-    pub(super) input: Option<Str<'a>>,
+    input: Option<Str<'a>>,
     action: Option<&'a RawValue>,
     operation: Option<&'a RawValue>,
     pub(super) pending_safety_checks: Option<&'a RawValue>,
@@ -193,6 +192,11 @@ impl<'a> Item<'a> {
     pub(super) fn tag(&self) -> Option<u64> {
         let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty)?;
         Some(hash(&(self.kind(), own)))
+    }
+
+    /// The free text of a custom tool: a function takes none.
+    pub(super) fn input(&self) -> Option<&Str<'a>> {
+        self.input.as_ref().filter(|_| self.kind() != "function_call")
     }
 
     /// The object that stands for the arguments of a built-in tool.

@@ -12,6 +12,7 @@ pub(crate) mod growth;
 pub(crate) mod lifecycle;
 pub(crate) mod log;
 pub(crate) mod many;
+pub(crate) mod misnamed;
 pub(crate) mod object;
 pub(crate) mod payload;
 pub(crate) mod session;
