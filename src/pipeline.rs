@@ -276,9 +276,10 @@ impl Layers {
                 frame.data = frame.data.get(..turns.room()).unwrap_or(frame.data);
             }
         }
-        let mut misnamed = Misnamed::new(frame);
+        let mut misnamed = Misnamed::new(&frame);
         repeats.feed(frame, decoder, halves, &mut |event| {
-            let event = misnamed.complete(event);
+            let mut event = event;
+            misnamed.complete(&mut event.kind);
             if let Some(turns) = turns {
                 turns.feed(&frame, &event.kind);
             }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Event, Kind};
+use crate::event::{Arguments, Kind};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -22,7 +22,7 @@ const DECLARATIONS: [&str; 3] = ["tools", "functions", "request"];
 
 /// The arguments in one record that may be misnamed: each with the name beside it.
 pub(crate) struct Misnamed<'f> {
-    frame: Frame<'f>,
+    frame: &'f Frame<'f>,
     /// Unknown until a call asks.
     found: Option<Vec<Found>>,
 }
@@ -30,33 +30,30 @@ pub(crate) struct Misnamed<'f> {
 type Found = (String, Box<RawValue>);
 
 impl<'f> Misnamed<'f> {
-    pub(crate) fn new(frame: Frame<'f>) -> Self {
+    pub(crate) fn new(frame: &'f Frame<'f>) -> Self {
         Misnamed { frame, found: None }
     }
 
     /// Adds what may be its arguments to a fragment that begins a call without any.
-    pub(crate) fn complete<'e>(&'e mut self, event: Event<'e>) -> Event<'e> {
-        match event.kind {
-            Kind::CallPart(
-                part @ CallPart {
-                    name: Some(name), arguments: Arguments::None, executor: None, ..
-                },
-            ) => {
-                let found = self.found.get_or_insert_with(|| find(&self.frame.text()));
-                let Some((_, json)) = found.iter().find(|(beside, _)| beside == name) else {
-                    return event;
-                };
-                let arguments = Arguments::Misnamed(json.get());
-                Event { kind: Kind::CallPart(CallPart { arguments, ..part }), ..event }
-            }
-            _ => event,
+    #[inline]
+    pub(crate) fn complete<'e>(&'e mut self, kind: &mut Kind<'e>) {
+        if let Kind::CallPart(part) = kind
+            && let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor)
+        {
+            part.arguments = self.of(name);
         }
+    }
+
+    #[cold]
+    fn of(&mut self, name: &str) -> Arguments<'_> {
+        let found = self.found.get_or_insert_with(|| find(&self.frame.text()));
+        let found = found.iter().find(|(beside, _)| beside == name);
+        found.map_or(Arguments::None, |(_, json)| Arguments::Misnamed(json.get()))
     }
 }
 
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
 /// beside a name. JSON that is nested deeper than serde_json reads holds none.
-#[cold]
 fn find(json: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let read = Walk(&mut found).deserialize(&mut serde_json::Deserializer::from_str(json));
