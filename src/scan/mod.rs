@@ -9,7 +9,9 @@ mod attempt;
 mod pattern;
 
 pub(crate) use attempt::{Attempt, Lookahead, Match, Sight, attributes, common_length};
-pub(crate) use pattern::{Captures, Pattern, Place, Start, Word, begins_word, may_have_namespace};
+pub(crate) use pattern::{
+    Captures, Namespace, Pattern, Place, Start, Word, begins_word, namespace,
+};
 
 /// The longest word, in bytes.
 pub(crate) const MAX_WORD: usize = 256;

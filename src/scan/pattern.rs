@@ -1,6 +1,7 @@
 //! The pattern of a marker, parsed from its text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -324,14 +325,30 @@ fn is_tag(start: &[u8]) -> bool {
     matches!(start, b"<" | b"</" | b"\n<" | b"\n</")
 }
 
-/// True if a text may begin with a tag that has a namespace, as far as it is known.
-pub(crate) fn may_have_namespace(text: &[u8]) -> bool {
+/// The namespace of the tag that a text begins with.
+pub(crate) enum Namespace {
+    None,
+    /// The text ends too soon to tell.
+    Open,
+    /// These bytes, with the colon.
+    Is(Range<usize>),
+}
+
+/// Returns the namespace of the tag that a text begins with.
+pub(crate) fn namespace(text: &[u8]) -> Namespace {
     let line = text.strip_prefix(b"\n").unwrap_or(text);
-    let Some(tag) = line.strip_prefix(b"<") else { return line.is_empty() };
-    let name = tag.strip_prefix(b"/").unwrap_or(tag);
+    let name = match line.strip_prefix(b"<") {
+        Some(tag) => tag.strip_prefix(b"/").unwrap_or(tag),
+        None if line.is_empty() => return Namespace::Open,
+        None => return Namespace::None,
+    };
     let letters = name.iter().take(MAX_WORD).take_while(|byte| byte.is_ascii_alphanumeric());
-    let letters = letters.count();
-    name.get(letters).is_none_or(|byte| *byte == b':' && letters > 0)
+    let (begin, letters) = (text.len() - name.len(), letters.count());
+    match name.get(letters) {
+        None => Namespace::Open,
+        Some(b':') if letters > 0 => Namespace::Is(begin..begin + letters + 1),
+        Some(_) => Namespace::None,
+    }
 }
 
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.

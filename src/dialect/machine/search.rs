@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::rules::{Go, Rule};
-use crate::scan::{self, Captures, Lookahead, Sight, Start, begins_word, common_length};
+use crate::scan::{self, Captures, Lookahead, Namespace, Sight, Start, begins_word, common_length};
 use crate::tools::Tools;
 
 /// The rules of a place, and the attempts at a marker that may have begun. Each
@@ -334,9 +334,14 @@ impl Starts {
     /// Returns the rules that may begin with this text, and others: what all begin with is not
     /// compared.
     fn of(&self, text: &[u8]) -> &Starts {
+        self.of_bytes(|at| text.get(at).copied())
+    }
+
+    /// Returns the same for the text with these bytes.
+    fn of_bytes(&self, byte_at: impl Fn(usize) -> Option<u8>) -> &Starts {
         let mut starts = self;
         while let Some(next) = &starts.next {
-            let Some(&byte) = text.get(next.at) else { break };
+            let Some(byte) = byte_at(next.at) else { break };
             starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
         }
         starts
@@ -383,12 +388,16 @@ impl RuleSet {
     /// between them.
     fn candidates(&self, text: &[u8]) -> Candidates<'_> {
         let Starts { rules, shortest, .. } = self.starts.of(text);
-        let is_spaced = !self.spaced.is_empty() && scan::may_have_namespace(text);
-        Candidates {
-            rules,
-            spaced: if is_spaced { &self.spaced } else { &[] },
-            shortest: *shortest.min(&self.shortest_spaced),
-        }
+        let spaced = match scan::namespace(text) {
+            _ if self.spaced.is_empty() => &[][..],
+            Namespace::None => &[],
+            Namespace::Open => &self.spaced,
+            Namespace::Is(space) => {
+                let after = |at| if at < space.start { at } else { at + space.len() };
+                &self.starts.of_bytes(|at| text.get(after(at)).copied()).rules
+            }
+        };
+        Candidates { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
     }
 
     /// Sets `fits` to the numbers of those of the rules for which `is_tried` holds that may begin
