@@ -81,14 +81,6 @@ struct KnownRules {
     rules: Arc<RuleSet>,
 }
 
-/// The place where the next marker may begin.
-enum Candidate {
-    None,
-    /// There, once more text has come.
-    Later(usize),
-    At(usize),
-}
-
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
 static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
     let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
@@ -258,14 +250,15 @@ impl Machine {
                 }
                 continue;
             }
-            let start = match self.candidate(text, at, ended, &mut seen) {
-                Candidate::None => break,
-                Candidate::Later(start) => {
+            let mut start = at;
+            match self.begin(text, ended, &mut start, &mut seen) {
+                Begun::None => break,
+                Begun::Later => {
                     self.content(text.get(from..start).unwrap_or_default(), emit)?;
                     return self.hold(text.get(start..).unwrap_or_default());
                 }
-                Candidate::At(start) => start,
-            };
+                Begun::Now => {}
+            }
             let rest = text.get(start..).unwrap_or_default();
             // Text that may still become a section's marker is read when the section is over.
             let ended = ended && !matches!(self.place, Place::Section(_));
@@ -339,36 +332,38 @@ impl Machine {
         )
     }
 
-    /// Returns where the next marker may begin: where one is under way, where the
-    /// message begins, or at bytes that begin one. Begins to try the rules there; the context
-    /// has `seen` the text up to it.
-    fn candidate(&mut self, text: &str, at: usize, ended: bool, seen: &mut usize) -> Candidate {
+    /// Begins to try the rules of the next marker, unless one is under way, and moves `start` to
+    /// where that may begin: where the message begins, or at bytes that begin one. The context has
+    /// `seen` the text up to it.
+    fn begin(&mut self, text: &str, ended: bool, start: &mut usize, seen: &mut usize) -> Begun {
         if !self.search.is_idle() {
-            return Candidate::At(at);
+            return Begun::Now;
         }
         let has_tools = self.calls.tools.is_some();
         if self.is_followed() && self.search.rules.is_calm && !self.is_start() {
-            self.follow(text, *seen, at);
-            *seen = at;
-            return self.candidate_in_prose(text.as_bytes(), ended, seen);
+            self.follow(text, *seen, *start);
+            *seen = *start;
+            let begun = self.begin_in_prose(text.as_bytes(), ended, seen);
+            *start = *seen;
+            return begun;
         }
-        let start = if self.is_start() && at < text.len() {
-            self.search.look(text.get(at..).unwrap_or_default(), true, has_tools);
-            at
-        } else if let Some(start) = self.search.find(text, at, has_tools) {
-            start
+        if self.is_start() && *start < text.len() {
+            self.search.look(text.get(*start..).unwrap_or_default(), true, has_tools);
         } else {
-            return Candidate::None;
-        };
-        self.follow(text, *seen, start);
-        *seen = start;
-        self.begin_search(text.get(start..).unwrap_or_default());
-        Candidate::At(start)
+            let Some(found) = self.search.find(text, *start, has_tools) else {
+                return Begun::None;
+            };
+            *start = found;
+        }
+        self.follow(text, *seen, *start);
+        *seen = *start;
+        self.begin_search(text.get(*start..).unwrap_or_default());
+        Begun::Now
     }
 
-    /// Returns where the next marker may begin in prose. The context sees the text up to it, and
-    /// tells where none begins.
-    fn candidate_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Candidate {
+    /// Does the same in prose: the context sees the text up to the marker, and tells where none
+    /// begins.
+    fn begin_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Begun {
         let has_tools = self.calls.tools.is_some();
         while let Some(rest) = text.get(*seen..) {
             let calm = self.context.take_calm(rest);
@@ -379,13 +374,11 @@ impl Machine {
             }
             let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
             match self.search.begin_here(rest, ended, has_tools, &here) {
-                Begun::None => {}
-                Begun::Later => return Candidate::Later(*seen),
-                Begun::Now => return Candidate::At(*seen),
+                Begun::None => *seen += self.context.take_char(rest),
+                begun => return begun,
             }
-            *seen += self.context.take_char(rest);
         }
-        Candidate::None
+        Begun::None
     }
 
     fn is_in_body(&self) -> bool {

@@ -127,8 +127,8 @@ impl Search {
         if !rules.finder.fits(text) {
             return Begun::None;
         }
-        let candidates = rules.candidates(text);
-        if candidates.is_empty() {
+        let likely = rules.likely(text);
+        if likely.is_empty() {
             return Begun::None;
         }
         let first = text.first().copied();
@@ -137,10 +137,10 @@ impl Search {
                 && rules.is_legal(*number, first, here)
                 && rules.rules[*number].pattern.may_begin(text)
         };
-        if !ended && text.len() < candidates.shortest {
-            return if candidates.numbers().any(fits) { Begun::Later } else { Begun::None };
+        if !ended && text.len() < likely.shortest {
+            return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
         }
-        candidates.filter_into(fits, &mut self.fits);
+        likely.filter_into(fits, &mut self.fits);
         self.attempts.extend(self.fits.iter().map(|&number| (number, Fit::Unknown)));
         if self.fits.is_empty() { Begun::None } else { Begun::Now }
     }
@@ -241,7 +241,7 @@ pub(crate) struct RuleSet {
 }
 
 /// Rules that may begin with some text.
-struct Candidates<'r> {
+struct Likely<'r> {
     rules: &'r [usize],
     /// Those whose markers may have a namespace.
     spaced: &'r [usize],
@@ -249,7 +249,7 @@ struct Candidates<'r> {
     shortest: usize,
 }
 
-impl Candidates<'_> {
+impl Likely<'_> {
     fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.spaced.is_empty()
     }
@@ -386,7 +386,7 @@ impl RuleSet {
 
     /// Returns the rules that may begin with this text, as far as the bytes tell that differ
     /// between them.
-    fn candidates(&self, text: &[u8]) -> Candidates<'_> {
+    fn likely(&self, text: &[u8]) -> Likely<'_> {
         let Starts { rules, shortest, .. } = self.starts.of(text);
         let spaced = match scan::namespace(text) {
             _ if self.spaced.is_empty() => &[][..],
@@ -397,7 +397,7 @@ impl RuleSet {
                 &self.starts.of_bytes(|at| text.get(after(at)).copied()).rules
             }
         };
-        Candidates { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
+        Likely { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
     }
 
     /// Sets `fits` to the numbers of those of the rules for which `is_tried` holds that may begin
@@ -405,7 +405,7 @@ impl RuleSet {
     fn fit(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
         let fits_here =
             |number: &usize| is_tried(*number) && self.rules[*number].pattern.may_begin(text);
-        self.candidates(text).filter_into(fits_here, fits);
+        self.likely(text).filter_into(fits_here, fits);
     }
 
     /// True if a rule that may begin with this text is tried there.
