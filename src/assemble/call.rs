@@ -121,6 +121,23 @@ impl Call {
         !self.arguments.is_empty()
     }
 
+    /// True if it has arguments and no name: they may be those of another call. In text, they are
+    /// not.
+    pub(super) fn is_stray(&self) -> bool {
+        self.name.is_empty() && self.has_arguments() && self.source.is_none()
+    }
+
+    /// True if its arguments so far are a whole object.
+    pub(super) fn is_object(&self) -> bool {
+        self.is_whole() && self.first == Some(b'{')
+    }
+
+    /// True if nothing has come for its arguments, or no more than a placeholder.
+    pub(super) fn is_bare(&self) -> bool {
+        let is_empty = |given: &str| json::minify(given) == "{}";
+        !self.has_arguments() && self.placeholder.as_deref().is_none_or(is_empty)
+    }
+
     /// True if it may still be given back as the text that it was read from.
     pub(super) fn may_be_text(&self, config: &AssemblerConfig) -> bool {
         config.malformed_as_text && self.source.is_some() && !self.started

@@ -191,6 +191,11 @@ impl Calls {
         }
     }
 
+    /// Returns the open calls.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Call> {
+        self.open.values()
+    }
+
     /// True if no call came after this one.
     pub(super) fn is_last(&self, call: &Call) -> bool {
         call.index + 1 == self.count

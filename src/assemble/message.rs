@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::assemble::call::{Waiting, is_nothing};
+use crate::assemble::call::{Call, Waiting, is_nothing};
 use crate::assemble::calls::Calls;
 use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
@@ -46,6 +46,11 @@ pub(super) struct Message {
     unknown: BTreeSet<String>,
     /// The number of calls so far, in all choices.
     count: usize,
+    /// True if a call began without a name.
+    has_nameless: bool,
+    /// True if something was lost before a choice had finished: no call without arguments is
+    /// known to have none.
+    is_lossy: bool,
 }
 
 #[derive(Default)]
@@ -130,6 +135,7 @@ impl Message {
                     return self.error(Failure::new(Code::Limit, &message, None), out);
                 }
                 self.count += usize::from(found.is_none());
+                self.has_nameless |= found.is_none() && part.name.is_none();
                 let index = found.unwrap_or_else(|| state.calls.add(out.config().max_depth));
                 state.calls.remember(part, index);
                 if let Some(inference) =
@@ -158,7 +164,10 @@ impl Message {
         let Some(state) = self.choices.get_mut(&out.choice) else { return Ok(()) };
         let is_cut = |finish: &Owned<Finish<'_>>| finish.get().finish_reason.is_cut();
         let is_cut = state.finish.as_ref().is_some_and(is_cut);
-        for mut call in state.calls.take(end.key) {
+        let mut calls = state.calls.take(end.key);
+        self.taint_robbed(&mut calls, out.choice);
+        let Some(state) = self.choices.get_mut(&out.choice) else { return Ok(()) };
+        for mut call in calls {
             let is_last = state.calls.is_last(&call);
             match end.fault {
                 Some((Reason::Malformed, text)) if is_last && call.may_be_text(out.config()) => {
@@ -184,9 +193,33 @@ impl Message {
         self.failures.feed(failure, out)
     }
 
+    /// Marks calls that end as ones that must not be run where arguments went astray: those that
+    /// have none, and if it was only a piece of some, all of them.
+    fn taint_robbed(&self, calls: &mut [Call], choice: u64) {
+        let (mut is_any, mut is_torn) = (self.is_lossy, false);
+        if self.has_nameless {
+            let ending = calls.iter().map(|call| (choice, call));
+            let open = self
+                .choices
+                .iter()
+                .flat_map(|(&choice, state)| state.calls.open().map(move |call| (choice, call)));
+            for (choice, stray) in ending.chain(open).filter(|(_, call)| call.is_stray()) {
+                // What comes after the end of a choice takes no call back.
+                let state = self.choices.get(&choice).filter(|state| state.finish.is_some());
+                if state.is_none_or(|state| stray.index < state.finished) {
+                    is_any = true;
+                    is_torn |= !stray.is_object();
+                }
+            }
+        }
+        let may_lack = |call: &&mut Call| !call.is_stray() && (is_torn || is_any && call.is_bare());
+        calls.iter_mut().filter(may_lack).for_each(Call::taint);
+    }
+
     /// Marks every open call as one that must not be run: what could not be read may have been a
     /// part of it, unless its choice had finished.
     fn taint(&mut self) {
+        self.is_lossy |= self.choices.values().all(|state| state.finish.is_none());
         self.choices.values_mut().for_each(|state| state.calls.taint_from(state.finished));
     }
 
