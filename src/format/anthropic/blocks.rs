@@ -76,9 +76,7 @@ impl Blocks {
         let kind = delta.and_then(|delta| delta.kind.non_empty());
         let (Some(delta), Some(kind)) = (delta, kind) else {
             // One that doesn't say of what it is may be of a call that is open.
-            if delta.is_some() {
-                out.emit(0, Kind::Lost)?;
-            }
+            out.emit(0, Kind::Lost)?;
             return out.unknown(frame, "content_block_delta");
         };
         let index = self.blocks.place(event.index, out)?;
@@ -119,7 +117,10 @@ impl Blocks {
                 self.blocks.gather(delta.content.or_empty().len(), out)?;
                 self.blocks.insert(index, Open::Gathered(compaction), out)
             }
-            kind => out.unknown(frame, kind),
+            kind => {
+                self.blocks.pass_over(index, out)?;
+                out.unknown(frame, kind)
+            }
         }
     }
 

@@ -81,7 +81,10 @@ impl Blocks {
             Some(Delta { citation: Some(json), .. }) => out.block(0, "citation", json.get()),
             Some(Delta { tool_result: Some(content), .. }) => self.gather(index, content, out),
             Some(Delta { image: Some(json), .. }) => out.block(0, "image", json.get()),
-            _ => out.unknown(frame, "contentBlockDelta"),
+            _ => {
+                self.blocks.pass_over(index, out)?;
+                out.unknown(frame, "contentBlockDelta")
+            }
         }
     }
 

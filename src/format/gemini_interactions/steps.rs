@@ -61,8 +61,11 @@ impl Steps {
 
     /// `step.delta`.
     pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
-        let Some(json) = event.delta else { return out.unknown(frame, "step.delta") };
         let index = self.steps.place(event.index, out)?;
+        let Some(json) = event.delta else {
+            self.steps.pass_over(index, out)?;
+            return out.unknown(frame, "step.delta");
+        };
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |delta: Step| self.add(index, &delta, json.get(), out))
     }
@@ -77,6 +80,9 @@ impl Steps {
     /// type of the delta emits what it is.
     fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
         let kind = delta.kind();
+        if kind.is_empty() {
+            self.steps.pass_over(index, out)?;
+        }
         let mut open = match self.steps.remove(index) {
             Some(open) => open,
             None => {

@@ -98,7 +98,8 @@ impl<W: Gathered> IndexedBlocks<W> {
     }
 
     /// Returns the index of the block that an event is of, or `inferred` and a
-    /// warning if the event has none.
+    /// warning if the event has none. Where several blocks are open, it may be of
+    /// another one: their calls must not be run.
     pub(crate) fn place_or(
         &mut self,
         index: Option<u64>,
@@ -109,6 +110,9 @@ impl<W: Gathered> IndexedBlocks<W> {
             let noun = W::NOUN;
             let message = format!("an event without index was taken to be of the latest {noun}");
             out.warn(WarningCode::MissingIndex, &message)?;
+            if self.open.len() > 1 {
+                out.emit(0, Kind::Lost)?;
+            }
         }
         self.latest = index.unwrap_or(inferred);
         Ok(self.latest)
@@ -131,6 +135,14 @@ impl<W: Gathered> IndexedBlocks<W> {
         }
         self.open.insert(index, block);
         Ok(())
+    }
+
+    /// Passes over a delta that can't be read: if it is of a call, that lacks a piece.
+    pub(crate) fn pass_over(&mut self, index: u64, out: &mut EventOut) -> Done {
+        match self.open.get(&index) {
+            Some(Open::Call(_)) => out.emit(0, Kind::Lost),
+            _ => Ok(()),
+        }
     }
 
     /// Counts bytes that are gathered until their block is whole. More than [`MAX_GATHERED`] end
