@@ -173,7 +173,8 @@ impl AiSdkData {
                 .as_ref()
                 .map_or(Ok(()), |text| self.calls.fragment(call, text, out)),
             _ => {
-                let arguments = Arguments::Done(value.args.map_or("{}", RawValue::get));
+                let arguments =
+                    value.args.map_or(Arguments::None, |json| Arguments::Done(json.get()));
                 let key = self.calls.part(CallPart { arguments, ..call }, out)?;
                 self.calls.hold(key, out)
             }

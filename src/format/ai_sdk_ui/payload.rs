@@ -37,9 +37,9 @@ impl Part<'_> {
         self.input_encoding.text() == Some("text")
     }
 
-    /// The input's JSON text.
-    pub(super) fn input(&self) -> &str {
-        self.input.map_or("{}", RawValue::get)
+    /// The input's JSON text, if it has one.
+    pub(super) fn input(&self) -> Option<&str> {
+        self.input.map(RawValue::get)
     }
 
     /// To be returned in the next request.

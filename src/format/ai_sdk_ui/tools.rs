@@ -46,10 +46,10 @@ impl AiSdkUi {
             "tool-input-available" => {
                 let input = part.input();
                 let free: Option<Str<'_>> =
-                    json::read(input).ok().filter(|_| self.free.contains(id));
+                    input.and_then(|json| json::read(json).ok()).filter(|_| self.free.contains(id));
                 let arguments = match &free {
                     Some(text) => Arguments::Free(text.as_str()),
-                    None => Arguments::Done(input),
+                    None => input.map_or(Arguments::None, Arguments::Done),
                 };
                 let key = self.calls.part(CallPart { arguments, ..call }, out)?;
                 match is_run {
@@ -68,7 +68,7 @@ impl AiSdkUi {
         out.warn(WarningCode::ToolInputError, message)?;
         let id = call.id.unwrap_or_default();
         self.calls.part(call, out)?;
-        let input = part.input();
+        let input = part.input().unwrap_or("{}");
         let text: Option<Str<'_>> = json::read(input).ok();
         let fault = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
