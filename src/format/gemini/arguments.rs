@@ -63,8 +63,13 @@ impl Tree {
     /// Takes one piece. What doesn't fit is remembered as the call's fault.
     pub(super) fn add(&mut self, arg: &PartialArg) {
         if let Err(reason) = self.try_add(arg) {
-            self.fault.get_or_insert(reason);
+            self.refuse(reason);
         }
+    }
+
+    /// Says why the call must not be run, unless that is known.
+    pub(super) fn refuse(&mut self, reason: Reason) {
+        self.fault.get_or_insert(reason);
     }
 
     /// The reason why the call must not be run. Where the provider didn't close it

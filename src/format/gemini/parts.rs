@@ -106,6 +106,12 @@ impl Parts {
             out.call(self.choice, CallPart { key: open.key, signature, ..CallPart::default() })?;
         }
         let Some(open) = &mut self.open else { return Ok(()) };
+        if let Some(args) = call.args().filter(|args| *args != "{}") {
+            let earlier = open.whole.replace(args.to_owned());
+            if earlier.is_some_and(|earlier| earlier != args) {
+                open.tree.refuse(Reason::Conflict);
+            }
+        }
         call.partial_args().iter().for_each(|arg| open.tree.add(arg));
         if call.will_continue() { Ok(()) } else { self.close(Close::Closed, out) }
     }
@@ -124,9 +130,8 @@ impl Parts {
         if !call.is_streamed() {
             return self.whole(CallPart { arguments: arguments(call.args()), ..part }, out);
         }
-        let whole = call.args().filter(|args| *args != "{}").map(str::to_owned);
-        self.open =
-            Some(Open { key, id: call.id().map(str::to_owned), whole, tree: Tree::default() });
+        let id = call.id().map(str::to_owned);
+        self.open = Some(Open { key, id, whole: None, tree: Tree::default() });
         out.call(self.choice, part)
     }
 
@@ -240,8 +245,10 @@ impl Parts {
 impl Open {
     /// Returns the arguments, and the reason that the call must not be run, if there is one.
     fn result(&self, how: Close) -> (String, Option<Reason>) {
+        let is_empty = self.tree.is_empty() && self.whole.is_none();
         let fault = match how {
             Close::Cut => Some(Reason::Truncated),
+            Close::Inferred if is_empty => Some(Reason::Truncated),
             Close::Closed => self.tree.fault(true),
             Close::Inferred => self.tree.fault(false),
         };
