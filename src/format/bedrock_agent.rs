@@ -81,7 +81,14 @@ struct Api<'a> {
     http_method: Option<Str<'a>>,
     api_path: Option<Str<'a>>,
     parameters: Option<Vec<Parameter<'a>>>,
-    request_body: Option<&'a RawValue>,
+    request_body: Option<Body<'a>>,
+}
+
+/// A request's body: by media type, its [`Properties`].
+#[derive(serde::Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct Body<'a> {
+    content: Option<&'a RawValue>,
 }
 
 /// A value, which is always a string, and the type that the tool asks for.
@@ -94,7 +101,6 @@ struct Parameter<'a> {
     value: Option<Str<'a>>,
 }
 
-/// Of a request's body, by its media type.
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Properties<'a> {
@@ -221,7 +227,11 @@ impl Agent {
             };
             let key = Key::Index(self.calls);
             self.calls += 1;
-            let (name, arguments) = (name.as_deref(), Arguments::Value(&arguments));
+            let name = name.as_deref();
+            let arguments = match &arguments {
+                Ok(json) => Arguments::Value(json),
+                Err(json) => Arguments::Repaired(json),
+            };
             let signature = event.invocation_id.non_empty();
             out.call(0, CallPart { key, name, arguments, signature, ..CallPart::default() })?;
             out.call_end(0, key)?;
@@ -268,25 +278,28 @@ impl Api<'_> {
     }
 
     /// The parameters, and the properties of the body.
-    fn arguments(&self, out: &mut EventOut) -> io::Result<String> {
-        let content =
-            self.request_body.and_then(|body| json::member(body.get(), "content")).unwrap_or("{}");
-        let bodies: Vec<Properties<'_>> = json::members(content)
-            .into_iter()
-            .filter_map(|(_, value)| json::read(value.get()).ok())
-            .collect();
+    fn arguments(&self, out: &mut EventOut) -> io::Result<Result<String, String>> {
+        let content = self.request_body.as_ref().and_then(|body| body.content);
+        let content = content.map_or("{}", RawValue::get);
+        let bodies: Result<Vec<Properties<'_>>, _> =
+            json::members(content).into_iter().map(|(_, value)| json::read(value.get())).collect();
+        let Some(bodies) = bodies.ok().filter(|_| content.starts_with('{')) else {
+            return Ok(Err(content.to_owned()));
+        };
         let properties = bodies.iter().flat_map(|body| body.properties.iter().flatten());
         object(self.parameters.iter().flatten().chain(properties), out)
     }
 }
 
-/// Parameters as an object: a value that is of its type stands in it as such.
+/// Returns parameters as an object: a value that is of its type stands in it as such. It is an
+/// error if one lacks its name or its value.
 fn object<'p>(
     parameters: impl Iterator<Item = &'p Parameter<'p>>,
     out: &mut EventOut,
-) -> io::Result<String> {
-    let mut members = Vec::new();
+) -> io::Result<Result<String, String>> {
+    let (mut members, mut is_whole) = (Vec::new(), true);
     for parameter in parameters {
+        is_whole &= parameter.name.non_empty().is_some() && parameter.value.is_some();
         let (name, value) = (parameter.name.or_empty(), parameter.value.or_empty());
         let is_typed = match parameter.kind.text().unwrap_or("string") {
             "boolean" => matches!(value, "true" | "false"),
@@ -308,7 +321,8 @@ fn object<'p>(
         }
         members.push((name, if is_typed { value.to_owned() } else { json::quote(value) }));
     }
-    Ok(json::object(members))
+    let json = json::object(members);
+    Ok(if is_whole { Ok(json) } else { Err(json) })
 }
 
 fn emit(text: &str, out: &mut EventOut) -> Done {
