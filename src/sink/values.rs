@@ -14,7 +14,7 @@ pub struct Values<S> {
     inner: S,
     /// True if the deltas are handed on as well.
     keeps_deltas: bool,
-    /// A reader for each open call of JSON arguments, by choice and index.
+    /// A reader for each open call that has had a delta, by choice and index.
     open: BTreeMap<(u64, u64), ValueReader>,
 }
 
@@ -31,10 +31,10 @@ impl<S: Sink> Values<S> {
             let value = ToolCallValue { index, path, value };
             inner.feed(Event::new(choice, Kind::ToolCallValue(value)))
         };
+        let reader = self.open.entry((choice, index)).or_default();
         if is_free {
             return report("", Output::Text(arguments));
         }
-        let reader = self.open.entry((choice, index)).or_default();
         reader.feed(arguments, &mut |path, found| report(path, output(found)))
     }
 }
@@ -57,6 +57,10 @@ impl<S: Sink> Sink for Values<S> {
         match event.kind {
             Kind::ToolCallStart(_) => return Ok(()),
             Kind::ToolCallDelta(delta) => return self.delta(event.choice, delta),
+            // A log that holds both: its delta has given it.
+            Kind::ToolCallValue(value) if self.open.contains_key(&(event.choice, value.index)) => {
+                return Ok(());
+            }
             Kind::Start(_) => self.open.clear(),
             Kind::ToolCall(call) => _ = self.open.remove(&(event.choice, call.index)),
             Kind::InvalidToolCall(call) => _ = self.open.remove(&(event.choice, call.index)),

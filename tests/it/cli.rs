@@ -516,6 +516,14 @@ fn show_is_for_people() {
 #[test]
 fn files_are_shown_apart() {
     let folder = folder(&[("a", &streams().good), ("b", &text("Ho"))]);
+/// Its deltas give the values again.
+#[test]
+fn values_of_a_log_with_deltas_come_once() {
+    let log = run(&["parse", "--deltas", "--values"], &streams().with_call).out;
+    assert_eq!(run(&["parse", "--deltas", "--values"], &log).out, log);
+    assert_snapshot!(run(&["show", "--with", "calls"], &log).out, @"▸ f  x: 1");
+}
+
     assert_eq!(run_in(folder.path(), &["show", "a", "b"], "").out, "Hi\nHo\n");
     let all = run_in(folder.path(), &["show", "--with", "text,usage", "a", "b"], "").out;
     assert_snapshot!(all, @"
