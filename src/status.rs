@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason};
+use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason, Warning};
 use crate::io::{report_error, report_on};
 use crate::sink::Sink;
 
@@ -125,19 +125,22 @@ impl Status {
 }
 
 /// A sink in front of another one that notes the outcomes, and reports each failure on standard
-/// error as well: an error, an invalid call, a finish reason that is an error.
+/// error as well: an error, an invalid call, a finish reason that is an error. Of the warnings after
+/// the end of a message, which no summary holds and no error follows, it reports the first.
 pub struct Witness<'s, S, E> {
     inner: S,
     status: &'s mut Status,
     /// The input's name.
     name: &'s str,
     stderr: E,
+    /// True from the end of a message to the next event.
+    has_ended: bool,
 }
 
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
-        Witness { inner, status, name, stderr }
+        Witness { inner, status, name, stderr, has_ended: false }
     }
 }
 
@@ -146,7 +149,13 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
         self.status.see(&event.kind);
         self.inner.feed(event)?;
         let stderr = &mut self.stderr;
+        let has_ended = matches!(event.kind, Kind::Finish(_) | Kind::Error(_));
+        let is_late = std::mem::replace(&mut self.has_ended, has_ended);
         match &event.kind {
+            Kind::Warning(Warning { code, message, offset, .. }) if is_late => {
+                let message = format!("after a message: {}: {message}", code.name());
+                report_on(stderr, self.name, &message, *offset);
+            }
             Kind::Error(Failure { code, message, offset, .. }) => {
                 report_error(stderr, self.name, *code, message, *offset);
             }
@@ -191,7 +200,7 @@ fn why(reason: Reason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Start, Warning, WarningCode};
+    use crate::event::{Start, WarningCode};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {

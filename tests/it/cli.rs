@@ -422,6 +422,24 @@ fn strict_makes_warnings_errors() {
 
 #[test]
 fn a_choice_can_be_followed() {
+/// The status of `--strict` has its reason, and what no summary holds is not lost in silence.
+#[test]
+fn a_warning_after_the_last_message_is_told_once() {
+    let input = streams().good + "data: {\"type\":\"late\"}\n\ndata: {\"type\":\"later\"}\n\n";
+    for (args, code) in [
+        (&["parse"][..], 0),
+        (&["parse", "--strict"], 3),
+        (&["classify"], 0),
+        (&["classify", "--strict"], 3),
+        (&["show"], 0),
+    ] {
+        let run = run(args, &input);
+        let said = "toolstream: standard input: after a message: unknown_event: ";
+        assert_eq!((run.code, run.err.matches(said).count()), (code, 1), "{args:?} {}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{args:?} {}", run.err);
+    }
+}
+
     let two =
         streams().good + &streams().good.replace("\"index\":0", "\"index\":1").replace("Hi", "Ho");
     let two = two.replacen(DONE, "", 1);
