@@ -61,7 +61,12 @@ fn captures(names: &[String], status: &mut Status) -> Vec<String> {
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {
+            let before = found.len();
             search(path, &mut found, status);
+            if found.len() == before {
+                report_on(&mut io::stderr(), name, "holds no capture", None);
+                status.note(Outcome::Usage);
+            }
         } else {
             found.push(name.strip_suffix(GOLDEN).unwrap_or(name).to_owned());
         }
@@ -271,15 +276,14 @@ impl Sum {
                  input that shows it",
             );
         }
-        let updatable: &[&str] = match self.laws {
-            Some(_) => &["differs", "edited"],
-            None => &["differs", "no_golden", "edited"],
-        };
-        if updatable.iter().copied().any(is_updated) {
+        if ["differs", "edited"].into_iter().any(is_updated) {
             return Some(
                 "the golden files say otherwise; `toolstream check --update` writes what the \
                  captures give now",
             );
+        }
+        if is_updated("no_golden") && self.laws.is_none() {
+            return Some("golden files are missing; `toolstream check --update` writes them");
         }
         ["no_capture", "newer"]
             .into_iter()

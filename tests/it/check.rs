@@ -44,7 +44,8 @@ fn read(folder: &TempDir, name: &str) -> String {
 fn a_golden_file_is_written_held_and_written_anew() {
     let folder = folder(&[("a.sse", CAPTURE)]);
     let none = "a.sse: it has no golden file\n1 checked: 1 has no golden file\n";
-    check(&folder, &["a.sse"], 1, none);
+    let run = check(&folder, &["a.sse"], 1, none);
+    assert!(run.err.contains("are missing; `toolstream check --update` writes"), "{}", run.err);
     let written = "a.sse: its golden file was written\n1 checked: 1 written\n";
     check(&folder, &["--update", "a.sse"], 0, written);
     let parsed = run_in(folder.path(), &["parse", "--join", "a.sse"], "").out;
@@ -152,6 +153,9 @@ fn folders_are_searched_for_captures() {
     assert_eq!(found(&["--update", "-j", "3", "."]), expected);
     assert_eq!(found(&[".", "./a.sse", "./a.sse.golden"]), expected);
     assert_eq!(found(&[".hidden"]), [".hidden"]);
+    fs::create_dir(folder.path().join("none")).unwrap();
+    let run = check(&folder, &["none"], 2, "0 checked\n");
+    assert_eq!(run.err, "toolstream: none: holds no capture\n");
 }
 
 /// Returns the input with one letter changed that some event shows.
