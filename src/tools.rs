@@ -35,14 +35,8 @@ impl fmt::Display for ToolsError {
     }
 }
 
-impl Error for ToolsError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            ToolsError::NotJson(error) => Some(error),
-            ToolsError::NoTools => None,
-        }
-    }
-}
+// Its text is all of it: a source would be said twice.
+impl Error for ToolsError {}
 
 /// A place in a tool's schema: all the schemas that apply to it.
 #[derive(Clone, Debug)]

@@ -37,8 +37,14 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
             }
             Some(outcome) => {
                 status.note(outcome);
-                let message = "the format is not recognised; `toolstream parse -f NAME` reads it \
-                               as one that `toolstream formats` lists";
+                let message = match look.verdict.evidence.last() {
+                    // No format reads what has no framing: this is why.
+                    Some(reason) if look.verdict.framing == "unknown" => reason,
+                    _ => {
+                        "the format is not recognised; `toolstream parse -f NAME` reads it as one \
+                         that `toolstream formats` lists"
+                    }
+                };
                 report_on(stderr, shown(name), message, None);
             }
             None => {}

@@ -39,11 +39,5 @@ impl fmt::Display for DialectError {
     }
 }
 
-impl Error for DialectError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            DialectError::Unreadable(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+// Its text is all of it: a source would be said twice.
+impl Error for DialectError {}

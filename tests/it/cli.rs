@@ -279,6 +279,8 @@ fn check_usage(args: &[&str], parts: &[&str]) {
     for part in parts {
         assert!(run.err.contains(part), "{args:?} says nothing of {part:?}: {}", run.err);
     }
+    let said: Vec<_> = run.err.trim_end().split(": ").collect();
+    assert!(said.windows(2).all(|pair| pair[0] != pair[1]), "said twice: {}", run.err);
 }
 
 #[test]
@@ -769,6 +771,8 @@ fn an_empty_pipe_says_where_to_look() {
     assert!(unknown.contains("not recognised") && unknown.contains("-f NAME"), "{unknown}");
 }
 
+    let page = run(&["detect"], "<html>502 Bad Gateway</html>").err;
+    assert!(page.contains("HTML") && !page.contains("-f NAME"), "{page}");
 #[test]
 fn the_schema_is_a_schema() {
     let run = run(&["schema"], "");

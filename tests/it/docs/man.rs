@@ -1,6 +1,6 @@
 //! The man page: README's first words, the command line, then the reference.
 
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 use toolstream::event::WarningCode;
@@ -68,20 +68,23 @@ fn synopsis(command: &Command) -> String {
         }
         let has_options = command.get_arguments().any(|arg| !arg.is_positional());
         let options = if has_options { " [OPTIONS]" } else { "" };
+        let name = |arg: &Arg| {
+            let name = arg.get_value_names().into_iter().flatten().next();
+            name.map_or(arg.get_id().as_str(), |name| name.as_str()).to_uppercase()
+        };
+        let needed = command.get_opts().filter(|arg| arg.is_required_set());
+        let needed =
+            needed.map(|arg| format!(" --{} {}", arg.get_long().unwrap_or_default(), name(arg)));
         let files = command.get_positionals().map(|arg| match arg.get_id().as_str() {
-            "files" => {
-                let name = arg.get_value_names().into_iter().flatten().next();
-                format!(" [{}]...", name.map_or("FILE", |name| name.as_str()))
-            }
             "command" => " -- COMMAND [ARG]...".to_owned(),
-            _ => {
-                let name = arg.get_value_names().into_iter().flatten().next();
-                let name = name.map_or(arg.get_id().as_str(), |name| name.as_str());
-                let name = name.to_uppercase();
-                if arg.is_required_set() { format!(" {name}") } else { format!(" [{name}]") }
+            id => {
+                let several = if id == "files" { "..." } else { "" };
+                let name = name(arg);
+                let name = if arg.is_required_set() { name } else { format!("[{name}]") };
+                format!(" {name}{several}")
             }
         });
-        let rest: String = [options.to_owned()].into_iter().chain(files).collect();
+        let rest: String = [options.to_owned()].into_iter().chain(needed).chain(files).collect();
         roff.text([bold(format!("toolstream {}", command.get_name())), roman(rest)]);
     }
     roff.render()
