@@ -8,7 +8,7 @@ use std::time::Instant;
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::agent::stop::Stop;
-use crate::io::{Signals, Woken, wait_for};
+use crate::io::{Signals, Woken, report, wait_for};
 use crate::json;
 use crate::request::Call;
 
@@ -59,25 +59,38 @@ impl FromStr for Rules {
     }
 }
 
+impl Rules {
+    /// Returns the names of the tools that have a rule of their own.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the rule for a tool.
+    fn of(&self, name: &str) -> Rule {
+        let named = self.named.iter().rfind(|(named, _)| named == name);
+        named.map(|(_, rule)| *rule).or(self.other).unwrap_or(Rule::Ask)
+    }
+}
+
 /// Decides which calls may run.
 pub(crate) struct Approval<'a> {
     rules: &'a Rules,
     signals: &'a Signals,
     terminal: Option<File>,
+    /// True if it was reported that there is no terminal to ask on.
+    has_told: bool,
 }
 
 impl<'a> Approval<'a> {
     /// Opens the terminal that the program was started from, if there is one.
     pub(crate) fn new(rules: &'a Rules, signals: &'a Signals) -> Self {
         let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok();
-        Approval { rules, signals, terminal }
+        Approval { rules, signals, terminal, has_told: false }
     }
 
-    /// Returns the rule for a tool.
-    pub(crate) fn rule(&self, name: &str) -> Rule {
-        let named = self.rules.named.iter().rfind(|(named, _)| named == name);
-        let rule = named.map(|(_, rule)| *rule).or(self.rules.other).unwrap_or(Rule::Ask);
-        if rule == Rule::Ask && self.terminal.is_none() { Rule::Deny } else { rule }
+    /// True if calls of a tool run, and no one has to be asked.
+    pub(crate) fn is_auto(&self, name: &str) -> bool {
+        self.rules.of(name) == Rule::Auto
     }
 
     /// Returns why a call may not run; nothing if it may. Asks if it has to.
@@ -86,9 +99,20 @@ impl<'a> Approval<'a> {
         call: &Call,
         deadline: Option<Instant>,
     ) -> Result<Option<&'static str>, Stop> {
-        match self.rule(&call.name) {
+        match self.rules.of(&call.name) {
             Rule::Auto => Ok(None),
             Rule::Deny => Ok(Some("no one has approved it")),
+            Rule::Ask if self.terminal.is_none() => {
+                if !std::mem::replace(&mut self.has_told, true) {
+                    let name = &call.name;
+                    let message = format!(
+                        "the tool {name} was not run: there is no terminal to ask on; \
+                         `--approve {name}=auto` runs it"
+                    );
+                    report(&mut io::stderr(), &message);
+                }
+                Ok(Some("no one has approved it"))
+            }
             Rule::Ask => {
                 let is_yes = self.ask(call, deadline)?;
                 Ok((!is_yes).then_some("the user has denied it"))
@@ -152,11 +176,8 @@ mod tests {
     #[test]
     fn rules_are_read_in_any_order() {
         let rules: Rules = "a=auto,deny,b=ask".parse().unwrap();
-        let signals = Signals::listen().unwrap();
-        let approval = Approval { rules: &rules, signals: &signals, terminal: None };
-        let got = ["a", "b", "c"].map(|name| approval.rule(name));
-        // Without a terminal there is no one to ask.
-        assert_eq!(got, [Rule::Auto, Rule::Deny, Rule::Deny]);
+        assert_eq!(["a", "b", "c"].map(|name| rules.of(name)), [Rule::Auto, Rule::Ask, Rule::Deny]);
+        assert_eq!(Rules::default().of("a"), Rule::Ask);
         for wrong in ["yes", "a=", "", "a=auto,,"] {
             assert!(wrong.parse::<Rules>().is_err(), "{wrong:?}");
         }

@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::agent::approval::{Approval, Rule};
+use crate::agent::approval::Approval;
 use crate::agent::clip::Clip;
 use crate::agent::stop::Stop;
 use crate::agent::tools::{Tool, Toolbox};
@@ -123,7 +123,7 @@ impl<'a> Runner<'a> {
 
     /// True if a call may begin before its message has ended: no one has to be asked.
     pub(crate) fn is_eager(&self, call: &Call) -> bool {
-        self.approval.rule(&call.name) == Rule::Auto
+        self.approval.is_auto(&call.name)
     }
 
     /// True if a tool of this round has begun to run.
@@ -161,8 +161,7 @@ impl<'a> Runner<'a> {
             return Ok(Some(correction));
         }
         let Some(tool) = self.tools.get(&call.name) else {
-            let names: Vec<_> = self.tools.names().collect();
-            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let names = self.tools.list();
             let name = json::quote_start(&call.name);
             return Ok(Some(Given::error(format!(
                 "There is no tool of the name {name}. The tools are: {names}."

@@ -44,15 +44,13 @@ impl Toolbox {
     /// Reads a directory. Calls `note` with what is passed over: files that are not executable, and
     /// other directories. Returns an error for what looks like a tool and can't be one.
     pub(crate) fn read(folder: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
-        let name = || format!("--tools {}", folder.display());
-        is_safe(folder).with_context(name)?;
+        is_safe(folder)?;
         let mut paths = fs::read_dir(folder)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
             .map(|mut paths: Vec<PathBuf>| {
                 paths.sort();
                 paths
-            })
-            .with_context(name)?;
+            })?;
         let is_hidden = |path: &Path| {
             path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
         };
@@ -82,7 +80,7 @@ impl Toolbox {
             tool.declare(&path).with_context(|| path.display().to_string())?;
         }
         if tools.0.is_empty() {
-            bail!("{} holds no tool: an executable file (`chmod +x`)", folder.display());
+            bail!("holds no tool: an executable file (`chmod +x`)");
         }
         Ok(tools)
     }
@@ -92,9 +90,10 @@ impl Toolbox {
         self.0.get(name)
     }
 
-    /// Returns all names, in order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+    /// Returns all names, in order, as words for people and models.
+    pub(crate) fn list(&self) -> String {
+        let names: Vec<_> = self.0.keys().map(String::as_str).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
     /// Returns what a request declares, in the order of the names.
@@ -222,7 +221,7 @@ mod tests {
     #[track_caller]
     fn check(folder: &TempDir, names: &[&str], noted: &[&str]) {
         let (tools, notes) = read(folder);
-        assert_eq!(tools.unwrap().names().collect::<Vec<_>>(), names);
+        assert_eq!(tools.unwrap().list(), names.join(", "));
         assert_eq!(notes.len(), noted.len(), "{notes:?}");
         assert!(notes.iter().zip(noted).all(|(note, part)| note.contains(part)), "{notes:?}");
     }

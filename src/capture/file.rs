@@ -1,6 +1,5 @@
 //! A capture as it is played: its bytes, and where its parts begin.
 
-use std::fs;
 use std::io;
 
 use crate::capture::rhythm::Rhythm;
@@ -11,6 +10,7 @@ use crate::format::{Format, Reply, reply_of};
 use crate::frame;
 use crate::frame::http::{Dechunker, Found, find_head, is_chunk_size};
 use crate::frame::{FrameConfig, Framing, Holds};
+use crate::io::read_whole;
 
 /// A capture in memory.
 #[derive(Debug)]
@@ -69,10 +69,11 @@ impl RecordedHead {
 }
 
 impl Capture {
-    /// Reads a file, and the rhythm beside it if that is wanted. An error names the file.
+    /// Reads a file, or standard input if its name is `-`, and the rhythm beside it if that is
+    /// wanted. An error names the file.
     pub(crate) fn read(name: &str, wants_rhythm: bool) -> io::Result<Self> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
-        let bytes = fs::read(name).map_err(named)?;
+        let bytes = read_whole(name).map_err(named)?;
         let size = bytes.len() as u64;
         let rhythm = if wants_rhythm { Rhythm::beside(name, size)? } else { None };
         Ok(Capture { rhythm, ..Capture::new(name, bytes) })

@@ -128,7 +128,7 @@ pub struct Replay {
     #[arg(long, value_name = "SIZE", default_value = "256M", help_heading = LIMITS)]
     pub max_event: Size,
 
-    /// The captures; without HTTP they are played one after another
+    /// The captures; without HTTP they are played one after another; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
 }

@@ -353,7 +353,7 @@ pub struct Next {
     #[arg(long)]
     pub keep_choice: bool,
 
-    /// The request that was answered
+    /// The request that was answered; `-` is standard input, and the answer is then FILE
     #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
     pub request: String,
 
@@ -404,7 +404,7 @@ pub struct Agent {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_repeats: u32,
 
-    /// The time of the whole run
+    /// The time of the whole run; 0 is no limit
     #[arg(long, value_name = "SECONDS", value_parser = value::seconds)]
     pub deadline: Option<Duration>,
 
@@ -430,7 +430,7 @@ pub struct Agent {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub log: Option<PathBuf>,
 
-    /// The first request
+    /// The first request; `-` is standard input
     #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
     pub request: String,
 

@@ -8,10 +8,10 @@ use clap::ColorChoice;
 
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
-use crate::commands::lost;
 use crate::commands::messages::look;
 use crate::commands::next::{named, read_request, running, target};
-use crate::commands::tools::read_tools;
+use crate::commands::tools::{rules, toolbox};
+use crate::commands::{lost, needs_pipe, shown};
 use crate::io::{Children, Output, Signals, die, report};
 use crate::pipeline::Config;
 use crate::request;
@@ -19,14 +19,19 @@ use crate::sink::{Label, Ndjson, People, Sink, Values};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
-    let target = target(&args.running, &args.request);
-    let tools = read_tools(args.running.tools.as_deref())?;
+    if args.request == "-" {
+        needs_pipe("name a FILE, or pipe the request in")?;
+    }
+    let target = target(&args.running, &args.request)?;
+    let tools = toolbox(&args.running)?;
+    let rules = rules(&args.running, &tools)?;
     let body = read_request(&args.request)?;
     let words = args.command.iter().filter_map(|word| word.to_str());
     let row =
         args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
     if let Some(row) = row {
-        request::check_end(&body, row.list).map_err(|refused| named(refused, &args.request))?;
+        request::check_end(&body, row.list)
+            .map_err(|refused| named(refused, shown(&args.request)))?;
     }
     let signals = Signals::listen()?;
     let running = agent::Running {
@@ -43,12 +48,14 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         max_rounds: args.max_rounds,
         retries: args.retries,
         eager: args.eager,
-        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+        deadline: args
+            .deadline
+            .filter(|time| !time.is_zero())
+            .and_then(|time| Instant::now().checked_add(time)),
         save: target.as_deref(),
         log: args.log.clone(),
         declarations: tools.declarations(),
     };
-    let rules = args.running.approve.clone().unwrap_or_default();
     let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
     let children = Children::new(&signals)?;
     let out = Output::standard();

@@ -195,6 +195,14 @@ fn lost(error: io::Error) -> Lost {
     }
 }
 
+/// Fails if standard input is a terminal. `hint` says what else it can be.
+fn needs_pipe(hint: &str) -> anyhow::Result<()> {
+    if io::stdin().is_terminal() {
+        bail!("standard input is a terminal: {hint}");
+    }
+    Ok(())
+}
+
 /// The inputs of a command, in the order given.
 struct Inputs<'a> {
     names: Vec<&'a str>,
@@ -204,10 +212,8 @@ struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// Takes standard input if no file is named, unless it is a terminal.
     fn new(files: &'a [String]) -> anyhow::Result<Self> {
-        if files.is_empty() && io::stdin().is_terminal() {
-            bail!(
-                "standard input is a terminal: name a FILE, pipe a stream in, or say `-` to type one"
-            );
+        if files.is_empty() {
+            needs_pipe("name a FILE, pipe a stream in, or say `-` to type one")?;
         }
         let names =
             if files.is_empty() { vec!["-"] } else { files.iter().map(String::as_str).collect() };

@@ -1,7 +1,6 @@
 //! `next`: the request that comes after an answer.
 
-use std::fs;
-use std::io::{self, IsTerminal, Read as _};
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -9,11 +8,12 @@ use anyhow::{Context, bail};
 use crate::agent::{self, Approval, Runner, Stop};
 use crate::cli::{Next, Running};
 use crate::commands::reader::Reader;
-use crate::commands::tools::read_tools;
-use crate::commands::{conclude, lost, print, shown};
+use crate::commands::tools::{rules, toolbox};
+use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Children, Input, Output, Progress, Signals, die, pump, report, report_on, write_whole,
+    Children, Input, Output, Progress, Signals, die, pump, read_whole, report, report_on,
+    write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
@@ -24,14 +24,18 @@ use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
 pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let file = args.file.as_deref().unwrap_or("-");
     let results = args.results.as_deref();
-    if file == "-" && results == Some("-") {
-        bail!("standard input can't be the answer and the results: name a FILE");
+    let inputs =
+        [("request", Some(args.request.as_str())), ("answer", Some(file)), ("results", results)];
+    let piped: Vec<_> =
+        inputs.into_iter().filter(|(_, name)| *name == Some("-")).map(|(what, _)| what).collect();
+    match piped.as_slice() {
+        [] => {}
+        [what] => needs_pipe(&format!("name a FILE, or pipe the {what} in"))?,
+        both => bail!("standard input can't be the {}: name a FILE", both.join(" and the ")),
     }
-    if (file == "-" || results == Some("-")) && io::stdin().is_terminal() {
-        bail!("standard input is a terminal: name a FILE, or pipe the answer in");
-    }
-    let target = target(&args.running, &args.request);
-    let tools = read_tools(args.running.tools.as_deref())?;
+    let target = target(&args.running, &args.request)?;
+    let tools = toolbox(&args.running)?;
+    let rules = rules(&args.running, &tools)?;
     let running = running(&args.running);
     let signals = Signals::listen()?;
     let mut body = read_request(&args.request)?;
@@ -49,7 +53,6 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     request::check_end(&body, row.list).map_err(refused)?;
     let results = match &given {
         None if args.running.tools.is_some() => {
-            let rules = args.running.approve.clone().unwrap_or_default();
             let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
             run_tools(runner, &message, &signals, &mut *sink)?
         }
@@ -92,8 +95,17 @@ pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
 }
 
 /// Returns the file that the request is written into, if it is.
-pub(super) fn target(running: &Running, request: &str) -> Option<PathBuf> {
-    if running.in_place { Some(request.into()) } else { running.output.clone() }
+pub(super) fn target(running: &Running, request: &str) -> anyhow::Result<Option<PathBuf>> {
+    match &running.output {
+        _ if running.in_place && request == "-" => {
+            bail!("-i: the request comes from standard input; `-o FILE` writes it into a file")
+        }
+        Some(path) if path.as_os_str() == "-" => {
+            bail!("-o -: standard output has the events; name a FILE")
+        }
+        _ if running.in_place => Ok(Some(request.into())),
+        output => Ok(output.clone()),
+    }
 }
 
 /// Returns how tools are run, without limits of their number.
@@ -110,22 +122,17 @@ pub(super) fn running(args: &Running) -> agent::Running {
 
 /// Reads a request.
 pub(super) fn read_request(path: &str) -> anyhow::Result<Body> {
-    let bytes = fs::read(path).with_context(|| path.to_owned())?;
+    let bytes = read_whole(path).with_context(|| shown(path).to_owned())?;
     let body = match String::from_utf8(bytes) {
         Ok(text) => Body::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
     };
-    body.map_err(|why| named(Refused::malformed(format!("the request {why}")), path))
+    body.map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
 }
 
 fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {
     let name = || format!("--results {path}");
-    let mut text = String::new();
-    match path {
-        "-" => io::stdin().read_to_string(&mut text).map(|_| ()),
-        path => fs::read_to_string(path).map(|read| text = read),
-    }
-    .with_context(name)?;
+    let text = String::from_utf8(read_whole(path).with_context(name)?).with_context(name)?;
     request::read_results(&text).map_err(anyhow::Error::msg).with_context(name)
 }
 

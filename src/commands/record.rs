@@ -11,7 +11,7 @@ use rustix::stdio::stdin;
 use crate::capture::{Redactor, times_of};
 use crate::cli::Record;
 use crate::commands::redact::redact;
-use crate::commands::{Inputs, conclude, lost, shown};
+use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
 use crate::status::{Outcome, Status};
@@ -21,6 +21,7 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
     if name == "-" {
         bail!("name a FILE to keep the stream in: it is passed on to standard output in any case");
     }
+    needs_pipe("pipe a stream in")?;
     let inputs = Inputs::new(&[])?;
     let (mut out, mut status) = (Output::standard(), Status::default());
     let Some(mut input) = inputs.open("-", &mut io::stderr(), &mut status) else {

@@ -1,6 +1,6 @@
 //! `replay`: plays captures, to standard output or over HTTP.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
@@ -9,7 +9,7 @@ use rustix::stdio::{stdin, stdout};
 use crate::capture::{Capture, Plan, Play, Tempo};
 use crate::cli::Replay;
 use crate::commands::service::{Service, play};
-use crate::commands::{listen, lost};
+use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
 use crate::io::http::{NoRequest, Request};
 use crate::io::{
@@ -21,6 +21,12 @@ use crate::status::Outcome;
 pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
     let is_server = args.http || args.listen.is_some();
+    if args.files.iter().any(|name| name == "-") {
+        if args.http {
+            bail!("standard input can't be the request of --http and a capture: name a FILE");
+        }
+        needs_pipe("name a FILE, or pipe a capture in")?;
+    }
     let mut captures = Vec::new();
     let mut plans = Vec::new();
     for (name, left) in args.files.iter().zip((0..args.files.len()).rev()) {
@@ -72,9 +78,7 @@ fn wait(time: Option<Instant>, signals: &Signals) -> io::Result<()> {
 
 /// Answers the request on standard input.
 fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
-    if io::stdin().is_terminal() {
-        bail!("standard input is a terminal: --http reads a request from it");
-    }
+    needs_pipe("--http reads a request from it")?;
     let mut out = Output::standard();
     let mut input = Asked { signals, until: Instant::now() + service.patience };
     let request = Request::read(&mut input, &mut out, service.max_body);

@@ -1,8 +1,18 @@
-//! Files that are written whole or not at all.
+//! Files that are read whole, and files that are written whole or not at all.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::path::Path;
+
+/// Reads a file, or standard input if its name is `-`.
+pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
+    if name != "-" {
+        return fs::read(name);
+    }
+    let mut bytes = Vec::new();
+    io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// Writes a file by renaming one that is complete. The mode of a file that is there is kept; a new
 /// one is the user's alone. A device or a pipe is written to.

@@ -342,6 +342,8 @@ fn a_deadline_ends_tools_and_command() {
     let old = scene.read("request.json");
     scene.agent(&["--deadline", "0.5"]).check(6, "deadline");
     assert_eq!(scene.read("request.json"), old);
+    let never = Scene::new(&[says("Done.", "stop")]).tool("t", "true");
+    never.agent(&["--deadline", "0"]).check(0, "final_answer");
     let args = ["agent", "--deadline", "0.5", "request.json", "--", "sh", "-c", "sleep 60 | cat"];
     scene.run(&args).check(6, "deadline");
     assert!(begun.elapsed() < Duration::from_secs(30));
@@ -439,6 +441,30 @@ fn what_no_one_approves_does_not_run() {
         ["agent", "-i", "--tools", "tools", "--approve", "deny,u=auto", "request.json", "--"];
     scene.run(&[&rule[..], &["sh", "-c", COMMAND]].concat()).check(0, "final_answer");
     assert_eq!(scene.results(), ["Error: The call was not run: no one has approved it.", "ran\n"]);
+}
+
+#[test]
+fn a_rule_for_a_tool_that_is_not_there_is_refused() {
+    let scene = once("t", "{}").tool("t", "echo ran >> ran");
+    let args = ["agent", "--tools", "tools", "--approve", "T=deny,auto", "request.json", "--"];
+    let run = scene.run(&[&args[..], &["sh", "-c", COMMAND]].concat());
+    assert_eq!(run.err, "toolstream: --approve: there is no tool T; the tools are: t\n");
+    assert!(run.code == Some(2) && run.out.is_empty() && !scene.path("ran").exists());
+}
+
+/// A user who is not asked is told why, once.
+#[test]
+fn without_a_terminal_no_one_is_asked() {
+    if fs::File::open("/dev/tty").is_ok() {
+        return eprintln!("there is a terminal: nothing is tested");
+    }
+    let answer = calls(&[("a", "t", "{}"), ("b", "t", "{}")]);
+    let scene = Scene::new(&[answer, says("Done.", "stop")]).tool("t", "echo ran >> ran");
+    let args = ["agent", "-i", "--tools", "tools", "request.json", "--", "sh", "-c", COMMAND];
+    let run = scene.run(&args);
+    let why = "the tool t was not run: there is no terminal to ask on; `--approve t=auto` runs it";
+    assert_eq!((run.code, run.err), (Some(0), format!("toolstream: {why}\n")));
+    assert!(!scene.path("ran").exists());
 }
 
 /// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.

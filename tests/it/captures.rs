@@ -228,6 +228,11 @@ fn a_capture_is_played_as_it_is() {
         let run = replay(&scene, args);
         assert_eq!((run.code, &run.out, run.err.as_str()), (Some(0), &capture, ""), "{args:?}");
     }
+    let mut piped = scene.program(&["replay", "--chunk", "9", "-"]);
+    piped.stdin(File::open(scene.path("a.sse")).unwrap());
+    assert_eq!(Run::new(piped.output().unwrap()).out, capture);
+    let http = scene.run(&["replay", "--http", "-"]);
+    assert!(http.code == Some(2) && http.err.contains("of --http and a capture"), "{}", http.err);
     let twice = scene.run(&["replay", "a.sse", "a.sse"]);
     assert_eq!(twice.out, capture.repeat(2));
     assert_eq!(replay(&scene, &["--cut", "70"]).out, capture[..70]);

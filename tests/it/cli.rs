@@ -422,8 +422,6 @@ fn strict_makes_warnings_errors() {
     assert!(strict.err.contains("--strict"), "{}", strict.err);
 }
 
-#[test]
-fn a_choice_can_be_followed() {
 /// The status of `--strict` has its reason, and what no summary holds is not lost in silence.
 #[test]
 fn a_warning_after_the_last_message_is_told_once() {
@@ -442,6 +440,8 @@ fn a_warning_after_the_last_message_is_told_once() {
     }
 }
 
+#[test]
+fn a_choice_can_be_followed() {
     let two =
         streams().good + &streams().good.replace("\"index\":0", "\"index\":1").replace("Hi", "Ho");
     let two = two.replacen(DONE, "", 1);
@@ -516,6 +516,14 @@ fn values_of_arguments_are_printed_while_they_stream() {
     "#);
 }
 
+/// Its deltas give the values again.
+#[test]
+fn values_of_a_log_with_deltas_come_once() {
+    let log = run(&["parse", "--deltas", "--values"], &streams().with_call).out;
+    assert_eq!(run(&["parse", "--deltas", "--values"], &log).out, log);
+    assert_snapshot!(run(&["show", "--with", "calls"], &log).out, @"▸ f  x: 1");
+}
+
 #[test]
 fn show_is_for_people() {
     let streams = streams();
@@ -536,14 +544,6 @@ fn show_is_for_people() {
 #[test]
 fn files_are_shown_apart() {
     let folder = folder(&[("a", &streams().good), ("b", &text("Ho"))]);
-/// Its deltas give the values again.
-#[test]
-fn values_of_a_log_with_deltas_come_once() {
-    let log = run(&["parse", "--deltas", "--values"], &streams().with_call).out;
-    assert_eq!(run(&["parse", "--deltas", "--values"], &log).out, log);
-    assert_snapshot!(run(&["show", "--with", "calls"], &log).out, @"▸ f  x: 1");
-}
-
     assert_eq!(run_in(folder.path(), &["show", "a", "b"], "").out, "Hi\nHo\n");
     let all = run_in(folder.path(), &["show", "--with", "text,usage", "a", "b"], "").out;
     assert_snapshot!(all, @"
@@ -769,10 +769,10 @@ fn an_empty_pipe_says_where_to_look() {
     }
     let unknown = run(&["detect"], streams().unknown).err;
     assert!(unknown.contains("not recognised") && unknown.contains("-f NAME"), "{unknown}");
-}
-
     let page = run(&["detect"], "<html>502 Bad Gateway</html>").err;
     assert!(page.contains("HTML") && !page.contains("-f NAME"), "{page}");
+}
+
 #[test]
 fn the_schema_is_a_schema() {
     let run = run(&["schema"], "");

@@ -59,6 +59,30 @@ fn results_come_from_lines_an_array_or_standard_input() {
 }
 
 #[test]
+fn one_file_is_standard_input() {
+    let scene = scene();
+    scene.write("results.ndjson", RESULTS);
+    let piped = |args: &[&str]| {
+        let mut command = scene.program(args);
+        command.stdin(fs::File::open(scene.path("request.json")).unwrap());
+        Run::new(command.output().unwrap())
+    };
+    check_grown(&piped(&["next", "--results", "results.ndjson", "-", "1.sse"]));
+    piped(&["agent", "-", "--", "sh", "-c", "grep -q '\"t\": 1.50' && cat 2.sse"])
+        .check(0, "final_answer");
+    for (args, part) in [
+        (&["next", "-"][..], "can't be the request and the answer"),
+        (&["next", "--results", "-", "request.json"], "can't be the answer and the results"),
+        (&["next", "-i", "-", "1.sse"], "-i: the request comes from standard input"),
+        (&["next", "-o", "-", "request.json", "2.sse"], "-o -: standard output has the events"),
+    ] {
+        let run = piped(args);
+        assert!(run.code == Some(2) && run.err.contains(part), "{args:?} {}", run.err);
+    }
+    assert!(!scene.path("-").exists());
+}
+
+#[test]
 fn tools_are_run_and_the_request_is_written_in_its_place() {
     let scene = scene().tool("t", "cat");
     let path = scene.path("request.json");
@@ -327,12 +351,21 @@ fn a_terminal_is_no_answer() {
         return eprintln!("there is no script(1): nothing is tested");
     }
     let scene = scene();
-    let next = format!("{} next request.json", env!("CARGO_BIN_EXE_toolstream"));
-    let mut command = Command::new("script");
-    command.args(["-qec", &next, "/dev/null"]).current_dir(scene.folder()).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.code() == Some(2) && said.contains("is a terminal"), "{said}");
+    for (args, hint) in [
+        ("next request.json", "name a FILE, or pipe the answer in"),
+        ("next --results - request.json 1.sse", "name a FILE, or pipe the results in"),
+        ("agent - -- cat 2.sse", "name a FILE, or pipe the request in"),
+        ("record a.sse", "pipe a stream in"),
+        ("replay -", "name a FILE, or pipe a capture in"),
+    ] {
+        let line = format!("{} {args}", env!("CARGO_BIN_EXE_toolstream"));
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).current_dir(scene.folder()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let why = format!("toolstream: standard input is a terminal: {hint}\r\n");
+        assert_eq!((output.status.code(), &*said), (Some(2), why.as_str()), "{args}");
+    }
 }
 
 #[test]
@@ -378,5 +411,6 @@ fn tools_are_printed_in_a_providers_form() {
     let run = scene.run(&["tools", "--for", "replicate", "tools"]);
     assert_eq!(run.code, Some(2), "{}", run.err);
     let run = scene.run(&["tools", "nowhere"]);
-    assert!(run.code == Some(2) && run.err.contains("--tools nowhere"), "{}", run.err);
+    let why = "toolstream: nowhere: No such file or directory (os error 2)\n";
+    assert_eq!((run.code, run.err.as_str()), (Some(2), why));
 }
