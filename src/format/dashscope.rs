@@ -87,6 +87,15 @@ struct Message<'a> {
     tool_calls: Option<Many<ToolCall<'a>>>,
 }
 
+impl Message<'_> {
+    /// True if it holds more than thoughts.
+    fn has_answer(&self) -> bool {
+        let has_content =
+            self.content.is_some_and(|content| !matches!(content.get(), "\"\"" | "[]"));
+        has_content || self.tool_calls.iter().flatten().next().is_some()
+    }
+}
+
 #[derive(serde::Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct Part<'a> {
@@ -193,8 +202,12 @@ impl DashScope {
         out.check_choices(self.progress.finished.len())?;
         let Some(message) = &choice.message else { return Ok(()) };
         if let Some(thought) = &message.reasoning_content {
-            let new = self.progress.new_part((number, Slot::THOUGHT), thought);
-            out.reasoning(number, &new)?;
+            let slot = (number, Slot::THOUGHT);
+            // A thought that was whole at once stands beside all that comes after it.
+            if !(message.has_answer() && self.progress.is_all(slot, thought)) {
+                let new = self.progress.new_part(slot, thought);
+                out.reasoning(number, &new)?;
+            }
         }
         match message.content.map(RawValue::get) {
             Some(json) if json.starts_with('"') => {
