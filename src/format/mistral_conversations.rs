@@ -120,8 +120,10 @@ impl Conversations {
                 error::report(&frame.text(), out)?;
                 self.end(None, out)
             }
-            _ => {
-                self.begin(event, out)?;
+            kind => {
+                if is_entry(kind) {
+                    self.begin(event, out)?;
+                }
                 event.emit(frame, event.output_index.map_or(Key::None, Key::Index), out)
             }
         }
