@@ -125,22 +125,25 @@ impl Status {
 }
 
 /// A sink in front of another one that notes the outcomes, and reports each failure on standard
-/// error as well: an error, an invalid call, a finish reason that is an error. Of the warnings after
-/// the end of a message, which no summary holds and no error follows, it reports the first.
+/// error as well: an error, an invalid call, a finish reason that is an error, a warning that is a
+/// failure and has no error after it. Of the warnings after the end of a message, which no summary
+/// holds, it reports the first.
 pub struct Witness<'s, S, E> {
     inner: S,
     status: &'s mut Status,
     /// The input's name.
     name: &'s str,
     stderr: E,
-    /// True from the end of a message to the next event.
+    /// True from the end of a message to the next event that says anything.
     has_ended: bool,
+    /// The first warning of a message that is a failure, until an error tells it.
+    warned: Option<String>,
 }
 
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
-        Witness { inner, status, name, stderr, has_ended: false }
+        Witness { inner, status, name, stderr, has_ended: false, warned: None }
     }
 }
 
@@ -149,14 +152,22 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
         self.status.see(&event.kind);
         self.inner.feed(event)?;
         let stderr = &mut self.stderr;
-        let has_ended = matches!(event.kind, Kind::Finish(_) | Kind::Error(_));
-        let is_late = std::mem::replace(&mut self.has_ended, has_ended);
+        let has_ended = self.has_ended;
+        match event.kind {
+            Kind::Finish(_) | Kind::Error(_) => self.has_ended = true,
+            Kind::Record => {}
+            _ => self.has_ended = false,
+        }
         match &event.kind {
-            Kind::Warning(Warning { code, message, offset, .. }) if is_late => {
+            Kind::Warning(Warning { code, message, offset, .. }) if has_ended => {
                 let message = format!("after a message: {}: {message}", code.name());
                 report_on(stderr, self.name, &message, *offset);
             }
+            Kind::Warning(warning) if self.status.strict => {
+                self.warned.get_or_insert_with(|| format!("--strict: {}", warning.message));
+            }
             Kind::Error(Failure { code, message, offset, .. }) => {
+                self.warned = None;
                 report_error(stderr, self.name, *code, message, *offset);
             }
             Kind::InvalidToolCall(call) => {
@@ -170,6 +181,11 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
                 report_error(stderr, self.name, Code::Provider, &message, None);
             }
             _ => {}
+        }
+        if let Kind::Finish(_) = event.kind
+            && let Some(warned) = self.warned.take()
+        {
+            report_on(stderr, self.name, &warned, None);
         }
         Ok(())
     }

@@ -279,7 +279,10 @@ impl<'a> Rounds<'a> {
         let Rounds { options, runner, children, out, round, usage, .. } = self;
         let (deadline, is_eager) = (options.deadline, options.eager && !is_last);
         let log = match &options.log {
-            Some(folder) => Some(keep(folder, *round, body).map_err(Stop::failed("--log"))?),
+            Some(folder) => Some(
+                keep(folder, *round, body)
+                    .map_err(Stop::failed(format!("--log {}", folder.display())))?,
+            ),
             None => None,
         };
         let Some((program, arguments)) = options.command.split_first() else {

@@ -100,6 +100,14 @@ fn answer(error: clap::Error) -> anyhow::Result<u8> {
              `toolstream --help` lists the commands"
         );
     }
+    if error.kind() == clap::error::ErrorKind::InvalidUtf8
+        && let Some(word) = env::args_os().find(|word| word.to_str().is_none())
+    {
+        bail!(
+            "{}: this argument is not UTF-8; `toolstream COMMAND < FILE` reads a file of such a name",
+            word.display()
+        );
+    }
     if error.use_stderr() {
         // It repeats arguments, which may have come from anywhere.
         report_lines(&mut io::stderr(), &with_way_out(error).render().to_string());

@@ -71,7 +71,6 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     sink.finish().map_err(lost)?;
     drop(sink);
     if args.wire.strict && message.warnings > 0 {
-        report_on(&mut io::stderr(), shown(file), "there are warnings, and --strict", None);
         return Ok(Outcome::Malformed as u8);
     }
     if status.code(false) == Outcome::Io as u8 {

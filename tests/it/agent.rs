@@ -513,6 +513,9 @@ fn rounds_are_kept_in_a_log() {
     assert_eq!(scene.read("log/1.answer"), scene.read("1.sse"));
     assert_eq!(scene.read("log/2.answer"), scene.read("2.sse"));
     assert_eq!(scene.json("log/2.request.json"), scene.json("sent-2.json"));
+    let run = once("t", "{}").tool("t", "echo a").agent(&["--log", "1.sse/log"]);
+    assert_eq!(run.code, Some(8));
+    assert!(run.err.starts_with("toolstream: --log 1.sse/log: Not a directory"), "{}", run.err);
 }
 
 /// With `--eager`, the answer goes on after its first call has run.

@@ -1,6 +1,8 @@
 //! The command line: every option, every exit status.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -322,6 +324,15 @@ fn mistakes_are_told_with_the_way_out() {
 }
 
 #[test]
+fn a_name_that_is_not_utf_8_is_named() {
+    let mut command = Command::cargo_bin("toolstream").unwrap();
+    let output = command.arg("parse").arg(OsStr::from_bytes(b"caf\xe9")).output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err.starts_with("toolstream: caf\u{fffd}: this argument is not UTF-8; "), "{err}");
+}
+
+#[test]
 fn names_have_aliases() {
     let streams = streams();
     for name in ["openai-chat", "openai_chat", "openai"] {
@@ -420,6 +431,10 @@ fn strict_makes_warnings_errors() {
     let strict = run(&["parse", "--strict"], &input);
     assert_eq!((strict.code, *kinds(&strict.out).last().unwrap()), (3, "error"));
     assert!(strict.err.contains("--strict"), "{}", strict.err);
+    // In a log, the message has its end already.
+    let log = run(&["parse"], &input).out;
+    let of_log = run(&["parse", "--strict"], &log);
+    assert_eq!((of_log.code, of_log.err), (3, strict.err));
 }
 
 /// The status of `--strict` has its reason, and what no summary holds is not lost in silence.
@@ -432,6 +447,7 @@ fn a_warning_after_the_last_message_is_told_once() {
         (&["classify"], 0),
         (&["classify", "--strict"], 3),
         (&["show"], 0),
+        (&["convert", "--to", "gemini", "--strict"], 3),
     ] {
         let run = run(args, &input);
         let said = "toolstream: standard input: after a message: unknown_event: ";
