@@ -15,6 +15,10 @@ const INDEX_MISMATCH: Inference = (
     WarningCode::IndexMismatch,
     "a fragment's id and index name two calls: it was added to the call of its id",
 );
+const OTHER_ID: Inference = (
+    WarningCode::IndexMismatch,
+    "a fragment without a name had another id than the call of its index: it was added to that",
+);
 const NEW_WITHOUT_INDEX: Inference =
     (WarningCode::MissingIndex, "a call without id and index was taken as a new one");
 const ADDED_WITHOUT_INDEX: Inference =
@@ -58,8 +62,8 @@ impl Calls {
     /// 1. In text, the place names the call. Ids there are the model's words.
     /// 2. A known id, unless the fragment begins another call: it has a name, and another key, or
     ///    after whole arguments another name, or more of them.
-    /// 3. A known index with no other id, and no new name after its arguments
-    ///    are a whole JSON value.
+    /// 3. A known index with no other id, or with one and no name before its arguments are a
+    ///    whole JSON value, and no new name after that.
     /// 4. Without id and index: a new call if there is a name, else the latest.
     pub(super) fn find(&self, part: &CallPart<'_>) -> (Option<u64>, Option<Inference>) {
         let by_id = part.id.and_then(|id| self.ids.latest(id));
@@ -117,10 +121,14 @@ impl Calls {
         let is_new = |name: &str| name != call.name && !call.name.is_empty();
         let has_new_name = call.is_whole()
             && part.name.is_some_and(|name| is_new(name) || !is_nothing(part.arguments));
-        if has_other_id || has_new_name {
+        // Some servers make up an id for each fragment.
+        let goes_on = part.name.is_none()
+            && !call.name.is_empty()
+            && (!call.is_whole() || is_nothing(part.arguments));
+        if has_new_name || (has_other_id && !goes_on) {
             return (None, Some(REUSED_INDEX));
         }
-        (Some(index), None)
+        (Some(index), has_other_id.then_some(OTHER_ID))
     }
 
     /// Adds a new call and returns its index.

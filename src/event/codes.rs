@@ -44,7 +44,8 @@ words! {
         ErrorField = "error_field",
         /// The finish reason says that there are tool calls, but there is none.
         FinishMismatch = "finish_mismatch",
-        /// A fragment's id and index name two calls; it was added to the call of its id.
+        /// A fragment's id and index name two calls; it was added to the call of its id, or of its
+        /// index if its id is new and it has no name.
         IndexMismatch = "index_mismatch",
         /// A number in a call's arguments is more than a double holds; it was kept as it is.
         InexactNumber = "inexact_number",

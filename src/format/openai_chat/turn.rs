@@ -263,8 +263,11 @@ impl ChatTurn {
         let custom = Draft::new(&piece.remove("custom").unwrap_or_default());
         let name = function.word("name").or_else(|| custom.word("name"));
         let has_arguments = function.get("arguments").is_some_and(|json| !is_blank(json));
-        let name = name.as_deref().map(|name| (name, has_arguments));
-        let at = if is_body { None } else { self.find(&piece, index.as_deref(), name) };
+        let name = name.as_deref();
+        let at = match is_body {
+            true => None,
+            false => self.find(&piece, index.as_deref(), name, has_arguments),
+        };
         let at = at.unwrap_or_else(|| {
             self.calls.push(Fragments { index, ..Fragments::default() });
             self.calls.len() - 1
@@ -279,20 +282,24 @@ impl ChatTurn {
     }
 
     /// Returns which call a fragment belongs to, as the contract has it: by a known id; by a known
-    /// index with no other id; without both the latest, if there is no name. After whole arguments,
-    /// another name, or a name with more of them, is of another call.
+    /// index with no other id, or with one before whole arguments, if there is no name; without
+    /// both the latest, if there is no name. After whole arguments, another name, or a name with
+    /// more of them, is of another call.
     fn find(
         &self,
         piece: &Draft,
         index: Option<&str>,
-        name: Option<(&str, bool)>,
+        name: Option<&str>,
+        has_arguments: bool,
     ) -> Option<usize> {
         let new_id = id(piece);
         let is_next = |call: &Fragments| {
-            let is_next = |(name, has_arguments): (&str, bool)| {
-                has_arguments || call.name().is_some_and(|own| own != name)
-            };
+            let is_next =
+                |name| has_arguments || call.name().is_some_and(|own| own.as_str() != name);
             call.is_whole() && name.is_some_and(is_next)
+        };
+        let goes_on = |call: &Fragments| {
+            name.is_none() && call.name().is_some() && !(has_arguments && call.is_whole())
         };
         if new_id.is_some()
             && let Some(at) = self.calls.iter().rposition(|call| id(&call.call) == new_id)
@@ -303,7 +310,7 @@ impl ChatTurn {
             let at = self.calls.iter().rposition(|call| call.index.as_deref() == index)?;
             let call = self.calls.get(at)?;
             let has_other_id = new_id.is_some() && id(&call.call).is_some();
-            return Some(at).filter(|_| !has_other_id && !is_next(call));
+            return Some(at).filter(|_| !(has_other_id && !goes_on(call)) && !is_next(call));
         }
         (new_id.is_none() && name.is_none()).then(|| self.calls.len().checked_sub(1)).flatten()
     }
