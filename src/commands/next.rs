@@ -12,8 +12,8 @@ use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Children, Input, Output, Progress, Signals, die, pump, read_whole, report, report_on,
-    write_whole,
+    Children, Input, Output, Progress, Signals, can_write, die, pump, read_whole, report,
+    report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
@@ -93,18 +93,24 @@ pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
     anyhow::Error::new(refused).context(name.to_owned())
 }
 
-/// Returns the file that the request is written into, if it is.
+/// Returns the file that the request is written into, if it is. Fails if it can't be written,
+/// before a model is asked or a tool has run for nothing.
 pub(super) fn target(running: &Running, request: &str) -> anyhow::Result<Option<PathBuf>> {
-    match &running.output {
+    let target = match &running.output {
         _ if running.in_place && request == "-" => {
             bail!("-i: the request comes from standard input; `-o FILE` writes it into a file")
         }
         Some(path) if path.as_os_str() == "-" => {
             bail!("-o -: standard output has the events; name a FILE")
         }
-        _ if running.in_place => Ok(Some(request.into())),
-        output => Ok(output.clone()),
+        _ if running.in_place => Some(request.into()),
+        output => output.clone(),
+    };
+    if let Some(path) = &target {
+        let refused = |error: io::Error| Refused { outcome: Outcome::Io, why: error.to_string() };
+        can_write(path).map_err(|error| named(refused(error), &path.display().to_string()))?;
     }
+    Ok(target)
 }
 
 /// Returns how tools are run, without limits of their number.

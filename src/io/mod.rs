@@ -27,7 +27,7 @@ pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
 pub(crate) use signals::{Woken, die, wait_for, wait_until};
-pub(crate) use whole::{read_whole, write_whole};
+pub(crate) use whole::{can_write, read_whole, write_whole};
 
 /// The size of one read or write, in bytes: the capacity of a pipe.
 const BLOCK: usize = 64 << 10;

@@ -518,6 +518,19 @@ fn rounds_are_kept_in_a_log() {
     assert!(run.err.starts_with("toolstream: --log 1.sse/log: Not a directory"), "{}", run.err);
 }
 
+/// Neither the model is asked nor a tool run for a conversation that can't be kept.
+#[test]
+fn an_output_that_cannot_be_written_is_refused_at_once() {
+    for target in ["none/next.json", "tools"] {
+        let scene = once("t", "{}").tool("t", "echo ran >> ran");
+        let args = ["agent", "--tools", "tools", "--approve", "auto", "-o", target, "request.json"];
+        let run = scene.run(&[&args[..], &["--", "sh", "-c", COMMAND]].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(8), ""), "{}", run.err);
+        assert!(run.err.starts_with(&format!("toolstream: {target}: ")), "{}", run.err);
+        assert!(!scene.path("sent-1.json").exists() && !scene.path("ran").exists());
+    }
+}
+
 /// With `--eager`, the answer goes on after its first call has run.
 #[test]
 fn eager_calls_run_before_their_message_ends() {
