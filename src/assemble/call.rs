@@ -127,6 +127,11 @@ impl Call {
         self.name.is_empty() && self.has_arguments() && self.source.is_none()
     }
 
+    /// True if it has arguments that are no whole JSON value.
+    pub(super) fn is_broken(&self) -> bool {
+        !self.is_free && !matches!(self.scanner.status(), Status::Whole | Status::Empty)
+    }
+
     /// True if its arguments so far are a whole object.
     pub(super) fn is_object(&self) -> bool {
         self.is_whole() && self.first == Some(b'{')
@@ -135,7 +140,7 @@ impl Call {
     /// True if nothing has come for its arguments, or no more than a placeholder.
     pub(super) fn is_bare(&self) -> bool {
         let is_empty = |given: &str| json::minify(given) == "{}";
-        !self.has_arguments() && self.placeholder.as_deref().is_none_or(is_empty)
+        self.scanner.status() == Status::Empty && self.placeholder.as_deref().is_none_or(is_empty)
     }
 
     /// True if it may still be given back as the text that it was read from.

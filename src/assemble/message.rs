@@ -1,6 +1,6 @@
 //! One message: its choices, their calls, and how it will end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
 use crate::assemble::call::{Call, Waiting, is_nothing};
@@ -194,7 +194,9 @@ impl Message {
     }
 
     /// Marks calls that end as ones that must not be run where arguments went astray: those that
-    /// have none, and if it was only a piece of some, all of them.
+    /// have none, and if it was only a piece of some, all of them. Arguments that are not whole
+    /// may be those of a call of the same name that has none: some servers name and identify each
+    /// fragment.
     fn taint_robbed(&self, calls: &mut [Call], choice: u64) {
         let (mut is_any, mut is_torn) = (self.is_lossy, false);
         if self.has_nameless {
@@ -212,7 +214,18 @@ impl Message {
                 }
             }
         }
-        let may_lack = |call: &&mut Call| !call.is_stray() && (is_torn || is_any && call.is_bare());
+        let broken: HashSet<String> = match calls.iter().any(Call::is_bare) {
+            true => {
+                let open = self.choices.get(&choice).into_iter().flat_map(|it| it.calls.open());
+                let broken = calls.iter().chain(open).filter(|call| call.is_broken());
+                broken.map(|call| call.name.clone()).collect()
+            }
+            false => HashSet::new(),
+        };
+        let may_lack = |call: &&mut Call| {
+            let is_robbed = is_any || broken.contains(&call.name);
+            !call.is_stray() && (is_torn || is_robbed && call.is_bare())
+        };
         calls.iter_mut().filter(may_lack).for_each(Call::taint);
     }
 
