@@ -202,10 +202,19 @@ impl Pipeline {
     /// A signal stops the program: emits what was held back, and ends the open
     /// message with an error. Fails only if `sink` does.
     pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let failure = Failure::new(Code::Interrupted, "a signal stopped the program", None);
+        self.fail(Failure::new(Code::Interrupted, "a signal stopped the program", None), sink)
+    }
+
+    /// Ends the open message with an error, if one is open or none has come: the rest of the input
+    /// is not waited for.
+    pub(crate) fn fail(&mut self, failure: Failure<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         let length = self.length;
         self.through(sink, |_, layers, _, sink| {
-            layers.assembler.feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+            if !layers.assembler.is_between() {
+                layers
+                    .assembler
+                    .feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+            }
             layers.finish(length, sink)
         })
     }

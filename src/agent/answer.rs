@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Event, Kind, Pieces, Start, Usage};
+use crate::event::{Code, Event, Failure, Kind, Pieces, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{Call, Message};
 use crate::sink::Sink;
@@ -65,6 +65,12 @@ impl<'a> Reader<'a> {
     /// A signal stops the program.
     pub(super) fn interrupt(&mut self, out: &mut dyn Sink) -> io::Result<()> {
         self.through(out, |pipeline, sink| pipeline.interrupt(sink))
+    }
+
+    /// The time of the run is over.
+    pub(super) fn expire(&mut self, out: &mut dyn Sink) -> io::Result<()> {
+        let failure = Failure::new(Code::Limit, "the answer was cut at --deadline", None);
+        self.through(out, |pipeline, sink| pipeline.fail(failure, sink))
     }
 
     /// True if nothing more needs to be read.

@@ -312,7 +312,7 @@ impl<'a> Rounds<'a> {
                     return Err(Stop::Signal(signal));
                 }
                 Happened::Time => {
-                    reader.finish(*out).map_err(Stop::Lost)?;
+                    reader.expire(*out).map_err(Stop::Lost)?;
                     return Err(Stop::Deadline);
                 }
             }

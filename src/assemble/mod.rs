@@ -97,6 +97,12 @@ impl Assembler {
         self.stopped
     }
 
+    /// True if messages have come, and each has come to its end: none is open that could fail.
+    pub(crate) fn is_between(&self) -> bool {
+        let is_over = self.logged.as_ref().is_none_or(Logged::is_over);
+        self.has_begun && self.message.is_none() && is_over && !self.needs_message()
+    }
+
     /// Takes the next event of a decoder or dialect.
     pub fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.stopped {

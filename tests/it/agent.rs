@@ -345,7 +345,15 @@ fn a_deadline_ends_tools_and_command() {
     let never = Scene::new(&[says("Done.", "stop")]).tool("t", "true");
     never.agent(&["--deadline", "0"]).check(0, "final_answer");
     let args = ["agent", "--deadline", "0.5", "request.json", "--", "sh", "-c", "sleep 60 | cat"];
-    scene.run(&args).check(6, "deadline");
+    let run = scene.run(&args);
+    run.check(6, "deadline");
+    assert_eq!(run.of("error")[0]["code"], "limit", "{}", run.out);
+    assert!(run.err.contains("round 1: the answer was cut at --deadline\n"), "{}", run.err);
+    let args =
+        ["agent", "--deadline", "0.5", "request.json", "--", "sh", "-c", "cat 1.sse; sleep 60"];
+    let run = scene.run(&args);
+    run.check(6, "deadline");
+    assert!(run.of("error").is_empty(), "its message had ended: {}", run.out);
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
