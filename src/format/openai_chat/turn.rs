@@ -310,7 +310,7 @@ impl ChatTurn {
             let at = self.calls.iter().rposition(|call| call.index.as_deref() == index)?;
             let call = self.calls.get(at)?;
             let has_other_id = new_id.is_some() && id(&call.call).is_some();
-            return Some(at).filter(|_| !(has_other_id && !goes_on(call)) && !is_next(call));
+            return Some(at).filter(|_| (!has_other_id || goes_on(call)) && !is_next(call));
         }
         (new_id.is_none() && name.is_none()).then(|| self.calls.len().checked_sub(1)).flatten()
     }
