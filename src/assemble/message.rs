@@ -194,9 +194,9 @@ impl Message {
     }
 
     /// Marks calls that end as ones that must not be run where arguments went astray: those that
-    /// have none, and if it was only a piece of some, all of them. Arguments that are not whole
-    /// may be those of a call of the same name that has none: some servers name and identify each
-    /// fragment.
+    /// have none, and if it was only a piece of some, all of them. Where several calls end at once,
+    /// arguments that are not whole may be those of a call of the same name that has none: some
+    /// servers name and identify each fragment.
     fn taint_robbed(&self, calls: &mut [Call], choice: u64) {
         let (mut is_any, mut is_torn) = (self.is_lossy, false);
         if self.has_nameless {
@@ -214,14 +214,8 @@ impl Message {
                 }
             }
         }
-        let broken: HashSet<String> = match calls.iter().any(Call::is_bare) {
-            true => {
-                let open = self.choices.get(&choice).into_iter().flat_map(|it| it.calls.open());
-                let broken = calls.iter().chain(open).filter(|call| call.is_broken());
-                broken.map(|call| call.name.clone()).collect()
-            }
-            false => HashSet::new(),
-        };
+        let broken = calls.iter().filter(|call| call.is_broken());
+        let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
         let may_lack = |call: &&mut Call| {
             let is_robbed = is_any || broken.contains(&call.name);
             !call.is_stray() && (is_torn || is_robbed && call.is_bare())
