@@ -136,18 +136,19 @@ impl GeminiTurn {
     fn piece(&mut self, mut part: Draft, call: &FunctionCall<'_>) {
         if call.name().is_some() || self.open.is_none() {
             self.close();
-            let key =
-                if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
-            part.inside(key, |call| {
+            part.inside(call_key(&part), |call| {
                 let names = ["partialArgs", "partial_args", "willContinue", "will_continue"];
                 names.iter().for_each(|name| drop(call.remove(name)));
             });
             self.parts.push(part);
             self.open = Some(Tree::default());
-        } else if let (Some(last), Some(signature)) =
-            (self.parts.last_mut(), part.get("thoughtSignature"))
-        {
-            last.set("thoughtSignature", signature);
+        } else if let Some(last) = self.parts.last_mut() {
+            if let Some(signature) = part.get("thoughtSignature") {
+                last.set("thoughtSignature", signature);
+            }
+            if let Some(args) = call.args().filter(|args| *args != "{}") {
+                last.inside(call_key(last), |call| call.set("args", args));
+            }
         }
         if let Some(tree) = &mut self.open {
             call.partial_args().iter().for_each(|arg| tree.add(arg));
@@ -160,13 +161,18 @@ impl GeminiTurn {
     /// Ends the call that came in pieces.
     fn close(&mut self) {
         let (Some(tree), Some(part)) = (self.open.take(), self.parts.last_mut()) else { return };
-        let key = if part.get("functionCall").is_some() { "functionCall" } else { "function_call" };
+        let key = call_key(part);
         if tree.fault(true).is_some() {
             part.inside(key, |call| call.set("args", "{}"));
         } else if !tree.is_empty() {
             part.inside(key, |call| call.set("args", tree.text(false)));
         }
     }
+}
+
+/// Returns the key of a part's call, as the part spells it.
+fn call_key(part: &Draft) -> &'static str {
+    if part.get("functionCall").is_some() { "functionCall" } else { "function_call" }
 }
 
 /// True for text alone: such parts may be one.
