@@ -199,9 +199,9 @@ impl Calls {
         }
     }
 
-    /// Returns the open calls.
-    pub(super) fn open(&self) -> impl Iterator<Item = &Call> {
-        self.open.values()
+    /// Returns a call that is open.
+    pub(super) fn get(&self, index: u64) -> Option<&Call> {
+        self.open.get(&index)
     }
 
     /// True if no call came after this one.

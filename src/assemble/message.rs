@@ -16,6 +16,9 @@ use crate::event::{
 /// The number of types of unknown events that are remembered.
 const MAX_TYPES: usize = 256;
 
+/// The number of open calls without a name up to which it is asked what they hold.
+const MAX_NAMELESS: usize = 64;
+
 /// The end of a message whose format has no reason of its own.
 const INFERRED: Finish<'_> = Finish {
     finish_reason: FinishReason::Stop,
@@ -46,8 +49,8 @@ pub(super) struct Message {
     unknown: BTreeSet<String>,
     /// The number of calls so far, in all choices.
     count: usize,
-    /// True if a call began without a name.
-    has_nameless: bool,
+    /// The open calls that have no name: their choices and indexes.
+    nameless: BTreeSet<(u64, u64)>,
     /// True if something was lost before a choice had finished: no call without arguments is
     /// known to have none.
     is_lossy: bool,
@@ -135,9 +138,14 @@ impl Message {
                     return self.error(Failure::new(Code::Limit, &message, None), out);
                 }
                 self.count += usize::from(found.is_none());
-                self.has_nameless |= found.is_none() && part.name.is_none();
+                let is_nameless = found.is_none() && part.name.is_none();
                 let index = found.unwrap_or_else(|| state.calls.add(out.config().max_depth));
                 state.calls.remember(part, index);
+                if is_nameless {
+                    self.nameless.insert((out.choice, index));
+                } else if part.name.is_some() {
+                    self.nameless.remove(&(out.choice, index));
+                }
                 if let Some(inference) =
                     inference.filter(|(code, _)| state.warned.insert((index, *code)))
                 {
@@ -197,14 +205,13 @@ impl Message {
     /// have none, and if it was only a piece of some, all of them. Where several calls end at once,
     /// arguments that are not whole may be those of a call of the same name that has none: some
     /// servers name and identify each fragment.
-    fn taint_robbed(&self, calls: &mut [Call], choice: u64) {
-        let (mut is_any, mut is_torn) = (self.is_lossy, false);
-        if self.has_nameless {
+    fn taint_robbed(&mut self, calls: &mut [Call], choice: u64) {
+        let (mut is_any, mut is_torn) = (self.is_lossy, self.nameless.len() > MAX_NAMELESS);
+        if !self.nameless.is_empty() {
             let ending = calls.iter().map(|call| (choice, call));
-            let open = self
-                .choices
-                .iter()
-                .flat_map(|(&choice, state)| state.calls.open().map(move |call| (choice, call)));
+            let open = self.nameless.iter().take(MAX_NAMELESS).filter_map(|&(choice, index)| {
+                Some((choice, self.choices.get(&choice)?.calls.get(index)?))
+            });
             for (choice, stray) in ending.chain(open).filter(|(_, call)| call.is_stray()) {
                 // What comes after the end of a choice takes no call back.
                 let state = self.choices.get(&choice).filter(|state| state.finish.is_some());
@@ -213,6 +220,9 @@ impl Message {
                     is_torn |= !stray.is_object();
                 }
             }
+            calls.iter().for_each(|call| {
+                self.nameless.remove(&(choice, call.index));
+            });
         }
         let broken = calls.iter().filter(|call| call.is_broken());
         let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
