@@ -36,6 +36,8 @@ const LATE_FRAGMENT: Inference =
     (WarningCode::LateFragment, "a fragment came for a call that had been closed");
 const ORPHAN_RESULT: Inference =
     (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
+const NO_CHOICE: Inference =
+    (WarningCode::NoFinishReason, "nothing came of the choice that --choice follows");
 const FINISH_MISMATCH: Inference =
     (WarningCode::FinishMismatch, "the finish reason speaks of tool calls, but there is none");
 
@@ -261,8 +263,13 @@ impl Message {
             && self.choices.values().all(is_inferred)
     }
 
-    /// Warns of choices whose finish reason is calls, but that have none.
+    /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked
+    /// for and never came.
     pub(super) fn check_finish(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let is_missing = |choice: &u64| *choice > 0 && !self.choices.contains_key(choice);
+        if let Some(choice) = out.config().choice.filter(is_missing) {
+            out.of(choice).warn(NO_CHOICE, None)?;
+        }
         for (&choice, state) in &self.choices {
             let reason = state.finish.as_ref().map(|finish| finish.get().finish_reason);
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
