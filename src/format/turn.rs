@@ -114,9 +114,13 @@ impl Ending {
 
 /// Returns why a message without text and calls is not appended.
 pub(crate) fn no_content(ending: &Ending) -> Incomplete {
-    Incomplete(Cow::Borrowed(match ending.invalid.iter().any(Invalid::is_dropped) {
-        true => "the call of the message was cut, and nothing else is left of it",
-        false => "the message has neither text nor calls",
+    let dropped = ending.invalid.iter().find(|call| call.is_dropped());
+    Incomplete(Cow::Borrowed(match dropped.map(|call| call.reason) {
+        Some(Reason::NoName) => {
+            "the call of the message names no tool, and nothing else is left of it"
+        }
+        Some(_) => "the call of the message was cut, and nothing else is left of it",
+        None => "the message has neither text nor calls",
     }))
 }
 
