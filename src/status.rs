@@ -63,6 +63,8 @@ pub struct Status {
     strict: bool,
     /// True if the last message of any input ended well, with calls for the caller to run.
     wants_tools: bool,
+    /// True from the end of a message to the next event that says anything.
+    has_ended: bool,
 }
 
 impl Status {
@@ -81,6 +83,11 @@ impl Status {
 
     /// Notes the outcome of an event.
     pub fn see(&mut self, kind: &Kind<'_>) {
+        match kind {
+            Kind::Finish(_) | Kind::Error(_) => self.has_ended = true,
+            Kind::Record => {}
+            _ => self.has_ended = false,
+        }
         match kind {
             Kind::Start(_) => self.wants_tools = false,
             Kind::Finish(finish) => {
@@ -134,8 +141,6 @@ pub struct Witness<'s, S, E> {
     /// The input's name.
     name: &'s str,
     stderr: E,
-    /// True from the end of a message to the next event that says anything.
-    has_ended: bool,
     /// The first warning of a message that is a failure, until an error tells it.
     warned: Option<String>,
 }
@@ -143,21 +148,16 @@ pub struct Witness<'s, S, E> {
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
-        Witness { inner, status, name, stderr, has_ended: false, warned: None }
+        Witness { inner, status, name, stderr, warned: None }
     }
 }
 
 impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        let has_ended = self.status.has_ended;
         self.status.see(&event.kind);
         self.inner.feed(event)?;
         let stderr = &mut self.stderr;
-        let has_ended = self.has_ended;
-        match event.kind {
-            Kind::Finish(_) | Kind::Error(_) => self.has_ended = true,
-            Kind::Record => {}
-            _ => self.has_ended = false,
-        }
         match &event.kind {
             Kind::Warning(Warning { code, message, offset, .. }) if has_ended => {
                 let message = format!("after a message: {}: {message}", code.name());
@@ -217,6 +217,7 @@ fn why(reason: Reason) -> &'static str {
 mod tests {
     use super::*;
     use crate::event::{Start, WarningCode};
+    use crate::sink::{Label, Ndjson};
 
     #[track_caller]
     fn check(kinds: &[Kind<'_>], expected: u8) {
@@ -237,6 +238,8 @@ mod tests {
         file: None,
     });
     const FINISH: Kind<'_> = finish(false);
+    const WARNING: Warning<'_> =
+        Warning { code: WarningCode::LateFragment, message: "m", offset: None, index: None };
 
     const fn finish(wants_tools: bool) -> Kind<'static> {
         Kind::Finish(Finish {
@@ -273,9 +276,27 @@ mod tests {
     }
 
     #[test]
+    fn a_warning_after_a_message_is_told_once_however_the_events_come() {
+        let kinds = [START, FINISH, Kind::Warning(WARNING), Kind::Warning(WARNING)];
+        let feed = |sink: &mut dyn Sink, kinds: &[Kind<'_>]| {
+            kinds.iter().try_for_each(|kind| sink.feed((*kind).into())).unwrap();
+        };
+        let told = |pieces: &[&[Kind<'_>]]| {
+            let (mut status, mut stderr) = (Status::default(), Vec::new());
+            for kinds in pieces {
+                let lines = Ndjson::new(io::sink(), Label::default());
+                feed(&mut Witness::new(lines, &mut status, "f", &mut stderr), kinds);
+            }
+            String::from_utf8(stderr).unwrap()
+        };
+        let whole = told(&[&kinds]);
+        assert_eq!(whole.matches("after a message: late_fragment: m").count(), 1, "{whole}");
+        assert_eq!(told(&kinds.each_ref().map(std::slice::from_ref)), whole);
+    }
+
+    #[test]
     fn warnings_count_if_strict() {
-        let warning =
-            Warning { code: WarningCode::LateFragment, message: "m", offset: None, index: None };
+        let warning = WARNING;
         check(&[Kind::Warning(warning)], 0);
         let mut status = Status::new(true);
         status.see(&Kind::Warning(warning));

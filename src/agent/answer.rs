@@ -23,6 +23,7 @@ pub(super) struct Reader<'a> {
     /// The calls that have come since they were last taken.
     pub(super) fresh: Vec<Call>,
     head: Vec<u8>,
+    status: Status,
     /// Keeps the raw answer.
     log: Option<Box<dyn Write>>,
 }
@@ -42,6 +43,7 @@ impl<'a> Reader<'a> {
             usage,
             fresh: Vec::new(),
             head: Vec::new(),
+            status: Status::default(),
             log,
         }
     }
@@ -95,10 +97,9 @@ impl<'a> Reader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Reader { pipeline, name, round, message, usage, fresh, .. } = self;
+        let Reader { pipeline, name, round, message, usage, fresh, status, .. } = self;
         let tap = Tap { out, round: *round, message, usage, fresh };
-        let mut status = Status::default();
-        run(pipeline, &mut Witness::new(tap, &mut status, name, &mut io::stderr()))
+        run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
     }
 }
 
