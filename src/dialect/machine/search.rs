@@ -79,8 +79,7 @@ impl Search {
     pub(crate) fn find(&mut self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
         loop {
             let at = self.rules.finder.find(text.as_bytes(), from)?;
-            let is_tried = |number: usize| self.rules.is_known(number, has_tools);
-            self.rules.fit(text.as_bytes().get(at..)?, is_tried, &mut self.fits);
+            self.rules.fit(text.as_bytes().get(at..)?, has_tools, &mut self.fits);
             if self.fits() {
                 return Some(at);
             }
@@ -91,11 +90,9 @@ impl Search {
     /// Looks which markers may begin with `text`; where the message begins if `is_start`.
     pub(crate) fn look(&mut self, text: &str, is_start: bool, has_tools: bool) {
         let (rules, text) = (&self.rules, text.as_bytes());
-        let is_tried = |number: usize| rules.is_known(number, has_tools);
-        rules.fit(text, is_tried, &mut self.fits);
+        rules.fit(text, has_tools, &mut self.fits);
         if is_start {
-            let fits =
-                |&number: &usize| is_tried(number) && rules.rules[number].pattern.may_begin(text);
+            let fits = |&number: &usize| rules.may_begin(number, text, has_tools);
             self.fits.extend(rules.blank.iter().copied().filter(fits));
             sort(&mut self.fits);
         }
@@ -132,10 +129,8 @@ impl Search {
             return Begun::None;
         }
         let first = text.first().copied();
-        let fits = |number: &usize| {
-            rules.is_known(*number, has_tools)
-                && rules.is_legal(*number, first, here)
-                && rules.rules[*number].pattern.may_begin(text)
+        let fits = |&number: &usize| {
+            rules.is_legal(number, first, here) && rules.may_begin(number, text, has_tools)
         };
         if !ended && text.len() < likely.shortest {
             return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
@@ -364,9 +359,9 @@ impl RuleSet {
         beginnings.dedup();
         let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
         let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
-        let (spaced, lengths): (Vec<usize>, Vec<usize>) =
-            spaced.map(|(number, pattern)| (number, pattern.min_length())).unzip();
-        let shortest_spaced = lengths.into_iter().min().unwrap_or(usize::MAX);
+        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
+        let lengths = spaced.iter().map(|&number| rules[number].pattern.min_length());
+        let shortest_spaced = lengths.min().unwrap_or(usize::MAX);
         let inline = rules.iter().map(Rule::is_inline).collect();
         let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
         let searched = beginnings.iter().filter(|(_, number, _)| is_searched(number));
@@ -379,9 +374,10 @@ impl RuleSet {
         Arc::new(RuleSet { rules, finder, starts, spaced, shortest_spaced, blank, inline, is_calm })
     }
 
-    /// True if a rule may be tried: some need the names of `--tools`.
-    fn is_known(&self, number: usize, has_tools: bool) -> bool {
-        has_tools || !self.rules[number].known
+    /// True if a rule may begin with this text. Some need the names of `--tools`.
+    fn may_begin(&self, number: usize, text: &[u8], has_tools: bool) -> bool {
+        let rule = &self.rules[number];
+        (has_tools || !rule.known) && rule.pattern.may_begin(text)
     }
 
     /// Returns the rules that may begin with this text, as far as the bytes tell that differ
@@ -400,12 +396,10 @@ impl RuleSet {
         Likely { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
     }
 
-    /// Sets `fits` to the numbers of those of the rules for which `is_tried` holds that may begin
-    /// with this text, in their order.
-    fn fit(&self, text: &[u8], is_tried: impl Fn(usize) -> bool, fits: &mut Vec<usize>) {
-        let fits_here =
-            |number: &usize| is_tried(*number) && self.rules[*number].pattern.may_begin(text);
-        self.likely(text).filter_into(fits_here, fits);
+    /// Sets `fits` to the numbers of the rules that may begin with this text, in their order.
+    fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
+        let may_begin = |&number: &usize| self.may_begin(number, text, has_tools);
+        self.likely(text).filter_into(may_begin, fits);
     }
 
     /// True if a rule that may begin with this text is tried there.
