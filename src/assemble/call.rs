@@ -139,8 +139,8 @@ impl Call {
 
     /// True if nothing has come for its arguments, or no more than a placeholder.
     pub(super) fn is_bare(&self) -> bool {
-        let is_empty = |given: &str| json::minify(given) == "{}";
-        self.scanner.status() == Status::Empty && self.placeholder.as_deref().is_none_or(is_empty)
+        self.scanner.status() == Status::Empty
+            && self.placeholder.as_deref().is_none_or(is_empty_object)
     }
 
     /// True if it may still be given back as the text that it was read from.
@@ -318,7 +318,7 @@ impl Call {
         if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
-            } else if self.differs_from(&given) && json::minify(&given) != "{}" {
+            } else if self.differs_from(&given) && !is_empty_object(&given) {
                 out.warn(OTHER_ARGUMENTS, Some(self.index))?;
             }
         }
@@ -534,6 +534,10 @@ pub(super) fn is_nothing(arguments: Arguments<'_>) -> bool {
         Arguments::Fragment(text) | Arguments::Free(text) => text.is_empty(),
         Arguments::Repaired(_) | Arguments::Value(_) | Arguments::Done(_) => false,
     }
+}
+
+fn is_empty_object(json: &str) -> bool {
+    json::minify(json) == "{}"
 }
 
 fn is_object(text: &str, max_depth: usize) -> bool {
