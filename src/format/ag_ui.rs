@@ -52,39 +52,28 @@ const USAGE: &[Row] = &[
     ("reasoningTokens", Op::Is, &[Field::Reasoning]),
 ];
 
-/// An event. Which fields it has depends on its type.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    #[serde(alias = "run_id")]
-    run_id: Option<Str<'a>>,
-    #[serde(alias = "message_id")]
-    message_id: Option<Str<'a>>,
-    role: Option<Str<'a>>,
-    delta: Option<&'a RawValue>,
-    #[serde(alias = "tool_call_id")]
-    tool_call_id: Option<Str<'a>>,
-    #[serde(alias = "tool_call_name")]
-    tool_call_name: Option<Str<'a>>,
-    content: Option<&'a RawValue>,
-    #[serde(alias = "encrypted_value")]
-    encrypted_value: Option<Str<'a>>,
-    message: Option<Str<'a>>,
-    code: Option<Str<'a>>,
-    result: Option<&'a RawValue>,
-    outcome: Option<Outcome<'a>>,
-    usage: Option<Vec<&'a RawValue>>,
-}
+payload! {
+    /// An event. Which fields it has depends on its type.
+    struct Event<'a> {
+        kind: Option<Str<'a>> = "type",
+        run_id: Option<Str<'a>> = "runId" | "run_id",
+        message_id: Option<Str<'a>> = "messageId" | "message_id",
+        role: Option<Str<'a>>,
+        delta: Option<&'a RawValue>,
+        tool_call_id: Option<Str<'a>> = "toolCallId" | "tool_call_id",
+        tool_call_name: Option<Str<'a>> = "toolCallName" | "tool_call_name",
+        content: Option<&'a RawValue>,
+        encrypted_value: Option<Str<'a>> = "encryptedValue" | "encrypted_value",
+        message: Option<Str<'a>>,
+        code: Option<Str<'a>>,
+        result: Option<&'a RawValue>,
+        outcome: Option<Outcome<'a>>,
+        usage: Option<Vec<&'a RawValue>>,
+    }
 
-payload!(Event);
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Outcome<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
+    struct Outcome<'a> {
+        kind: Option<Str<'a>> = "type",
+    }
 }
 
 impl Event<'_> {

@@ -46,36 +46,30 @@ const USAGE: &[Row] = &[
     ("totalTokens", Op::Is, &[Field::Total]),
 ];
 
-/// The values that are objects. Which fields they have depends on the code.
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Value<'a> {
-    message_id: Option<Str<'a>>,
-    signature: Option<Str<'a>>,
-    data: Option<Str<'a>>,
-    tool_call_id: Option<Str<'a>>,
-    tool_name: Option<Str<'a>>,
-    args_text_delta: Option<Str<'a>>,
-    args: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    finish_reason: Option<Str<'a>>,
-    usage: Option<&'a RawValue>,
-    /// OpenAI's assistants.
-    content: Option<Vec<Content<'a>>>,
-}
+payload! {
+    /// The values that are objects. Which fields they have depends on the code.
+    struct Value<'a> {
+        message_id: Option<Str<'a>> = "messageId",
+        signature: Option<Str<'a>>,
+        data: Option<Str<'a>>,
+        tool_call_id: Option<Str<'a>> = "toolCallId",
+        tool_name: Option<Str<'a>> = "toolName",
+        args_text_delta: Option<Str<'a>> = "argsTextDelta",
+        args: Option<&'a RawValue>,
+        result: Option<&'a RawValue>,
+        finish_reason: Option<Str<'a>> = "finishReason",
+        usage: Option<&'a RawValue>,
+        /// OpenAI's assistants.
+        content: Option<Vec<Content<'a>>>,
+    }
 
-payload!(Value);
+    struct Content<'a> {
+        text: Option<Text<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Content<'a> {
-    text: Option<Text<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Text<'a> {
-    value: Option<Str<'a>>,
+    struct Text<'a> {
+        value: Option<Str<'a>>,
+    }
 }
 
 /// A message has stopped at its `d`: only the application's own data may follow.

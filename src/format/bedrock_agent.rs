@@ -39,72 +39,55 @@ fn sniff(record: &Record) -> bool {
     record.has_headers && !record.is_failure && is_event
 }
 
-/// The members of all events.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Event<'a> {
-    /// `chunk`, as is the next one.
-    bytes: Option<Str<'a>>,
-    attribution: Option<Attribution<'a>>,
-    /// `returnControl`, as is the next one.
-    invocation_id: Option<Str<'a>>,
-    invocation_inputs: Option<Vec<Invocation<'a>>>,
-    files: Option<Vec<&'a RawValue>>,
-}
+payload! {
+    /// The members of all events.
+    struct Event<'a> {
+        /// `chunk`, as is the next one.
+        bytes: Option<Str<'a>>,
+        attribution: Option<Attribution<'a>>,
+        /// `returnControl`, as is the next one.
+        invocation_id: Option<Str<'a>> = "invocationId",
+        invocation_inputs: Option<Vec<Invocation<'a>>> = "invocationInputs",
+        files: Option<Vec<&'a RawValue>>,
+    }
 
-payload!(Event);
+    struct Attribution<'a> {
+        citations: Option<Vec<&'a RawValue>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Attribution<'a> {
-    citations: Option<Vec<&'a RawValue>>,
-}
+    /// A call for the caller to run: a function, or a request to an API.
+    struct Invocation<'a> {
+        function_invocation_input: Option<Function<'a>> = "functionInvocationInput",
+        api_invocation_input: Option<Api<'a>> = "apiInvocationInput",
+    }
 
-/// A call for the caller to run: a function, or a request to an API.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Invocation<'a> {
-    function_invocation_input: Option<Function<'a>>,
-    api_invocation_input: Option<Api<'a>>,
-}
+    struct Function<'a> {
+        function: Option<Str<'a>>,
+        parameters: Option<Vec<Parameter<'a>>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Function<'a> {
-    function: Option<Str<'a>>,
-    parameters: Option<Vec<Parameter<'a>>>,
-}
+    struct Api<'a> {
+        http_method: Option<Str<'a>> = "httpMethod",
+        api_path: Option<Str<'a>> = "apiPath",
+        parameters: Option<Vec<Parameter<'a>>>,
+        request_body: Option<Body<'a>> = "requestBody",
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Api<'a> {
-    http_method: Option<Str<'a>>,
-    api_path: Option<Str<'a>>,
-    parameters: Option<Vec<Parameter<'a>>>,
-    request_body: Option<Body<'a>>,
-}
+    /// A request's body: by media type, its [`Properties`].
+    struct Body<'a> {
+        content: Option<&'a RawValue>,
+    }
 
-/// A request's body: by media type, its [`Properties`].
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Body<'a> {
-    content: Option<&'a RawValue>,
-}
+    /// A value, which is always a string, and the type that the tool asks for.
+    struct Parameter<'a> {
+        name: Option<Str<'a>>,
+        kind: Option<Str<'a>> = "type",
+        value: Option<Str<'a>>,
+    }
 
-/// A value, which is always a string, and the type that the tool asks for.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Parameter<'a> {
-    name: Option<Str<'a>>,
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    value: Option<Str<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Properties<'a> {
-    properties: Option<Vec<Parameter<'a>>>,
+    struct Properties<'a> {
+        properties: Option<Vec<Parameter<'a>>>,
+    }
 }
 
 /// The usage of each model that the agent has asked.

@@ -44,43 +44,35 @@ const USAGE: &[Row] = &[
     ("reasoning_output_tokens", Op::Is, &[Field::Reasoning]),
 ];
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    thread_id: Option<Str<'a>>,
-    /// An [`Item`].
-    item: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    message: Option<Str<'a>>,
+payload! {
+    struct Event<'a> {
+        kind: Option<Str<'a>> = "type",
+        thread_id: Option<Str<'a>>,
+        /// An [`Item`].
+        item: Option<&'a RawValue>,
+        usage: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+        message: Option<Str<'a>>,
+    }
+
+    /// A thought, a text or an action of the agent.
+    struct Item<'a> {
+        id: Option<Str<'a>>,
+        /// Old builds call it `item_type`.
+        kind: Option<Str<'a>> = "type" | "item_type",
+        text: Option<Str<'a>>,
+        phase: Option<Str<'a>>,
+        message: Option<Str<'a>>,
+        status: Option<Str<'a>>,
+        aggregated_output: Option<Str<'a>>,
+        exit_code: Option<i64>,
+        server: Option<Str<'a>>,
+        tool: Option<Str<'a>>,
+        arguments: Option<&'a RawValue>,
+        result: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+    }
 }
-
-payload!(Event);
-
-/// A thought, a text or an action of the agent.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Item<'a> {
-    id: Option<Str<'a>>,
-    /// Old builds call it `item_type`.
-    #[serde(rename = "type", alias = "item_type")]
-    kind: Option<Str<'a>>,
-    text: Option<Str<'a>>,
-    phase: Option<Str<'a>>,
-    message: Option<Str<'a>>,
-    status: Option<Str<'a>>,
-    aggregated_output: Option<Str<'a>>,
-    exit_code: Option<i64>,
-    server: Option<Str<'a>>,
-    tool: Option<Str<'a>>,
-    arguments: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
-
-payload!(Item);
 
 /// Members of an item that are not what its tool was called with.
 const NOT_ARGUMENTS: [&str; 9] = [

@@ -49,42 +49,34 @@ const USAGE: &[Row] = &[
     ("output_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
 ];
 
-/// A record of a stream, or a body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Reply<'a> {
-    request_id: Option<Str<'a>>,
-    output: Option<Output<'a>>,
-    usage: Option<&'a RawValue>,
-}
+payload! {
+    /// A record of a stream, or a body.
+    struct Reply<'a> {
+        request_id: Option<Str<'a>>,
+        output: Option<Output<'a>>,
+        usage: Option<&'a RawValue>,
+    }
 
-payload!(Reply);
+    struct Output<'a> {
+        choices: Option<Vec<Choice<'a>>>,
+        /// `result_format` `text`, as is the next one.
+        text: Option<Str<'a>>,
+        finish_reason: Option<Str<'a>>,
+        search_info: Option<&'a RawValue>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Output<'a> {
-    choices: Option<Vec<Choice<'a>>>,
-    /// `result_format` `text`, as is the next one.
-    text: Option<Str<'a>>,
-    finish_reason: Option<Str<'a>>,
-    search_info: Option<&'a RawValue>,
-}
+    struct Choice<'a> {
+        index: Option<u64>,
+        message: Option<Message<'a>>,
+        finish_reason: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Choice<'a> {
-    index: Option<u64>,
-    message: Option<Message<'a>>,
-    finish_reason: Option<Str<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    /// A string; models of images and sound write an array of [`Part`]s.
-    content: Option<&'a RawValue>,
-    reasoning_content: Option<Str<'a>>,
-    tool_calls: Option<Many<ToolCall<'a>>>,
+    struct Message<'a> {
+        /// A string; models of images and sound write an array of [`Part`]s.
+        content: Option<&'a RawValue>,
+        reasoning_content: Option<Str<'a>>,
+        tool_calls: Option<Many<ToolCall<'a>>>,
+    }
 }
 
 impl Message<'_> {
@@ -96,18 +88,16 @@ impl Message<'_> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    text: Option<Str<'a>>,
-}
+payload! {
+    struct Part<'a> {
+        text: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    index: Option<u64>,
-    id: Option<Str<'a>>,
-    function: Option<Function<'a>>,
+    struct ToolCall<'a> {
+        index: Option<u64>,
+        id: Option<Str<'a>>,
+        function: Option<Function<'a>>,
+    }
 }
 
 struct DashScope {

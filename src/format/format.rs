@@ -15,23 +15,20 @@ use crate::json;
 ///
 /// A decoder emits deltas: pieces of text, fragments of calls, what it knows of the usage. Whole
 /// calls, one usage and one ending are made of them by the assembler. What a record holds is read
-/// by [`read`](crate::format::read) into a struct of optional fields.
+/// by [`read`](crate::format::read) into a struct of optional fields, which
+/// [`payload!`](crate::format::payload) declares.
 ///
 /// ```
 /// use toolstream::Str;
-/// use toolstream::format::{Decoder, Done, EventOut, Format, Payload, read};
+/// use toolstream::format::{Decoder, Done, EventOut, Format, payload, read};
 /// use toolstream::frame::Frame;
 ///
 /// static FORMAT: Format = Format::new("ticker", || Box::new(Ticker));
 ///
-/// #[derive(serde::Deserialize)]
-/// struct Tick<'a> {
-///     #[serde(borrow)]
-///     text: Option<Str<'a>>,
-/// }
-///
-/// impl<'de> Payload<'de> for Tick<'static> {
-///     type Type = Tick<'de>;
+/// payload! {
+///     struct Tick<'a> {
+///         text: Option<Str<'a>>,
+///     }
 /// }
 ///
 /// struct Ticker;

@@ -68,28 +68,25 @@ const USAGE: &[Row] = &[
     ("total", Op::Is, &[Field::Total]),
 ];
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    session_id: Option<Str<'a>>,
-    model: Option<Str<'a>>,
-    role: Option<Str<'a>>,
-    content: Option<Str<'a>>,
-    tool_name: Option<Str<'a>>,
-    tool_id: Option<Str<'a>>,
-    parameters: Option<&'a RawValue>,
-    status: Option<Str<'a>>,
-    output: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    message: Option<Str<'a>>,
-    stats: Option<&'a RawValue>,
-    /// A body's answer.
-    response: Option<Str<'a>>,
+payload! {
+    struct Event<'a> {
+        kind: Option<Str<'a>> = "type",
+        session_id: Option<Str<'a>>,
+        model: Option<Str<'a>>,
+        role: Option<Str<'a>>,
+        content: Option<Str<'a>>,
+        tool_name: Option<Str<'a>>,
+        tool_id: Option<Str<'a>>,
+        parameters: Option<&'a RawValue>,
+        status: Option<Str<'a>>,
+        output: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+        message: Option<Str<'a>>,
+        stats: Option<&'a RawValue>,
+        /// A body's answer.
+        response: Option<Str<'a>>,
+    }
 }
-
-payload!(Event);
 
 struct GeminiCli {
     is_open: bool,

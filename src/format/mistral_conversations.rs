@@ -46,41 +46,33 @@ const USAGE: &[Row] = &[
     ("total_tokens", Op::Is, &[Field::Total]),
 ];
 
-/// An event of a stream, an entry of a response, or the response.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    conversation_id: Option<Str<'a>>,
-    /// The entry that an event belongs to.
-    output_index: Option<u64>,
-    /// Of an entry, not of a function's call.
-    id: Option<Str<'a>>,
-    tool_call_id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
-    arguments: Option<&'a RawValue>,
-    /// The output of a tool that Mistral ran.
-    info: Option<&'a RawValue>,
-    /// A string, a [`Chunk`] or several.
-    content: Option<&'a RawValue>,
-    outputs: Option<Vec<&'a RawValue>>,
-    usage: Option<&'a RawValue>,
+payload! {
+    /// An event of a stream, an entry of a response, or the response.
+    struct Event<'a> {
+        kind: Option<Str<'a>> = "type",
+        conversation_id: Option<Str<'a>>,
+        /// The entry that an event belongs to.
+        output_index: Option<u64>,
+        /// Of an entry, not of a function's call.
+        id: Option<Str<'a>>,
+        tool_call_id: Option<Str<'a>>,
+        name: Option<Str<'a>>,
+        arguments: Option<&'a RawValue>,
+        /// The output of a tool that Mistral ran.
+        info: Option<&'a RawValue>,
+        /// A string, a [`Chunk`] or several.
+        content: Option<&'a RawValue>,
+        outputs: Option<Vec<&'a RawValue>>,
+        usage: Option<&'a RawValue>,
+    }
+
+    struct Chunk<'a> {
+        kind: Option<Str<'a>> = "type",
+        text: Option<Str<'a>>,
+        /// Again [`Chunk`]s, of text.
+        thinking: Option<&'a RawValue>,
+    }
 }
-
-payload!(Event);
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Chunk<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    text: Option<Str<'a>>,
-    /// Again [`Chunk`]s, of text.
-    thinking: Option<&'a RawValue>,
-}
-
-payload!(Chunk);
 
 struct Conversations {
     message: Lifecycle,

@@ -70,11 +70,11 @@ mod workers_ai;
 pub(crate) mod write;
 mod writer_completions;
 
-pub use crate::json::Line;
+pub use crate::json::{Fault, FromJson, Keys, Line, Reader};
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use reply::{Reply, Trouble};
 pub use support::emit::{Done, EventOut};
-pub use support::payload::{Payload, read_records as read};
+pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,

@@ -47,27 +47,23 @@ fn sniff(record: &Record) -> bool {
     is_text || (is_named && choices.is_some())
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Chunk<'a> {
-    id: Option<Str<'a>>,
-    model: Option<Str<'a>>,
-    choices: Option<Few<Choice<'a>>>,
-    usage: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
+payload! {
+    struct Chunk<'a> {
+        id: Option<Str<'a>>,
+        model: Option<Str<'a>>,
+        choices: Option<Few<Choice<'a>>>,
+        usage: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+    }
 
-payload!(Chunk);
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Choice<'a> {
-    index: Option<u64>,
-    /// Some proxies end with a chunk of the chat format, without a text.
-    text: Option<Str<'a>>,
-    /// TGI writes an empty one while there is none.
-    finish_reason: Option<Str<'a>>,
-    logprobs: Option<&'a RawValue>,
+    struct Choice<'a> {
+        index: Option<u64>,
+        /// Some proxies end with a chunk of the chat format, without a text.
+        text: Option<Str<'a>>,
+        /// TGI writes an empty one while there is none.
+        finish_reason: Option<Str<'a>>,
+        logprobs: Option<&'a RawValue>,
+    }
 }
 
 struct Completions {

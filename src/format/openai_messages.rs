@@ -57,18 +57,16 @@ fn is_ours(record: &Record) -> bool {
     is_role && has_content && !record.has("type")
 }
 
-/// The role of a message, and the fields of a result.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Head<'a> {
-    role: Option<Str<'a>>,
-    tool_call_id: Option<Str<'a>>,
-    /// The tool's.
-    name: Option<Str<'a>>,
-    content: Option<&'a RawValue>,
+payload! {
+    /// The role of a message, and the fields of a result.
+    struct Head<'a> {
+        role: Option<Str<'a>>,
+        tool_call_id: Option<Str<'a>>,
+        /// The tool's.
+        name: Option<Str<'a>>,
+        content: Option<&'a RawValue>,
+    }
 }
-
-payload!(Head);
 
 struct OpenAiMessages {
     message: Lifecycle,

@@ -42,54 +42,41 @@ pub(super) const USAGE: &[Row] = &[
     ("total", Op::Is, &[Field::Total]),
 ];
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    part: Option<Part<'a>>,
-    error: Option<Problem<'a>>,
-}
+payload! {
+    struct Event<'a> {
+        kind: Option<Str<'a>> = "type",
+        part: Option<Part<'a>>,
+        error: Option<Problem<'a>>,
+    }
 
-payload!(Event);
+    struct Part<'a> {
+        message_id: Option<Str<'a>> = "messageID",
+        text: Option<Str<'a>>,
+        call_id: Option<Str<'a>> = "callID",
+        tool: Option<Str<'a>>,
+        state: Option<State<'a>>,
+        reason: Option<Str<'a>>,
+        tokens: Option<&'a RawValue>,
+    }
 
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    #[serde(rename = "messageID")]
-    message_id: Option<Str<'a>>,
-    text: Option<Str<'a>>,
-    #[serde(rename = "callID")]
-    call_id: Option<Str<'a>>,
-    tool: Option<Str<'a>>,
-    state: Option<State<'a>>,
-    reason: Option<Str<'a>>,
-    tokens: Option<&'a RawValue>,
-}
+    /// The progress of a call.
+    struct State<'a> {
+        status: Option<Str<'a>>,
+        input: Option<&'a RawValue>,
+        output: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+    }
 
-/// The progress of a call.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct State<'a> {
-    status: Option<Str<'a>>,
-    input: Option<&'a RawValue>,
-    output: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-}
+    struct Problem<'a> {
+        name: Option<Str<'a>>,
+        message: Option<Str<'a>>,
+        data: Option<Data<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Problem<'a> {
-    name: Option<Str<'a>>,
-    message: Option<Str<'a>>,
-    data: Option<Data<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct Data<'a> {
-    message: Option<Str<'a>>,
-    status_code: Option<u16>,
+    struct Data<'a> {
+        message: Option<Str<'a>>,
+        status_code: Option<u16> = "statusCode",
+    }
 }
 
 struct OpenCode {

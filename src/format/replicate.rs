@@ -40,23 +40,21 @@ const USAGE: &[Row] = &[
     ("total_time", Op::Is, &[]),
 ];
 
-/// A prediction, or the data of `done`.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Prediction<'a> {
-    id: Option<Str<'a>>,
-    model: Option<Str<'a>>,
-    /// Pieces of text, or all of it.
-    output: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    logs: Option<Str<'a>>,
-    metrics: Option<&'a RawValue>,
-    status: Option<Str<'a>>,
-    /// `done`: nothing, `error` or `canceled`.
-    reason: Option<Str<'a>>,
+payload! {
+    /// A prediction, or the data of `done`.
+    struct Prediction<'a> {
+        id: Option<Str<'a>>,
+        model: Option<Str<'a>>,
+        /// Pieces of text, or all of it.
+        output: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+        logs: Option<Str<'a>>,
+        metrics: Option<&'a RawValue>,
+        status: Option<Str<'a>>,
+        /// `done`: nothing, `error` or `canceled`.
+        reason: Option<Str<'a>>,
+    }
 }
-
-payload!(Prediction);
 
 struct Replicate {
     message: Lifecycle,

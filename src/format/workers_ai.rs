@@ -66,23 +66,21 @@ fn other_format(result: &Record) -> Option<&'static Format> {
     OTHERS.into_iter().find(|row| (row.sniff)(result))
 }
 
-/// A record of a stream, or a body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Reply<'a> {
-    /// A string; with a JSON schema, what the model wrote as JSON, and a number
-    /// where the model wrote nothing else.
-    response: Option<&'a RawValue>,
-    tool_calls: Option<Many<ToolCall<'a>>>,
-    finish_reason: Option<Str<'a>>,
-    usage: Option<&'a RawValue>,
-    /// Padding, against those who measure the records' lengths.
-    p: Option<&'a RawValue>,
-    /// REST: the answer.
-    result: Option<&'a RawValue>,
+payload! {
+    /// A record of a stream, or a body.
+    struct Reply<'a> {
+        /// A string; with a JSON schema, what the model wrote as JSON, and a number
+        /// where the model wrote nothing else.
+        response: Option<&'a RawValue>,
+        tool_calls: Option<Many<ToolCall<'a>>>,
+        finish_reason: Option<Str<'a>>,
+        usage: Option<&'a RawValue>,
+        /// Padding, against those who measure the records' lengths.
+        p: Option<&'a RawValue>,
+        /// REST: the answer.
+        result: Option<&'a RawValue>,
+    }
 }
-
-payload!(Reply);
 
 impl Reply<'_> {
     fn is_ours(&self) -> bool {
@@ -94,16 +92,16 @@ impl Reply<'_> {
     }
 }
 
-/// A call with its function beside it, as OpenAI has it, or in itself.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    index: Option<u64>,
-    id: Option<Str<'a>>,
-    function: Option<Function<'a>>,
-    name: Option<Str<'a>>,
-    arguments: Option<&'a RawValue>,
-    parameters: Option<&'a RawValue>,
+payload! {
+    /// A call with its function beside it, as OpenAI has it, or in itself.
+    struct ToolCall<'a> {
+        index: Option<u64>,
+        id: Option<Str<'a>>,
+        function: Option<Function<'a>>,
+        name: Option<Str<'a>>,
+        arguments: Option<&'a RawValue>,
+        parameters: Option<&'a RawValue>,
+    }
 }
 
 struct WorkersAi {

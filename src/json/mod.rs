@@ -23,7 +23,8 @@ pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
-pub(crate) use reader::{Fault, read, read_lossy};
+pub use reader::{Fault, FromJson, Keys, Reader};
+pub(crate) use reader::{read, read_lossy};
 pub(crate) use repair::{elements, member, members, repair};
 #[cfg(feature = "cli")]
 pub(crate) use repair::{place, try_members};

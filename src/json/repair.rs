@@ -2,15 +2,17 @@
 //! that field is removed, a warning says so, and the rest is read.
 
 use std::borrow::Cow;
+#[cfg(feature = "cli")]
 use std::fmt;
 #[cfg(feature = "cli")]
 use std::ops::Range;
 
+#[cfg(feature = "cli")]
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
-use crate::json::reader::{Fault, Step, read};
+use crate::json::reader::{Fault, FromJson, Reader, Step, read};
 use crate::json::{Str, array, object, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
@@ -110,6 +112,20 @@ pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
 #[derive(Default)]
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
+impl<'t> FromJson<'t> for Members<'t> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        let mut members = Vec::new();
+        reader.members(&"an object", &mut |reader| {
+            let key = Str::from_json(reader)?;
+            reader.pass(b':')?;
+            members.push((key.into_text(), <&RawValue>::from_json(reader)?));
+            Ok(())
+        })?;
+        Ok(Members(members))
+    }
+}
+
+#[cfg(feature = "cli")]
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct MembersVisitor;
@@ -205,23 +221,23 @@ fn changed(json: &str, path: &[&Step], other: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    #[derive(serde::Deserialize, Debug)]
-    struct Inner {
-        #[allow(dead_code)]
-        b: Option<u64>,
-    }
+    crate::format::payload! {
+        #[derive(Debug)]
+        struct Inner<'a> {
+            b: Option<u64>,
+            text: Option<Str<'a>>,
+        }
 
-    #[derive(serde::Deserialize, Debug)]
-    struct Outer {
-        #[allow(dead_code)]
-        a: Option<Vec<Inner>>,
-        #[allow(dead_code)]
-        c: Option<u64>,
+        #[derive(Debug)]
+        struct Outer<'a> {
+            a: Option<Vec<Inner<'a>>>,
+            c: Option<u64>,
+        }
     }
 
     #[track_caller]
     fn check(json: &str, expected: &str, code: WarningCode) {
-        let fault = read::<Outer>(json).unwrap_err();
+        let fault = read::<Outer<'_>>(json).unwrap_err();
         let repaired = repair(json, &fault).unwrap();
         assert_eq!((repaired.json.as_str(), repaired.code), (expected, code));
     }

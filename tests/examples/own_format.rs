@@ -7,8 +7,7 @@
 
 use std::io::{self, Read, Write};
 
-use serde::Deserialize;
-use toolstream::format::{Decoder, EventOut, Format, Payload, read};
+use toolstream::format::{Decoder, EventOut, Format, payload, read};
 use toolstream::frame::Frame;
 use toolstream::sink::{Label, Ndjson};
 use toolstream::{Config, Pipeline, Str};
@@ -20,17 +19,12 @@ static TICKER: Format = Format {
     ..Format::new("ticker", || Box::new(Ticker::default()))
 };
 
-/// Every field is optional: what is missing or of another type costs that field alone.
-#[derive(Deserialize)]
-struct Tick<'a> {
-    #[serde(borrow)]
-    t: Option<Str<'a>>,
-    #[serde(borrow)]
-    stop: Option<Str<'a>>,
-}
-
-impl<'de> Payload<'de> for Tick<'static> {
-    type Type = Tick<'de>;
+payload! {
+    /// Every field is optional: what is missing or of another type costs that field alone.
+    struct Tick<'a> {
+        text: Option<Str<'a>> = "t",
+        stop: Option<Str<'a>>,
+    }
 }
 
 #[derive(Default)]
@@ -44,7 +38,7 @@ impl Decoder for Ticker {
             out.start(TICKER.name, None, None)?;
         }
         read::<Tick<'static>, _>(&frame, out, |tick: Tick<'_>, out: &mut EventOut<'_>| {
-            if let Some(text) = &tick.t {
+            if let Some(text) = &tick.text {
                 out.text(0, text)?;
             }
             if out.finish_if(0, tick.stop.as_ref())? {

@@ -6,31 +6,28 @@ use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
-/// One part. Which fields it has depends on its type.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Part<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) message_id: Option<Str<'a>>,
-    pub(super) message_metadata: Option<&'a RawValue>,
-    pub(super) delta: Option<Str<'a>>,
-    pub(super) tool_call_id: Option<Str<'a>>,
-    pub(super) tool_name: Option<Str<'a>>,
-    pub(super) input_text_delta: Option<Str<'a>>,
-    /// `text` for tools that take no JSON.
-    input_encoding: Option<Str<'a>>,
-    input: Option<&'a RawValue>,
-    pub(super) output: Option<&'a RawValue>,
-    pub(super) preliminary: Option<bool>,
-    pub(super) provider_executed: Option<bool>,
-    pub(super) error_text: Option<Str<'a>>,
-    pub(super) reason: Option<Str<'a>>,
-    pub(super) finish_reason: Option<Str<'a>>,
-    provider_metadata: Option<&'a RawValue>,
+payload! {
+    /// One part. Which fields it has depends on its type.
+    pub(super) struct Part<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) message_id: Option<Str<'a>> = "messageId",
+        pub(super) message_metadata: Option<&'a RawValue> = "messageMetadata",
+        pub(super) delta: Option<Str<'a>>,
+        pub(super) tool_call_id: Option<Str<'a>> = "toolCallId",
+        pub(super) tool_name: Option<Str<'a>> = "toolName",
+        pub(super) input_text_delta: Option<Str<'a>> = "inputTextDelta",
+        /// `text` for tools that take no JSON.
+        input_encoding: Option<Str<'a>> = "inputEncoding",
+        input: Option<&'a RawValue>,
+        pub(super) output: Option<&'a RawValue>,
+        pub(super) preliminary: Option<bool>,
+        pub(super) provider_executed: Option<bool> = "providerExecuted",
+        pub(super) error_text: Option<Str<'a>> = "errorText",
+        pub(super) reason: Option<Str<'a>>,
+        pub(super) finish_reason: Option<Str<'a>> = "finishReason",
+        provider_metadata: Option<&'a RawValue> = "providerMetadata",
+    }
 }
-
-payload!(Part);
 
 impl Part<'_> {
     pub(super) fn is_text(&self) -> bool {

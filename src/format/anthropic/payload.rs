@@ -11,26 +11,23 @@ use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
-/// One event of a stream. What has a table of its own is read when its type
-/// asks for it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Event<'a> {
-    #[serde(rename = "type")]
-    pub(in crate::format) kind: Option<Str<'a>>,
-    pub(in crate::format) index: Option<u64>,
-    /// `message_start`: a [`Message`].
-    pub(in crate::format) message: Option<&'a RawValue>,
-    /// `content_block_start`: a [`Block`].
-    pub(in crate::format) content_block: Option<&'a RawValue>,
-    pub(in crate::format) delta: Option<Delta<'a>>,
-    /// `message_delta`, as are the next two.
-    pub(in crate::format) usage: Option<&'a RawValue>,
-    context_management: Option<&'a RawValue>,
-    input_transformations: Option<&'a RawValue>,
+payload! {
+    /// One event of a stream. What has a table of its own is read when its type
+    /// asks for it.
+    pub(in crate::format) struct Event<'a> {
+        pub(in crate::format) kind: Option<Str<'a>> = "type",
+        pub(in crate::format) index: Option<u64>,
+        /// `message_start`: a [`Message`].
+        pub(in crate::format) message: Option<&'a RawValue>,
+        /// `content_block_start`: a [`Block`].
+        pub(in crate::format) content_block: Option<&'a RawValue>,
+        pub(in crate::format) delta: Option<Delta<'a>>,
+        /// `message_delta`, as are the next two.
+        pub(in crate::format) usage: Option<&'a RawValue>,
+        context_management: Option<&'a RawValue>,
+        input_transformations: Option<&'a RawValue>,
+    }
 }
-
-payload!(Event);
 
 impl Event<'_> {
     /// Returns what a `message_delta` holds of the end.
@@ -49,61 +46,51 @@ impl Event<'_> {
     }
 }
 
-/// The piece that a `content_block_delta` adds to a block, or a `message_delta` to the
-/// message.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Delta<'a> {
-    #[serde(rename = "type")]
-    pub(in crate::format) kind: Option<Str<'a>>,
-    pub(in crate::format) text: Option<Str<'a>>,
-    pub(in crate::format) thinking: Option<Str<'a>>,
-    pub(in crate::format) signature: Option<Str<'a>>,
-    pub(in crate::format) partial_json: Option<Str<'a>>,
-    pub(in crate::format) citation: Option<&'a RawValue>,
-    /// `compaction_delta`, as is the next one.
-    pub(in crate::format) content: Option<Str<'a>>,
-    pub(in crate::format) encrypted_content: Option<Str<'a>>,
-    stop_reason: Option<Str<'a>>,
-    stop_sequence: Option<Str<'a>>,
-    stop_details: Option<&'a RawValue>,
-    container: Option<&'a RawValue>,
-}
+payload! {
+    /// The piece that a `content_block_delta` adds to a block, or a `message_delta` to the
+    /// message.
+    pub(in crate::format) struct Delta<'a> {
+        pub(in crate::format) kind: Option<Str<'a>> = "type",
+        pub(in crate::format) text: Option<Str<'a>>,
+        pub(in crate::format) thinking: Option<Str<'a>>,
+        pub(in crate::format) signature: Option<Str<'a>>,
+        pub(in crate::format) partial_json: Option<Str<'a>>,
+        pub(in crate::format) citation: Option<&'a RawValue>,
+        /// `compaction_delta`, as is the next one.
+        pub(in crate::format) content: Option<Str<'a>>,
+        pub(in crate::format) encrypted_content: Option<Str<'a>>,
+        stop_reason: Option<Str<'a>>,
+        stop_sequence: Option<Str<'a>>,
+        stop_details: Option<&'a RawValue>,
+        container: Option<&'a RawValue>,
+    }
 
-/// A message: as it is when its stream begins, or complete.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Message<'a> {
-    pub(in crate::format) id: Option<Str<'a>>,
-    pub(in crate::format) model: Option<Str<'a>>,
-    /// Each of them a [`Block`].
-    pub(in crate::format) content: Option<Vec<&'a RawValue>>,
-    pub(in crate::format) usage: Option<&'a RawValue>,
-    stop_reason: Option<Str<'a>>,
-    stop_sequence: Option<Str<'a>>,
-    stop_details: Option<&'a RawValue>,
-    container: Option<&'a RawValue>,
-    context_management: Option<&'a RawValue>,
-    input_transformations: Option<&'a RawValue>,
-}
-
-payload!(Message);
-
-/// The cost of a message, as far as it is known at its beginning.
-#[derive(Default, serde::Deserialize)]
-struct Reading {
-    input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
+    /// A message: as it is when its stream begins, or complete.
+    pub(in crate::format) struct Message<'a> {
+        pub(in crate::format) id: Option<Str<'a>>,
+        pub(in crate::format) model: Option<Str<'a>>,
+        /// Each of them a [`Block`].
+        pub(in crate::format) content: Option<Vec<&'a RawValue>>,
+        pub(in crate::format) usage: Option<&'a RawValue>,
+        stop_reason: Option<Str<'a>>,
+        stop_sequence: Option<Str<'a>>,
+        stop_details: Option<&'a RawValue>,
+        container: Option<&'a RawValue>,
+        context_management: Option<&'a RawValue>,
+        input_transformations: Option<&'a RawValue>,
+    }
 }
 
 impl Message<'_> {
     /// Returns everything that the model reads, cached or not, if that is known.
     pub(in crate::format) fn input_tokens(&self) -> Option<u64> {
-        let usage = json::read(self.usage?.get()).ok();
-        let Reading { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage?;
-        let cached = [cache_read_input_tokens, cache_creation_input_tokens];
-        let all = cached.into_iter().flatten().fold(input_tokens?, u64::saturating_add);
+        let usage = json::members(self.usage?.get());
+        let count = |name: &str| {
+            let (_, count) = usage.iter().find(|(key, _)| key == name)?;
+            count.get().parse::<u64>().ok()
+        };
+        let cached = [count("cache_read_input_tokens"), count("cache_creation_input_tokens")];
+        let all = cached.into_iter().flatten().fold(count("input_tokens")?, u64::saturating_add);
         Some(all).filter(|all| *all > 0)
     }
 
@@ -137,33 +124,30 @@ impl Ending<'_> {
     }
 }
 
-/// A block of content, as it is at its start or whole.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Block<'a> {
-    #[serde(rename = "type")]
-    pub(in crate::format) kind: Option<Str<'a>>,
-    pub(in crate::format) text: Option<Str<'a>>,
-    pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
-    pub(in crate::format) thinking: Option<Str<'a>>,
-    /// Of thinking, and of a compaction.
-    pub(in crate::format) signature: Option<Str<'a>>,
-    /// Of redacted thinking.
-    pub(in crate::format) data: Option<Str<'a>>,
-    id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
-    input: Option<&'a RawValue>,
-    pub(in crate::format) tool_use_id: Option<Str<'a>>,
-    is_error: Option<bool>,
-    /// A result, or the text of a compaction.
-    content: Option<&'a RawValue>,
-    pub(in crate::format) encrypted_content: Option<Str<'a>>,
-    /// The models of a fallback.
-    from: Option<Model<'a>>,
-    to: Option<Model<'a>>,
+payload! {
+    /// A block of content, as it is at its start or whole.
+    pub(in crate::format) struct Block<'a> {
+        pub(in crate::format) kind: Option<Str<'a>> = "type",
+        pub(in crate::format) text: Option<Str<'a>>,
+        pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
+        pub(in crate::format) thinking: Option<Str<'a>>,
+        /// Of thinking, and of a compaction.
+        pub(in crate::format) signature: Option<Str<'a>>,
+        /// Of redacted thinking.
+        pub(in crate::format) data: Option<Str<'a>>,
+        id: Option<Str<'a>>,
+        name: Option<Str<'a>>,
+        input: Option<&'a RawValue>,
+        pub(in crate::format) tool_use_id: Option<Str<'a>>,
+        is_error: Option<bool>,
+        /// A result, or the text of a compaction.
+        content: Option<&'a RawValue>,
+        pub(in crate::format) encrypted_content: Option<Str<'a>>,
+        /// The models of a fallback.
+        from: Option<Model<'a>>,
+        to: Option<Model<'a>>,
+    }
 }
-
-payload!(Block);
 
 impl Block<'_> {
     /// The call's id, if it isn't blank.
@@ -210,17 +194,14 @@ impl Block<'_> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Tagged<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-}
+payload! {
+    struct Tagged<'a> {
+        kind: Option<Str<'a>> = "type",
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Model<'a> {
-    model: Option<Str<'a>>,
+    struct Model<'a> {
+        model: Option<Str<'a>>,
+    }
 }
 
 /// The text of a member that should be an object; of anything else nothing,

@@ -5,88 +5,72 @@ use serde_json::value::RawValue;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// One event of a stream, whatever its name.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Event<'a> {
-    pub(super) content_block_index: Option<u64>,
-    pub(super) start: Option<Start<'a>>,
-    pub(super) delta: Option<Delta<'a>>,
-    /// `messageStop`, as is the next one.
-    pub(super) stop_reason: Option<Str<'a>>,
-    pub(super) additional_model_response_fields: Option<&'a RawValue>,
-    /// `metadata`, as is the next one.
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) trace: Option<&'a RawValue>,
-}
+payload! {
+    /// One event of a stream, whatever its name.
+    pub(super) struct Event<'a> {
+        pub(super) content_block_index: Option<u64> = "contentBlockIndex",
+        pub(super) start: Option<Start<'a>>,
+        pub(super) delta: Option<Delta<'a>>,
+        /// `messageStop`, as is the next one.
+        pub(super) stop_reason: Option<Str<'a>> = "stopReason",
+        pub(super) additional_model_response_fields: Option<&'a RawValue>
+            = "additionalModelResponseFields",
+        /// `metadata`, as is the next one.
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) trace: Option<&'a RawValue>,
+    }
 
-payload!(Event);
+    /// The start of a block.
+    pub(super) struct Start<'a> {
+        pub(super) tool_use: Option<ToolUse<'a>> = "toolUse",
+        pub(super) tool_result: Option<ToolResult<'a>> = "toolResult",
+        pub(super) image: Option<&'a RawValue>,
+    }
 
-/// The start of a block.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Start<'a> {
-    pub(super) tool_use: Option<ToolUse<'a>>,
-    pub(super) tool_result: Option<ToolResult<'a>>,
-    pub(super) image: Option<&'a RawValue>,
-}
+    /// An addition to a block.
+    pub(super) struct Delta<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) tool_use: Option<ToolInput<'a>> = "toolUse",
+        pub(super) reasoning_content: Option<Reasoning<'a>> = "reasoningContent",
+        pub(super) citation: Option<&'a RawValue>,
+        pub(super) tool_result: Option<Vec<&'a RawValue>> = "toolResult",
+        pub(super) image: Option<&'a RawValue>,
+    }
 
-/// An addition to a block.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Delta<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) tool_use: Option<ToolInput<'a>>,
-    pub(super) reasoning_content: Option<Reasoning<'a>>,
-    pub(super) citation: Option<&'a RawValue>,
-    pub(super) tool_result: Option<Vec<&'a RawValue>>,
-    pub(super) image: Option<&'a RawValue>,
-}
+    /// Arguments, which come in pieces of JSON.
+    pub(super) struct ToolInput<'a> {
+        pub(super) input: Option<Str<'a>>,
+    }
 
-/// Arguments, which come in pieces of JSON.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct ToolInput<'a> {
-    pub(super) input: Option<Str<'a>>,
-}
+    /// Thinking: in deltas its fields stand here, in complete answers the text and
+    /// its signature one level deeper.
+    pub(super) struct Reasoning<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) signature: Option<Str<'a>>,
+        pub(super) redacted_content: Option<Str<'a>> = "redactedContent",
+        pub(super) reasoning_text: Option<ReasoningText<'a>> = "reasoningText",
+    }
 
-/// Thinking: in deltas its fields stand here, in complete answers the text and
-/// its signature one level deeper.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Reasoning<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) signature: Option<Str<'a>>,
-    pub(super) redacted_content: Option<Str<'a>>,
-    pub(super) reasoning_text: Option<ReasoningText<'a>>,
-}
+    pub(super) struct ReasoningText<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) signature: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct ReasoningText<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) signature: Option<Str<'a>>,
-}
+    /// A call: its beginning, or all of it.
+    pub(super) struct ToolUse<'a> {
+        pub(super) tool_use_id: Option<Str<'a>> = "toolUseId",
+        pub(super) name: Option<Str<'a>>,
+        pub(super) input: Option<&'a RawValue>,
+        /// `server_tool_use` if the tool is the provider's own.
+        pub(super) kind: Option<Str<'a>> = "type",
+    }
 
-/// A call: its beginning, or all of it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct ToolUse<'a> {
-    pub(super) tool_use_id: Option<Str<'a>>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) input: Option<&'a RawValue>,
-    /// `server_tool_use` if the tool is the provider's own.
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-}
-
-/// A result: its beginning, or all of it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct ToolResult<'a> {
-    pub(super) tool_use_id: Option<Str<'a>>,
-    status: Option<Str<'a>>,
-    pub(super) content: Option<Vec<&'a RawValue>>,
+    /// A result: its beginning, or all of it.
+    pub(super) struct ToolResult<'a> {
+        pub(super) tool_use_id: Option<Str<'a>> = "toolUseId",
+        status: Option<Str<'a>>,
+        pub(super) content: Option<Vec<&'a RawValue>>,
+    }
 }
 
 impl ToolResult<'_> {
@@ -100,30 +84,25 @@ impl ToolResult<'_> {
     }
 }
 
-/// A complete answer.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Body<'a> {
-    output: Option<Output<'a>>,
-    pub(super) stop_reason: Option<Str<'a>>,
-    pub(super) additional_model_response_fields: Option<&'a RawValue>,
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) trace: Option<&'a RawValue>,
-}
+payload! {
+    /// A complete answer.
+    pub(super) struct Body<'a> {
+        output: Option<Output<'a>>,
+        pub(super) stop_reason: Option<Str<'a>> = "stopReason",
+        pub(super) additional_model_response_fields: Option<&'a RawValue>
+            = "additionalModelResponseFields",
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) trace: Option<&'a RawValue>,
+    }
 
-payload!(Body);
+    struct Output<'a> {
+        message: Option<Message<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Output<'a> {
-    message: Option<Message<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    /// Each of them a [`Block`].
-    content: Option<Vec<&'a RawValue>>,
+    struct Message<'a> {
+        /// Each of them a [`Block`].
+        content: Option<Vec<&'a RawValue>>,
+    }
 }
 
 impl<'a> Body<'a> {
@@ -133,29 +112,23 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A block of a complete answer.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Block<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) tool_use: Option<ToolUse<'a>>,
-    pub(super) tool_result: Option<ToolResult<'a>>,
-    pub(super) reasoning_content: Option<Reasoning<'a>>,
-    pub(super) citations_content: Option<Citations<'a>>,
-}
+payload! {
+    /// A block of a complete answer.
+    pub(super) struct Block<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) tool_use: Option<ToolUse<'a>> = "toolUse",
+        pub(super) tool_result: Option<ToolResult<'a>> = "toolResult",
+        pub(super) reasoning_content: Option<Reasoning<'a>> = "reasoningContent",
+        pub(super) citations_content: Option<Citations<'a>> = "citationsContent",
+    }
 
-payload!(Block);
+    /// Text, and where it is from.
+    pub(super) struct Citations<'a> {
+        pub(super) content: Option<Vec<Cited<'a>>>,
+        pub(super) citations: Option<Vec<&'a RawValue>>,
+    }
 
-/// Text, and where it is from.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Citations<'a> {
-    pub(super) content: Option<Vec<Cited<'a>>>,
-    pub(super) citations: Option<Vec<&'a RawValue>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Cited<'a> {
-    pub(super) text: Option<Str<'a>>,
+    pub(super) struct Cited<'a> {
+        pub(super) text: Option<Str<'a>>,
+    }
 }

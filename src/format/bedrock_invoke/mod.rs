@@ -75,14 +75,12 @@ fn known(record: &Record) -> Option<&'static Format> {
     MODELS.into_iter().find(|row| (row.sniff)(record))
 }
 
-/// A chunk. Its padding, `p`, hides how long it is.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Chunk<'a> {
-    bytes: Option<Str<'a>>,
+payload! {
+    /// A chunk. Its padding, `p`, hides how long it is.
+    struct Chunk<'a> {
+        bytes: Option<Str<'a>>,
+    }
 }
-
-payload!(Chunk);
 
 const METRICS: &str = "amazon-bedrock-invocationMetrics";
 const GUARDRAIL: &str = "amazon-bedrock-guardrailAction";

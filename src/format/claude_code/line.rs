@@ -57,48 +57,41 @@ pub(super) const PASSED_OVER: [&str; 24] = [
     "tag",
 ];
 
-/// A line of a stream or of a transcript. Which fields it has depends on its
-/// type.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Line<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) subtype: Option<Str<'a>>,
-    session_id: Option<Str<'a>>,
-    /// Transcripts write it so.
-    #[serde(rename = "sessionId")]
-    pub(super) session_id_of_transcript: Option<Str<'a>>,
-    pub(super) model: Option<Str<'a>>,
-    /// A message of Anthropic's API, or a user's.
-    pub(super) message: Option<&'a RawValue>,
-    /// An event of Anthropic's API.
-    pub(super) event: Option<&'a RawValue>,
-    /// A line in an envelope, or the user's words.
-    pub(super) content: Option<&'a RawValue>,
-    /// The API's error, in a message that the program wrote in the model's name.
-    error: Option<&'a RawValue>,
-    #[serde(rename = "isApiErrorMessage")]
-    is_api_error: Option<bool>,
-    timestamp: Option<&'a RawValue>,
-    /// The call that a subagent works for.
-    parent_tool_use_id: Option<Str<'a>>,
-    /// The same in a transcript.
-    #[serde(rename = "isSidechain")]
-    is_sidechain: Option<bool>,
-    #[serde(rename = "isMeta")]
-    is_meta: Option<bool>,
-    /// `result`, as are the others.
-    pub(super) is_error: Option<bool>,
-    pub(super) result: Option<Str<'a>>,
-    pub(super) stop_reason: Option<Str<'a>>,
-    pub(super) usage: Option<&'a RawValue>,
-    errors: Option<Vec<Str<'a>>>,
-    permission_denials: Option<&'a RawValue>,
-    structured_output: Option<&'a RawValue>,
+payload! {
+    /// A line of a stream or of a transcript. Which fields it has depends on its
+    /// type.
+    pub(super) struct Line<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) subtype: Option<Str<'a>>,
+        session_id: Option<Str<'a>>,
+        /// Transcripts write it so.
+        pub(super) session_id_of_transcript: Option<Str<'a>> = "sessionId",
+        pub(super) model: Option<Str<'a>>,
+        /// A message of Anthropic's API, or a user's.
+        pub(super) message: Option<&'a RawValue>,
+        /// An event of Anthropic's API.
+        pub(super) event: Option<&'a RawValue>,
+        /// A line in an envelope, or the user's words.
+        pub(super) content: Option<&'a RawValue>,
+        /// The API's error, in a message that the program wrote in the model's name.
+        error: Option<&'a RawValue>,
+        is_api_error: Option<bool> = "isApiErrorMessage",
+        timestamp: Option<&'a RawValue>,
+        /// The call that a subagent works for.
+        parent_tool_use_id: Option<Str<'a>>,
+        /// The same in a transcript.
+        is_sidechain: Option<bool> = "isSidechain",
+        is_meta: Option<bool> = "isMeta",
+        /// `result`, as are the others.
+        pub(super) is_error: Option<bool>,
+        pub(super) result: Option<Str<'a>>,
+        pub(super) stop_reason: Option<Str<'a>>,
+        pub(super) usage: Option<&'a RawValue>,
+        errors: Option<Vec<Str<'a>>>,
+        permission_denials: Option<&'a RawValue>,
+        structured_output: Option<&'a RawValue>,
+    }
 }
-
-payload!(Line);
 
 impl Line<'_> {
     pub(super) fn is_init(&self) -> bool {

@@ -9,59 +9,46 @@ use crate::format::support::many::{Many, each};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// An event of a stream, or a complete body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) id: Option<Str<'a>>,
-    pub(super) index: Option<u64>,
-    pub(super) delta: Option<Delta<'a>>,
-    /// `debug`.
-    pub(super) prompt: Option<&'a RawValue>,
-    /// Bodies, as are the next two: a [`Message`]. Errors: what went wrong.
-    pub(super) message: Option<&'a RawValue>,
-    pub(super) finish_reason: Option<Str<'a>>,
-    pub(super) usage: Option<&'a RawValue>,
-}
+payload! {
+    /// An event of a stream, or a complete body.
+    pub(super) struct Event<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) id: Option<Str<'a>>,
+        pub(super) index: Option<u64>,
+        pub(super) delta: Option<Delta<'a>>,
+        /// `debug`.
+        pub(super) prompt: Option<&'a RawValue>,
+        /// Bodies, as are the next two: a [`Message`]. Errors: what went wrong.
+        pub(super) message: Option<&'a RawValue>,
+        pub(super) finish_reason: Option<Str<'a>>,
+        pub(super) usage: Option<&'a RawValue>,
+    }
 
-payload!(Event);
+    pub(super) struct Delta<'a> {
+        pub(super) message: Option<Message<'a>>,
+        /// `message-end`, as are the next two.
+        pub(super) finish_reason: Option<Str<'a>>,
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) error: Option<&'a RawValue>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Delta<'a> {
-    pub(super) message: Option<Message<'a>>,
-    /// `message-end`, as are the next two.
-    pub(super) finish_reason: Option<Str<'a>>,
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
-}
+    /// A whole message, or what an event adds to one.
+    pub(super) struct Message<'a> {
+        pub(super) content: Option<Many<Content<'a>>>,
+        pub(super) tool_plan: Option<Str<'a>>,
+        pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
+        pub(super) citations: Option<&'a RawValue>,
+    }
 
-/// A whole message, or what an event adds to one.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Message<'a> {
-    pub(super) content: Option<Many<Content<'a>>>,
-    pub(super) tool_plan: Option<Str<'a>>,
-    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
-    pub(super) citations: Option<&'a RawValue>,
-}
+    pub(super) struct Content<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) thinking: Option<Str<'a>>,
+    }
 
-payload!(Message);
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Content<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) thinking: Option<Str<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct ToolCall<'a> {
-    pub(super) id: Option<Str<'a>>,
-    pub(super) function: Option<Function<'a>>,
+    pub(super) struct ToolCall<'a> {
+        pub(super) id: Option<Str<'a>>,
+        pub(super) function: Option<Function<'a>>,
+    }
 }
 
 impl Message<'_> {

@@ -6,33 +6,31 @@ use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// A record of a stream, or a complete body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    pub(super) event_type: Option<Str<'a>>,
-    pub(super) is_finished: Option<bool>,
-    pub(super) id: Option<Str<'a>>,
-    pub(super) generation_id: Option<Str<'a>>,
-    pub(super) text: Option<Str<'a>>,
-    pub(super) tool_call_delta: Option<CallDelta<'a>>,
-    pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
-    pub(super) citations: Option<&'a RawValue>,
-    pub(super) search_queries: Option<&'a RawValue>,
-    pub(super) search_results: Option<&'a RawValue>,
-    pub(super) documents: Option<&'a RawValue>,
-    /// `debug`.
-    pub(super) prompt: Option<&'a RawValue>,
-    pub(super) finish_reason: Option<Str<'a>>,
-    pub(super) error: Option<&'a RawValue>,
-    pub(super) meta: Option<&'a RawValue>,
-    /// `stream-end`: a complete body, again an [`Event`].
-    pub(super) response: Option<&'a RawValue>,
-    /// The Generate API: one answer for each choice.
-    pub(super) generations: Option<Vec<Generation<'a>>>,
+payload! {
+    /// A record of a stream, or a complete body.
+    pub(super) struct Event<'a> {
+        pub(super) event_type: Option<Str<'a>>,
+        pub(super) is_finished: Option<bool>,
+        pub(super) id: Option<Str<'a>>,
+        pub(super) generation_id: Option<Str<'a>>,
+        pub(super) text: Option<Str<'a>>,
+        pub(super) tool_call_delta: Option<CallDelta<'a>>,
+        pub(super) tool_calls: Option<Many<ToolCall<'a>>>,
+        pub(super) citations: Option<&'a RawValue>,
+        pub(super) search_queries: Option<&'a RawValue>,
+        pub(super) search_results: Option<&'a RawValue>,
+        pub(super) documents: Option<&'a RawValue>,
+        /// `debug`.
+        pub(super) prompt: Option<&'a RawValue>,
+        pub(super) finish_reason: Option<Str<'a>>,
+        pub(super) error: Option<&'a RawValue>,
+        pub(super) meta: Option<&'a RawValue>,
+        /// `stream-end`: a complete body, again an [`Event`].
+        pub(super) response: Option<&'a RawValue>,
+        /// The Generate API: one answer for each choice.
+        pub(super) generations: Option<Vec<Generation<'a>>>,
+    }
 }
-
-payload!(Event);
 
 impl Event<'_> {
     /// The type of the record; of those without one, only the end is finished.
@@ -56,24 +54,20 @@ impl Event<'_> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct CallDelta<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) parameters: Option<Str<'a>>,
-}
+payload! {
+    pub(super) struct CallDelta<'a> {
+        pub(super) index: Option<u64>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) parameters: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct ToolCall<'a> {
-    pub(super) name: Option<Str<'a>>,
-    pub(super) parameters: Option<&'a RawValue>,
-}
+    pub(super) struct ToolCall<'a> {
+        pub(super) name: Option<Str<'a>>,
+        pub(super) parameters: Option<&'a RawValue>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Generation<'a> {
-    pub(super) text: Option<Str<'a>>,
-    pub(super) finish_reason: Option<Str<'a>>,
+    pub(super) struct Generation<'a> {
+        pub(super) text: Option<Str<'a>>,
+        pub(super) finish_reason: Option<Str<'a>>,
+    }
 }

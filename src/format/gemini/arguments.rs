@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     fn tree(args: &str) -> Tree {
-        let args: Vec<PartialArg<'_>> = serde_json::from_str(args).unwrap();
+        let args: Vec<PartialArg<'_>> = json::read(args).unwrap();
         let mut tree = Tree::default();
         args.iter().for_each(|arg| tree.add(arg));
         tree

@@ -1,22 +1,19 @@
 //! The fields of calls and of what came of them.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::{OptionalStr, word};
-use crate::json::Str;
+use crate::format::support::payload::{OptionalStr, payload, word};
+use crate::json::{Fault, FromJson, Reader, Str};
 
-/// A call, or a fragment of one: one with nothing in it closes the call.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(in crate::format) struct FunctionCall<'a> {
-    id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
-    args: Option<&'a RawValue>,
-    #[serde(alias = "partial_args")]
-    partial_args: Option<Vec<PartialArg<'a>>>,
-    #[serde(alias = "will_continue")]
-    will_continue: Option<bool>,
+payload! {
+    /// A call, or a fragment of one: one with nothing in it closes the call.
+    pub(in crate::format) struct FunctionCall<'a> {
+        id: Option<Str<'a>>,
+        name: Option<Str<'a>>,
+        args: Option<&'a RawValue>,
+        partial_args: Option<Vec<PartialArg<'a>>> = "partialArgs" | "partial_args",
+        will_continue: Option<bool> = "willContinue" | "will_continue",
+    }
 }
 
 impl<'a> FunctionCall<'a> {
@@ -46,22 +43,16 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
-/// A fragment of the argument at a path.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(in crate::format) struct PartialArg<'a> {
-    #[serde(alias = "json_path")]
-    pub(super) json_path: Option<Str<'a>>,
-    #[serde(alias = "string_value")]
-    pub(super) string_value: Option<&'a RawValue>,
-    #[serde(alias = "number_value")]
-    number_value: Option<&'a RawValue>,
-    #[serde(alias = "bool_value")]
-    bool_value: Option<&'a RawValue>,
-    #[serde(default, alias = "null_value")]
-    null_value: Present,
-    #[serde(alias = "will_continue")]
-    pub(super) will_continue: Option<bool>,
+payload! {
+    /// A fragment of the argument at a path.
+    pub(in crate::format) struct PartialArg<'a> {
+        pub(super) json_path: Option<Str<'a>> = "jsonPath" | "json_path",
+        pub(super) string_value: Option<&'a RawValue> = "stringValue" | "string_value",
+        number_value: Option<&'a RawValue> = "numberValue" | "number_value",
+        bool_value: Option<&'a RawValue> = "boolValue" | "bool_value",
+        null_value: Present = "nullValue" | "null_value",
+        pub(super) will_continue: Option<bool> = "willContinue" | "will_continue",
+    }
 }
 
 impl<'a> PartialArg<'a> {
@@ -76,30 +67,27 @@ impl<'a> PartialArg<'a> {
 #[derive(Default)]
 struct Present(bool);
 
-impl<'de> Deserialize<'de> for Present {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Present(true))
+impl<'t> FromJson<'t> for Present {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        reader.skip().map(|()| Present(true))
     }
 }
 
-/// The result of a call that the caller ran.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct FunctionResponse<'a> {
-    pub(super) id: Option<Str<'a>>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) response: Option<&'a RawValue>,
-}
+payload! {
+    /// The result of a call that the caller ran.
+    pub(in crate::format) struct FunctionResponse<'a> {
+        pub(super) id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) response: Option<&'a RawValue>,
+    }
 
-/// A tool on the provider's side: its call or its response.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(in crate::format) struct ServerTool<'a> {
-    id: Option<Str<'a>>,
-    #[serde(alias = "tool_type")]
-    tool_type: Option<Str<'a>>,
-    pub(super) args: Option<&'a RawValue>,
-    pub(super) response: Option<&'a RawValue>,
+    /// A tool on the provider's side: its call or its response.
+    pub(in crate::format) struct ServerTool<'a> {
+        id: Option<Str<'a>>,
+        tool_type: Option<Str<'a>> = "toolType" | "tool_type",
+        pub(super) args: Option<&'a RawValue>,
+        pub(super) response: Option<&'a RawValue>,
+    }
 }
 
 impl ServerTool<'_> {
@@ -112,12 +100,12 @@ impl ServerTool<'_> {
     }
 }
 
-/// The members that code and its result share.
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Identified<'a> {
-    id: Option<Str<'a>>,
-    outcome: Option<&'a RawValue>,
+payload! {
+    /// The members that code and its result share.
+    pub(super) struct Identified<'a> {
+        id: Option<Str<'a>>,
+        outcome: Option<&'a RawValue>,
+    }
 }
 
 impl Identified<'_> {

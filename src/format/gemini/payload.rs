@@ -8,28 +8,21 @@ use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// A `GenerateContentResponse`: a chunk of a stream or a complete body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Chunk<'a> {
-    #[serde(alias = "response_id")]
-    pub(super) response_id: Option<Str<'a>>,
-    #[serde(alias = "model_version")]
-    pub(super) model_version: Option<Str<'a>>,
-    #[serde(alias = "create_time")]
-    pub(super) create_time: Option<&'a RawValue>,
-    pub(super) candidates: Option<Vec<Candidate<'a>>>,
-    /// A [`Feedback`].
-    #[serde(alias = "prompt_feedback")]
-    pub(super) prompt_feedback: Option<&'a RawValue>,
-    #[serde(alias = "usage_metadata")]
-    pub(super) usage_metadata: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
-    /// Code Assist, and the lines of a batch: the chunk itself.
-    pub(super) response: Option<&'a RawValue>,
+payload! {
+    /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
+    pub(super) struct Chunk<'a> {
+        pub(super) candidates: Option<Vec<Candidate<'a>>>,
+        /// A [`Feedback`].
+        pub(super) prompt_feedback: Option<&'a RawValue> = "promptFeedback" | "prompt_feedback",
+        pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
+        pub(super) model_version: Option<Str<'a>> = "modelVersion" | "model_version",
+        pub(super) create_time: Option<&'a RawValue> = "createTime" | "create_time",
+        pub(super) response_id: Option<Str<'a>> = "responseId" | "response_id",
+        pub(super) error: Option<&'a RawValue>,
+        /// Code Assist, and the lines of a batch: the chunk itself.
+        pub(super) response: Option<&'a RawValue>,
+    }
 }
-
-payload!(Chunk);
 
 impl Chunk<'_> {
     /// True if it has anything that belongs to an answer.
@@ -46,36 +39,26 @@ impl Chunk<'_> {
     }
 }
 
-/// The filter's verdict on the prompt.
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Feedback<'a> {
-    #[serde(alias = "block_reason")]
-    pub(super) block_reason: Option<&'a RawValue>,
-}
+payload! {
+    /// The filter's verdict on the prompt.
+    pub(super) struct Feedback<'a> {
+        pub(super) block_reason: Option<&'a RawValue> = "blockReason" | "block_reason",
+    }
 
-/// One of the alternative answers.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Candidate<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) content: Option<Content<'a>>,
-    /// A word, or its number where enums are encoded so.
-    #[serde(alias = "finish_reason")]
-    pub(super) finish_reason: Option<&'a RawValue>,
-    #[serde(alias = "finish_message")]
-    finish_message: Option<Str<'a>>,
-    #[serde(alias = "citation_metadata")]
-    citation_metadata: Option<&'a RawValue>,
-    #[serde(alias = "grounding_metadata")]
-    grounding_metadata: Option<&'a RawValue>,
-    #[serde(alias = "url_context_metadata")]
-    url_context_metadata: Option<&'a RawValue>,
-    #[serde(alias = "logprobs_result")]
-    pub(super) logprobs_result: Option<&'a RawValue>,
-    /// With which the next request goes on after `CONTINUATION`.
-    #[serde(alias = "continuation_token")]
-    continuation_token: Option<Str<'a>>,
+    /// One of the alternative answers.
+    pub(super) struct Candidate<'a> {
+        pub(super) content: Option<Content<'a>>,
+        /// A word, or its number where enums are encoded so.
+        pub(super) finish_reason: Option<&'a RawValue> = "finishReason" | "finish_reason",
+        pub(super) index: Option<u64>,
+        finish_message: Option<Str<'a>> = "finishMessage" | "finish_message",
+        citation_metadata: Option<&'a RawValue> = "citationMetadata" | "citation_metadata",
+        grounding_metadata: Option<&'a RawValue> = "groundingMetadata" | "grounding_metadata",
+        url_context_metadata: Option<&'a RawValue> = "urlContextMetadata" | "url_context_metadata",
+        pub(super) logprobs_result: Option<&'a RawValue> = "logprobsResult" | "logprobs_result",
+        /// With which the next request goes on after `CONTINUATION`.
+        continuation_token: Option<Str<'a>> = "continuationToken" | "continuation_token",
+    }
 }
 
 impl<'a> Candidate<'a> {
@@ -101,42 +84,32 @@ impl<'a> Candidate<'a> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Content<'a> {
-    pub(in crate::format) parts: Option<Vec<Part<'a>>>,
-}
+payload! {
+    pub(in crate::format) struct Content<'a> {
+        pub(in crate::format) parts: Option<Vec<Part<'a>>>,
+    }
 
-/// A part of an answer: one of its kinds, and flags.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(in crate::format) struct Part<'a> {
-    pub(super) text: Option<Str<'a>>,
-    /// True if the text is thinking.
-    pub(super) thought: Option<bool>,
-    #[serde(alias = "thought_signature")]
-    pub(super) thought_signature: Option<Str<'a>>,
-    #[serde(alias = "function_call")]
-    pub(super) function_call: Option<FunctionCall<'a>>,
-    #[serde(alias = "function_response")]
-    pub(super) function_response: Option<FunctionResponse<'a>>,
-    /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
-    #[serde(alias = "executable_code")]
-    pub(super) executable_code: Option<&'a RawValue>,
-    /// Its result, with an [`crate::format::gemini::call::Identified`].
-    #[serde(alias = "code_execution_result")]
-    pub(super) code_execution_result: Option<&'a RawValue>,
-    /// A tool that the provider runs.
-    #[serde(alias = "tool_call")]
-    pub(super) tool_call: Option<ServerTool<'a>>,
-    #[serde(alias = "tool_response")]
-    pub(super) tool_response: Option<ServerTool<'a>>,
-    #[serde(alias = "inline_data")]
-    inline_data: Option<&'a RawValue>,
-    #[serde(alias = "file_data")]
-    file_data: Option<&'a RawValue>,
-    #[serde(alias = "audio_transcription")]
-    audio_transcription: Option<&'a RawValue>,
+    /// A part of an answer: one of its kinds, and flags.
+    pub(in crate::format) struct Part<'a> {
+        pub(super) text: Option<Str<'a>>,
+        /// True if the text is thinking.
+        pub(super) thought: Option<bool>,
+        pub(super) thought_signature: Option<Str<'a>> = "thoughtSignature" | "thought_signature",
+        pub(super) function_call: Option<FunctionCall<'a>> = "functionCall" | "function_call",
+        pub(super) function_response: Option<FunctionResponse<'a>>
+            = "functionResponse" | "function_response",
+        /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
+        pub(super) executable_code: Option<&'a RawValue> = "executableCode" | "executable_code",
+        /// Its result, with an [`crate::format::gemini::call::Identified`].
+        pub(super) code_execution_result: Option<&'a RawValue>
+            = "codeExecutionResult" | "code_execution_result",
+        /// A tool that the provider runs.
+        pub(super) tool_call: Option<ServerTool<'a>> = "toolCall" | "tool_call",
+        pub(super) tool_response: Option<ServerTool<'a>> = "toolResponse" | "tool_response",
+        inline_data: Option<&'a RawValue> = "inlineData" | "inline_data",
+        file_data: Option<&'a RawValue> = "fileData" | "file_data",
+        audio_transcription: Option<&'a RawValue> = "audioTranscription" | "audio_transcription",
+    }
 }
 
 impl<'a> Part<'a> {

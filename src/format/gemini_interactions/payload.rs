@@ -5,32 +5,30 @@ use serde_json::value::RawValue;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// One event of a stream. What has a table of its own is read when its type
-/// asks for it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Event<'a> {
-    pub(super) event_type: Option<Str<'a>>,
-    /// A complete interaction has this instead of an event's type.
-    pub(super) object: Option<Str<'a>>,
-    pub(super) index: Option<u64>,
-    /// An [`Interaction`].
-    pub(super) interaction: Option<&'a RawValue>,
-    pub(super) interaction_id: Option<Str<'a>>,
-    pub(super) status: Option<Str<'a>>,
-    /// A [`Step`].
-    pub(super) step: Option<&'a RawValue>,
-    /// The same in the first beta.
-    pub(super) content: Option<&'a RawValue>,
-    /// The fields that a delta adds to a step: a [`Step`] as well.
-    pub(super) delta: Option<&'a RawValue>,
-    /// All that was used so far, whatever event it comes with.
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
-    metadata: Option<Metadata<'a>>,
+payload! {
+    /// One event of a stream. What has a table of its own is read when its type
+    /// asks for it.
+    pub(super) struct Event<'a> {
+        pub(super) event_type: Option<Str<'a>>,
+        /// A complete interaction has this instead of an event's type.
+        pub(super) object: Option<Str<'a>>,
+        pub(super) index: Option<u64>,
+        /// An [`Interaction`].
+        pub(super) interaction: Option<&'a RawValue>,
+        pub(super) interaction_id: Option<Str<'a>>,
+        pub(super) status: Option<Str<'a>>,
+        /// A [`Step`].
+        pub(super) step: Option<&'a RawValue>,
+        /// The same in the first beta.
+        pub(super) content: Option<&'a RawValue>,
+        /// The fields that a delta adds to a step: a [`Step`] as well.
+        pub(super) delta: Option<&'a RawValue>,
+        /// All that was used so far, whatever event it comes with.
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) error: Option<&'a RawValue>,
+        metadata: Option<Metadata<'a>>,
+    }
 }
-
-payload!(Event);
 
 impl<'a> Event<'a> {
     /// All that was used so far, as it comes beside a delta.
@@ -40,28 +38,24 @@ impl<'a> Event<'a> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Metadata<'a> {
-    usage: Option<&'a RawValue>,
-    total_usage: Option<&'a RawValue>,
-}
+payload! {
+    struct Metadata<'a> {
+        usage: Option<&'a RawValue>,
+        total_usage: Option<&'a RawValue>,
+    }
 
-/// An interaction: as it is when its stream begins or ends, or complete.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Interaction<'a> {
-    pub(super) id: Option<Str<'a>>,
-    pub(super) model: Option<Str<'a>>,
-    pub(super) status: Option<Str<'a>>,
-    steps: Option<Vec<&'a RawValue>>,
-    /// The steps in the first beta.
-    outputs: Option<Vec<&'a RawValue>>,
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
+    /// An interaction: as it is when its stream begins or ends, or complete.
+    pub(super) struct Interaction<'a> {
+        pub(super) id: Option<Str<'a>>,
+        pub(super) model: Option<Str<'a>>,
+        pub(super) status: Option<Str<'a>>,
+        steps: Option<Vec<&'a RawValue>>,
+        /// The steps in the first beta.
+        outputs: Option<Vec<&'a RawValue>>,
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) error: Option<&'a RawValue>,
+    }
 }
-
-payload!(Interaction);
 
 impl<'a> Interaction<'a> {
     pub(super) fn steps(&self) -> &[&'a RawValue] {
@@ -69,33 +63,30 @@ impl<'a> Interaction<'a> {
     }
 }
 
-/// A step, a piece of its content, or what a delta adds to it: all are told
-/// by their type.
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Step<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    pub(super) text: Option<Str<'a>>,
-    pub(super) annotations: Option<Vec<&'a RawValue>>,
-    /// Of a message a list of pieces, of a thought's summary one piece.
-    pub(super) content: Option<&'a RawValue>,
-    /// Pieces of what the model thought.
-    pub(super) summary: Option<&'a RawValue>,
-    pub(super) signature: Option<Str<'a>>,
-    /// Of a call; it may be blank.
-    pub(super) id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
-    /// An object, or a fragment of its text.
-    pub(super) arguments: Option<&'a RawValue>,
-    /// Of the call that a result answers.
-    pub(super) call_id: Option<Str<'a>>,
-    pub(super) result: Option<&'a RawValue>,
-    pub(super) is_error: Option<bool>,
-    pub(super) error: Option<&'a RawValue>,
+payload! {
+    /// A step, a piece of its content, or what a delta adds to it: all are told
+    /// by their type.
+    pub(super) struct Step<'a> {
+        kind: Option<Str<'a>> = "type",
+        pub(super) text: Option<Str<'a>>,
+        pub(super) annotations: Option<Vec<&'a RawValue>>,
+        /// Of a message a list of pieces, of a thought's summary one piece.
+        pub(super) content: Option<&'a RawValue>,
+        /// Pieces of what the model thought.
+        pub(super) summary: Option<&'a RawValue>,
+        pub(super) signature: Option<Str<'a>>,
+        /// Of a call; it may be blank.
+        pub(super) id: Option<Str<'a>>,
+        name: Option<Str<'a>>,
+        /// An object, or a fragment of its text.
+        pub(super) arguments: Option<&'a RawValue>,
+        /// Of the call that a result answers.
+        pub(super) call_id: Option<Str<'a>>,
+        pub(super) result: Option<&'a RawValue>,
+        pub(super) is_error: Option<bool>,
+        pub(super) error: Option<&'a RawValue>,
+    }
 }
-
-payload!(Step);
 
 impl Step<'_> {
     pub(super) fn kind(&self) -> &str {

@@ -6,45 +6,33 @@ use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-/// A record of either side: one of its kinds, and what it cost.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Message<'a> {
-    #[serde(alias = "setup_complete")]
-    setup_complete: Option<&'a RawValue>,
-    #[serde(alias = "server_content")]
-    pub(super) server_content: Option<ServerContent<'a>>,
-    #[serde(alias = "tool_call")]
-    pub(super) tool_call: Option<ToolCall<'a>>,
-    #[serde(alias = "tool_call_cancellation")]
-    pub(super) tool_call_cancellation: Option<&'a RawValue>,
-    #[serde(alias = "usage_metadata")]
-    pub(super) usage_metadata: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
-    /// The client's.
-    setup: Option<Setup<'a>>,
-    /// The client's: what came of calls.
-    #[serde(alias = "tool_response")]
-    tool_response: Option<ToolResponse<'a>>,
-    /// The client's, as are the next two.
-    #[serde(alias = "client_content")]
-    client_content: Option<&'a RawValue>,
-    #[serde(alias = "realtime_input")]
-    realtime_input: Option<&'a RawValue>,
-    #[serde(alias = "context_update")]
-    context_update: Option<&'a RawValue>,
-    /// Of the session, as are all that follow.
-    #[serde(alias = "go_away")]
-    go_away: Option<&'a RawValue>,
-    #[serde(alias = "session_resumption_update")]
-    session_resumption_update: Option<&'a RawValue>,
-    #[serde(alias = "voice_activity")]
-    voice_activity: Option<&'a RawValue>,
-    #[serde(alias = "voice_activity_detection_signal")]
-    voice_activity_detection_signal: Option<&'a RawValue>,
+payload! {
+    /// A record of either side: one of its kinds, and what it cost.
+    pub(super) struct Message<'a> {
+        setup_complete: Option<&'a RawValue> = "setupComplete" | "setup_complete",
+        pub(super) server_content: Option<ServerContent<'a>> = "serverContent" | "server_content",
+        pub(super) tool_call: Option<ToolCall<'a>> = "toolCall" | "tool_call",
+        pub(super) tool_call_cancellation: Option<&'a RawValue>
+            = "toolCallCancellation" | "tool_call_cancellation",
+        pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
+        pub(super) error: Option<&'a RawValue>,
+        /// The client's.
+        setup: Option<Setup<'a>>,
+        /// The client's: what came of calls.
+        tool_response: Option<ToolResponse<'a>> = "toolResponse" | "tool_response",
+        /// The client's, as are the next two.
+        client_content: Option<&'a RawValue> = "clientContent" | "client_content",
+        realtime_input: Option<&'a RawValue> = "realtimeInput" | "realtime_input",
+        context_update: Option<&'a RawValue> = "contextUpdate" | "context_update",
+        /// Of the session, as are all that follow.
+        go_away: Option<&'a RawValue> = "goAway" | "go_away",
+        session_resumption_update: Option<&'a RawValue>
+            = "sessionResumptionUpdate" | "session_resumption_update",
+        voice_activity: Option<&'a RawValue> = "voiceActivity" | "voice_activity",
+        voice_activity_detection_signal: Option<&'a RawValue>
+            = "voiceActivityDetectionSignal" | "voice_activity_detection_signal",
+    }
 }
-
-payload!(Message);
 
 impl<'a> Message<'a> {
     /// True if a session begins.
@@ -89,47 +77,36 @@ impl<'a> Message<'a> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Setup<'a> {
-    model: Option<Str<'a>>,
-}
+payload! {
+    struct Setup<'a> {
+        model: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct ToolCall<'a> {
-    #[serde(alias = "function_calls")]
-    function_calls: Option<Vec<FunctionCall<'a>>>,
-}
+    pub(super) struct ToolCall<'a> {
+        function_calls: Option<Vec<FunctionCall<'a>>> = "functionCalls" | "function_calls",
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-struct ToolResponse<'a> {
-    #[serde(alias = "function_responses")]
-    function_responses: Option<Vec<FunctionResponse<'a>>>,
-}
+    struct ToolResponse<'a> {
+        function_responses: Option<Vec<FunctionResponse<'a>>>
+            = "functionResponses" | "function_responses",
+    }
 
-/// The part of a record that adds to a turn.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct ServerContent<'a> {
-    #[serde(alias = "model_turn")]
-    model_turn: Option<Content<'a>>,
-    /// The answer, where it is spoken.
-    #[serde(alias = "output_transcription")]
-    pub(super) output_transcription: Option<Transcription<'a>>,
-    /// A transcript of the user's speech.
-    #[serde(alias = "input_transcription")]
-    pub(super) input_transcription: Option<Transcription<'a>>,
-    #[serde(alias = "turn_complete")]
-    pub(super) turn_complete: Option<bool>,
-    #[serde(alias = "turn_complete_reason")]
-    pub(super) turn_complete_reason: Option<&'a RawValue>,
-    pub(super) interrupted: Option<bool>,
-    #[serde(alias = "grounding_metadata")]
-    grounding_metadata: Option<&'a RawValue>,
-    #[serde(alias = "url_context_metadata")]
-    url_context_metadata: Option<&'a RawValue>,
+    /// The part of a record that adds to a turn.
+    pub(super) struct ServerContent<'a> {
+        model_turn: Option<Content<'a>> = "modelTurn" | "model_turn",
+        /// The answer, where it is spoken.
+        pub(super) output_transcription: Option<Transcription<'a>>
+            = "outputTranscription" | "output_transcription",
+        /// A transcript of the user's speech.
+        pub(super) input_transcription: Option<Transcription<'a>>
+            = "inputTranscription" | "input_transcription",
+        pub(super) turn_complete: Option<bool> = "turnComplete" | "turn_complete",
+        pub(super) turn_complete_reason: Option<&'a RawValue>
+            = "turnCompleteReason" | "turn_complete_reason",
+        pub(super) interrupted: Option<bool>,
+        grounding_metadata: Option<&'a RawValue> = "groundingMetadata" | "grounding_metadata",
+        url_context_metadata: Option<&'a RawValue> = "urlContextMetadata" | "url_context_metadata",
+    }
 }
 
 impl<'a> ServerContent<'a> {
@@ -146,11 +123,11 @@ impl<'a> ServerContent<'a> {
     }
 }
 
-/// Speech as text, piece by piece.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Transcription<'a> {
-    text: Option<Str<'a>>,
+payload! {
+    /// Speech as text, piece by piece.
+    pub(super) struct Transcription<'a> {
+        text: Option<Str<'a>>,
+    }
 }
 
 impl<'a> Transcription<'a> {

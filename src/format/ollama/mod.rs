@@ -60,42 +60,36 @@ const USAGE: &[Row] = &[
     ("eval_duration", Op::Is, &[]),
 ];
 
-/// A record of a stream, or a body.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Reply<'a> {
-    model: Option<Str<'a>>,
-    created_at: Option<&'a RawValue>,
-    /// `/api/chat`.
-    message: Option<Message<'a>>,
-    /// `/api/generate`, as are the next three.
-    response: Option<Str<'a>>,
-    thinking: Option<Str<'a>>,
-    tool_calls: Option<Many<ToolCall<'a>>>,
-    image: Option<&'a RawValue>,
-    done: Option<bool>,
-    done_reason: Option<Str<'a>>,
-    error: Option<&'a RawValue>,
-}
+payload! {
+    /// A record of a stream, or a body.
+    struct Reply<'a> {
+        model: Option<Str<'a>>,
+        created_at: Option<&'a RawValue>,
+        /// `/api/chat`.
+        message: Option<Message<'a>>,
+        /// `/api/generate`, as are the next three.
+        response: Option<Str<'a>>,
+        thinking: Option<Str<'a>>,
+        tool_calls: Option<Many<ToolCall<'a>>>,
+        image: Option<&'a RawValue>,
+        done: Option<bool>,
+        done_reason: Option<Str<'a>>,
+        error: Option<&'a RawValue>,
+    }
 
-payload!(Reply);
+    struct Message<'a> {
+        content: Option<Str<'a>>,
+        thinking: Option<Str<'a>>,
+        tool_calls: Option<Many<ToolCall<'a>>>,
+        images: Option<Vec<&'a RawValue>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Message<'a> {
-    content: Option<Str<'a>>,
-    thinking: Option<Str<'a>>,
-    tool_calls: Option<Many<ToolCall<'a>>>,
-    images: Option<Vec<&'a RawValue>>,
-}
-
-/// A whole call. Older servers give it no id, and count from 0 in each record:
-/// the count isn't used.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct ToolCall<'a> {
-    id: Option<Str<'a>>,
-    function: Option<Function<'a>>,
+    /// A whole call. Older servers give it no id, and count from 0 in each record:
+    /// the count isn't used.
+    struct ToolCall<'a> {
+        id: Option<Str<'a>>,
+        function: Option<Function<'a>>,
+    }
 }
 
 struct Ollama {

@@ -6,7 +6,7 @@ use crate::event::{Arguments, CallPart, Key, WarningCode};
 use crate::format::openai_chat::payload::{Content, Custom, Delta, Detail, Extra, ToolCall};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
-use crate::format::support::payload::OptionalStr;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
@@ -34,19 +34,18 @@ pub(in crate::format) fn emit(
     delta.refusal.as_ref().map_or(Ok(()), |refusal| out.refusal(number, refusal))
 }
 
-/// One part of the content.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Part<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    text: Option<Str<'a>>,
-    refusal: Option<Str<'a>>,
-    /// Mistral.
-    thinking: Option<Vec<Part<'a>>>,
-    /// Databricks.
-    summary: Option<Vec<Part<'a>>>,
-    signature: Option<Str<'a>>,
+payload! {
+    /// One part of the content.
+    struct Part<'a> {
+        kind: Option<Str<'a>> = "type",
+        text: Option<Str<'a>>,
+        refusal: Option<Str<'a>>,
+        /// Mistral.
+        thinking: Option<Vec<Part<'a>>>,
+        /// Databricks.
+        summary: Option<Vec<Part<'a>>>,
+        signature: Option<Str<'a>>,
+    }
 }
 
 /// Emits a part of the content as what its type makes of it. One that is neither

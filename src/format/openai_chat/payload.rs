@@ -1,39 +1,34 @@
 //! The fields of a chunk and of a complete body.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::Str;
+use crate::json::{Fault, FromJson, Reader, Str};
 
-/// `chat.completion.chunk` and `chat.completion`.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Chunk<'a> {
-    pub(super) id: Option<Str<'a>>,
-    pub(super) model: Option<Str<'a>>,
-    pub(super) created: Option<&'a RawValue>,
-    pub(super) choices: Option<Vec<Choice<'a>>>,
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
-    /// Groq repeats the usage here.
-    pub(super) x_groq: Option<XGroq<'a>>,
-    /// Perplexity and xAI.
-    citations: Option<&'a RawValue>,
-    /// Perplexity.
-    search_results: Option<&'a RawValue>,
-    /// Z.ai.
-    web_search: Option<&'a RawValue>,
-    /// Azure and Copilot: the filter's verdict on the prompt.
-    prompt_filter_results: Option<&'a RawValue>,
+payload! {
+    /// `chat.completion.chunk` and `chat.completion`.
+    pub(super) struct Chunk<'a> {
+        pub(super) id: Option<Str<'a>>,
+        pub(super) created: Option<&'a RawValue>,
+        pub(super) model: Option<Str<'a>>,
+        pub(super) choices: Option<Vec<Choice<'a>>>,
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) error: Option<&'a RawValue>,
+        /// Groq repeats the usage here.
+        pub(super) x_groq: Option<XGroq<'a>>,
+        /// Perplexity and xAI.
+        citations: Option<&'a RawValue>,
+        /// Perplexity.
+        search_results: Option<&'a RawValue>,
+        /// Z.ai.
+        web_search: Option<&'a RawValue>,
+        /// Azure and Copilot: the filter's verdict on the prompt.
+        prompt_filter_results: Option<&'a RawValue>,
+    }
 }
-
-payload!(Chunk);
 
 impl<'a> Chunk<'a> {
     /// Returns the sources of the answer, by name.
@@ -56,27 +51,25 @@ impl<'a> Chunk<'a> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct XGroq<'a> {
-    pub(super) usage: Option<&'a RawValue>,
-}
+payload! {
+    pub(super) struct XGroq<'a> {
+        pub(super) usage: Option<&'a RawValue>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Choice<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) delta: Option<Delta<'a>>,
-    /// Boxed: a chunk has none, and is moved often.
-    pub(super) message: Option<Box<Delta<'a>>>,
-    pub(super) finish_reason: Option<Str<'a>>,
-    /// OpenRouter: the provider's own reason.
-    pub(super) native_finish_reason: Option<Str<'a>>,
-    /// Moonshot.
-    pub(super) usage: Option<&'a RawValue>,
-    /// OpenRouter.
-    pub(super) error: Option<&'a RawValue>,
-    pub(super) logprobs: Option<&'a RawValue>,
+    pub(super) struct Choice<'a> {
+        pub(super) index: Option<u64>,
+        pub(super) delta: Option<Delta<'a>>,
+        /// Boxed: a chunk has none, and is moved often.
+        pub(super) message: Option<Box<Delta<'a>>>,
+        pub(super) logprobs: Option<&'a RawValue>,
+        pub(super) finish_reason: Option<Str<'a>>,
+        /// OpenRouter: the provider's own reason.
+        pub(super) native_finish_reason: Option<Str<'a>>,
+        /// Moonshot.
+        pub(super) usage: Option<&'a RawValue>,
+        /// OpenRouter.
+        pub(super) error: Option<&'a RawValue>,
+    }
 }
 
 impl Choice<'_> {
@@ -103,49 +96,46 @@ impl Choice<'_> {
     }
 }
 
-/// The piece that a chunk adds, or a whole message: `openai-messages` reads it by itself.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Delta<'a> {
-    pub(super) role: Option<Str<'a>>,
-    pub(super) content: Option<Content<'a>>,
-    pub(super) refusal: Option<Str<'a>>,
-    /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
-    pub(super) reasoning_content: Option<Str<'a>>,
-    /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
-    pub(super) reasoning: Option<Str<'a>>,
-    /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
-    pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
-    /// LiteLLM: thoughts with their signatures, mostly the same ones again.
-    pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
-    /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
-    pub(in crate::format) tool_calls: Option<Box<Many<ToolCall<'a>>>>,
-    pub(in crate::format) function_call: Option<Function<'a>>,
-    audio: Option<&'a RawValue>,
-    /// OpenRouter, LiteLLM.
-    images: Option<Vec<&'a RawValue>>,
-    /// OpenRouter, OpenAI's search models.
-    annotations: Option<Vec<&'a RawValue>>,
-    /// Groq: what its own tools did.
-    executed_tools: Option<Vec<&'a RawValue>>,
-    /// Writer: what it read.
-    graph_data: Option<&'a RawValue>,
-    /// Gemini's OpenAI surface.
-    pub(super) extra_content: Option<Extra<'a>>,
-    /// LiteLLM: what another format has, and this one hasn't.
-    pub(super) provider_specific_fields: Option<Specific<'a>>,
-    /// Snowflake's older endpoint, as are the next four: a fragment of a call
-    /// stands in the delta itself, and once more in the list. A body has it in
-    /// the list alone.
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) tool_use_id: Option<Str<'a>>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) input: Option<&'a RawValue>,
-    pub(super) content_list: Option<Vec<Listed<'a>>>,
+payload! {
+    /// The piece that a chunk adds, or a whole message: `openai-messages` reads it by itself.
+    pub(in crate::format) struct Delta<'a> {
+        pub(super) role: Option<Str<'a>>,
+        pub(super) content: Option<Content<'a>>,
+        pub(super) refusal: Option<Str<'a>>,
+        /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
+        pub(super) reasoning_content: Option<Str<'a>>,
+        /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
+        pub(super) reasoning: Option<Str<'a>>,
+        /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
+        pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
+        /// LiteLLM: thoughts with their signatures, mostly the same ones again.
+        pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
+        /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
+        pub(in crate::format) tool_calls: Option<Box<Many<ToolCall<'a>>>>,
+        pub(in crate::format) function_call: Option<Function<'a>>,
+        audio: Option<&'a RawValue>,
+        /// OpenRouter, LiteLLM.
+        images: Option<Vec<&'a RawValue>>,
+        /// OpenRouter, OpenAI's search models.
+        annotations: Option<Vec<&'a RawValue>>,
+        /// Groq: what its own tools did.
+        executed_tools: Option<Vec<&'a RawValue>>,
+        /// Writer: what it read.
+        graph_data: Option<&'a RawValue>,
+        /// Gemini's OpenAI surface.
+        pub(super) extra_content: Option<Extra<'a>>,
+        /// LiteLLM: what another format has, and this one hasn't.
+        pub(super) provider_specific_fields: Option<Specific<'a>>,
+        /// Snowflake's older endpoint, as are the next four: a fragment of a call
+        /// stands in the delta itself, and once more in the list. A body has it in
+        /// the list alone.
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) tool_use_id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) input: Option<&'a RawValue>,
+        pub(super) content_list: Option<Vec<Listed<'a>>>,
+    }
 }
-
-payload!(Delta);
 
 impl<'a> Delta<'a> {
     /// True if it has neither text nor calls.
@@ -227,63 +217,29 @@ impl Content<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a string or an array of parts")
-            }
-
-            fn visit_borrowed_str<E: serde::de::Error>(
-                self,
-                text: &'de str,
-            ) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from(text)))
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                self.visit_string(text.to_owned())
-            }
-
-            fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from(text)))
-            }
-
-            fn visit_borrowed_bytes<E: serde::de::Error>(
-                self,
-                bytes: &'de [u8],
-            ) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_borrowed(bytes)))
-            }
-
-            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-                Ok(Content::Text(Str::from_bytes(bytes)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut parts = Vec::new();
-                while let Some(part) = seq.next_element()? {
-                    parts.push(part);
-                }
-                Ok(Content::Parts(parts))
-            }
+impl<'t> FromJson<'t> for Content<'t> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        if reader.peek()? == b'"' {
+            return Str::from_json(reader).map(Content::Text);
         }
-        deserializer.deserialize_bytes(ContentVisitor)
+        let mut parts = Vec::new();
+        reader.elements(&"a string or an array of parts", &mut |reader| {
+            parts.push(FromJson::from_json(reader)?);
+            Ok(())
+        })?;
+        Ok(Content::Parts(parts))
     }
 }
 
-/// A tool call, or a fragment of one.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct ToolCall<'a> {
-    pub(super) index: Option<u64>,
-    pub(super) id: Option<Str<'a>>,
-    pub(super) function: Option<Function<'a>>,
-    pub(super) custom: Option<Custom<'a>>,
-    extra_content: Option<Extra<'a>>,
+payload! {
+    /// A tool call, or a fragment of one.
+    pub(in crate::format) struct ToolCall<'a> {
+        pub(super) index: Option<u64>,
+        pub(super) id: Option<Str<'a>>,
+        pub(super) function: Option<Function<'a>>,
+        pub(super) custom: Option<Custom<'a>>,
+        extra_content: Option<Extra<'a>>,
+    }
 }
 
 impl ToolCall<'_> {
@@ -303,36 +259,31 @@ impl ToolCall<'_> {
     }
 }
 
-/// A tool that takes free text.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Custom<'a> {
-    pub(super) name: Option<Str<'a>>,
-    pub(super) input: Option<Str<'a>>,
-}
+payload! {
+    /// A tool that takes free text.
+    pub(super) struct Custom<'a> {
+        pub(super) name: Option<Str<'a>>,
+        pub(super) input: Option<Str<'a>>,
+    }
 
-/// A part of Snowflake's `content_list`. A call is one, or stands inside it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Listed<'a> {
-    #[serde(rename = "type")]
-    kind: Option<Str<'a>>,
-    tool_use: Option<Box<Listed<'a>>>,
-    tool_use_id: Option<Str<'a>>,
-    name: Option<Str<'a>>,
-    input: Option<&'a RawValue>,
-}
+    /// A part of Snowflake's `content_list`. A call is one, or stands inside it.
+    pub(super) struct Listed<'a> {
+        kind: Option<Str<'a>> = "type",
+        tool_use: Option<Box<Listed<'a>>>,
+        tool_use_id: Option<Str<'a>>,
+        name: Option<Str<'a>>,
+        input: Option<&'a RawValue>,
+    }
 
-/// Fields that LiteLLM passes on beside its own.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Specific<'a> {
-    citation: Option<&'a RawValue>,
-    citations: Option<&'a RawValue>,
-    /// Anthropic's blocks of what the provider's tools gave.
-    tool_results: Option<Vec<Given<'a>>>,
-    /// The results of its search so far, all of them each time.
-    web_search_results: Option<Vec<Given<'a>>>,
+    /// Fields that LiteLLM passes on beside its own.
+    pub(super) struct Specific<'a> {
+        citation: Option<&'a RawValue>,
+        citations: Option<&'a RawValue>,
+        /// Anthropic's blocks of what the provider's tools gave.
+        tool_results: Option<Vec<Given<'a>>>,
+        /// The results of its search so far, all of them each time.
+        web_search_results: Option<Vec<Given<'a>>>,
+    }
 }
 
 impl<'a> Specific<'a> {
@@ -342,37 +293,30 @@ impl<'a> Specific<'a> {
     }
 }
 
-/// The result of a call of the provider's.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Given<'a> {
-    pub(super) tool_use_id: Option<Str<'a>>,
-    pub(super) content: Option<&'a RawValue>,
-}
+payload! {
+    /// The result of a call of the provider's.
+    pub(super) struct Given<'a> {
+        pub(super) tool_use_id: Option<Str<'a>>,
+        pub(super) content: Option<&'a RawValue>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Detail<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) text: Option<Str<'a>>,
-    pub(super) summary: Option<Str<'a>>,
-    pub(super) data: Option<Str<'a>>,
-    pub(super) signature: Option<Str<'a>>,
-}
+    pub(super) struct Detail<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) text: Option<Str<'a>>,
+        pub(super) summary: Option<Str<'a>>,
+        pub(super) data: Option<Str<'a>>,
+        pub(super) signature: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct ThinkingBlock<'a> {
-    pub(super) thinking: Option<Str<'a>>,
-    pub(super) signature: Option<Str<'a>>,
-    pub(super) data: Option<Str<'a>>,
-}
+    pub(super) struct ThinkingBlock<'a> {
+        pub(super) thinking: Option<Str<'a>>,
+        pub(super) signature: Option<Str<'a>>,
+        pub(super) data: Option<Str<'a>>,
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Extra<'a> {
-    google: Option<Google<'a>>,
+    pub(super) struct Extra<'a> {
+        google: Option<Google<'a>>,
+    }
 }
 
 impl Extra<'_> {
@@ -386,11 +330,11 @@ impl Extra<'_> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Google<'a> {
-    thought_signature: Option<Str<'a>>,
-    thought: Option<bool>,
+payload! {
+    struct Google<'a> {
+        thought_signature: Option<Str<'a>>,
+        thought: Option<bool>,
+    }
 }
 
 #[cfg(test)]
@@ -400,7 +344,7 @@ mod tests {
     #[test]
     fn text_two_levels_down_is_borrowed() {
         let json = r#"{"choices":[{"delta":{"reasoning":"why"}}]}"#;
-        let chunk: Chunk<'_> = serde_json::from_str(json).unwrap();
+        let chunk: Chunk<'_> = json::read(json).unwrap();
         let choices = chunk.choices.unwrap();
         let text = choices[0].delta.as_ref().unwrap().reasoning.as_ref().unwrap().as_str();
         assert_eq!(text, "why");

@@ -8,42 +8,39 @@ use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
-/// One event of a stream, or a complete response. What has a table of its own
-/// is read when its type asks for it.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Event<'a> {
-    #[serde(rename = "type")]
-    pub(in crate::format) kind: Option<Str<'a>>,
-    /// Only a complete response has it.
-    pub(super) object: Option<Str<'a>>,
-    pub(super) output_index: Option<u64>,
-    pub(super) content_index: Option<u64>,
-    pub(super) summary_index: Option<u64>,
-    /// A piece of text, of arguments, of audio.
-    pub(super) delta: Option<Str<'a>>,
-    /// Of the tokens of a piece of text.
-    pub(super) logprobs: Option<&'a RawValue>,
-    /// The whole of the pieces, which comes at their end, as do the next four. In a
-    /// complete response, `text` and `input` are what was asked for.
-    text: Option<&'a RawValue>,
-    transcript: Option<Str<'a>>,
-    refusal: Option<Str<'a>>,
-    arguments: Option<Str<'a>>,
-    input: Option<&'a RawValue>,
-    pub(super) partial_image_b64: Option<Str<'a>>,
-    pub(super) annotation: Option<&'a RawValue>,
-    /// A [`Part`].
-    pub(super) part: Option<&'a RawValue>,
-    /// An [`Item`].
-    pub(super) item: Option<&'a RawValue>,
-    /// A [`Response`].
-    pub(super) response: Option<&'a RawValue>,
-    /// Realtime: what all responses have in common.
-    pub(in crate::format) session: Option<Session<'a>>,
+payload! {
+    /// One event of a stream, or a complete response. What has a table of its own
+    /// is read when its type asks for it.
+    pub(in crate::format) struct Event<'a> {
+        pub(in crate::format) kind: Option<Str<'a>> = "type",
+        pub(super) output_index: Option<u64>,
+        pub(super) content_index: Option<u64>,
+        pub(super) summary_index: Option<u64>,
+        /// A piece of text, of arguments, of audio.
+        pub(super) delta: Option<Str<'a>>,
+        /// Of the tokens of a piece of text.
+        pub(super) logprobs: Option<&'a RawValue>,
+        /// The whole of the pieces, which comes at their end, as do the next four. In a
+        /// complete response, `text` and `input` are what was asked for.
+        text: Option<&'a RawValue>,
+        transcript: Option<Str<'a>>,
+        refusal: Option<Str<'a>>,
+        arguments: Option<Str<'a>>,
+        input: Option<&'a RawValue>,
+        pub(super) partial_image_b64: Option<Str<'a>>,
+        pub(super) annotation: Option<&'a RawValue>,
+        /// A [`Part`].
+        pub(super) part: Option<&'a RawValue>,
+        /// An [`Item`].
+        pub(super) item: Option<&'a RawValue>,
+        /// A [`Response`].
+        pub(super) response: Option<&'a RawValue>,
+        /// Only a complete response has it.
+        pub(super) object: Option<Str<'a>>,
+        /// Realtime: what all responses have in common.
+        pub(in crate::format) session: Option<Session<'a>>,
+    }
 }
-
-payload!(Event);
 
 impl<'a> Event<'a> {
     /// The whole text, if its event says it.
@@ -62,32 +59,28 @@ fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
     json::read(json?.get()).ok()
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(in crate::format) struct Session<'a> {
-    pub(in crate::format) model: Option<Str<'a>>,
-}
+payload! {
+    pub(in crate::format) struct Session<'a> {
+        pub(in crate::format) model: Option<Str<'a>>,
+    }
 
-/// A response: as far as it has come, or complete.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Response<'a> {
-    pub(super) id: Option<Str<'a>>,
-    pub(super) model: Option<Str<'a>>,
-    pub(super) created_at: Option<&'a RawValue>,
-    pub(super) status: Option<Str<'a>>,
-    /// Each of them an [`Item`].
-    pub(super) output: Option<Vec<&'a RawValue>>,
-    pub(super) usage: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    incomplete_details: Option<&'a RawValue>,
-    /// The request's options; mistral.rs puts the thoughts here, as a string.
-    reasoning: Option<&'a RawValue>,
-    /// Realtime's word for the two above; xAI has a string here.
-    status_details: Option<&'a RawValue>,
+    /// A response: as far as it has come, or complete.
+    pub(super) struct Response<'a> {
+        pub(super) id: Option<Str<'a>>,
+        pub(super) model: Option<Str<'a>>,
+        pub(super) created_at: Option<&'a RawValue>,
+        pub(super) status: Option<Str<'a>>,
+        /// Each of them an [`Item`].
+        pub(super) output: Option<Vec<&'a RawValue>>,
+        pub(super) usage: Option<&'a RawValue>,
+        error: Option<&'a RawValue>,
+        incomplete_details: Option<&'a RawValue>,
+        /// The request's options; mistral.rs puts the thoughts here, as a string.
+        reasoning: Option<&'a RawValue>,
+        /// Realtime's word for the two above; xAI has a string here.
+        status_details: Option<&'a RawValue>,
+    }
 }
-
-payload!(Response);
 
 impl<'a> Response<'a> {
     /// The reason of an incomplete response.
@@ -111,51 +104,46 @@ impl<'a> Response<'a> {
     }
 }
 
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-struct Details<'a> {
-    reason: Option<Str<'a>>,
-    error: Option<&'a RawValue>,
-}
+payload! {
+    struct Details<'a> {
+        reason: Option<Str<'a>>,
+        error: Option<&'a RawValue>,
+    }
 
-/// One item of the output: a message, a thought, a call, a result.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Item<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    id: Option<Str<'a>>,
-    /// The id that a result has to name; `id` is only the item's.
-    call_id: Option<Str<'a>>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) status: Option<Str<'a>>,
-    /// Of a message: commentary, or the final answer.
-    pub(super) phase: Option<Str<'a>>,
-    /// Of a message or a thought; each of them a [`Part`].
-    pub(super) content: Option<Vec<&'a RawValue>>,
-    pub(super) summary: Option<Vec<&'a RawValue>>,
-    pub(super) encrypted_content: Option<Str<'a>>,
-    /// A string of JSON; of a tool search, an object.
-    pub(super) arguments: Option<&'a RawValue>,
-    input: Option<Str<'a>>,
-    action: Option<&'a RawValue>,
-    operation: Option<&'a RawValue>,
-    pub(super) pending_safety_checks: Option<&'a RawValue>,
-    /// The side that searches for tools: `client` or `server`.
-    pub(super) execution: Option<Str<'a>>,
-    /// The environment that a shell runs in.
-    pub(super) environment: Option<Environment<'a>>,
-    /// To be returned with a program in the next request.
-    pub(super) fingerprint: Option<Str<'a>>,
-    output: Option<&'a RawValue>,
-    outputs: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    results: Option<&'a RawValue>,
-    tools: Option<&'a RawValue>,
-    pub(super) error: Option<&'a RawValue>,
+    /// One item of the output: a message, a thought, a call, a result.
+    pub(super) struct Item<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        id: Option<Str<'a>>,
+        /// The id that a result has to name; `id` is only the item's.
+        call_id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) status: Option<Str<'a>>,
+        /// Of a message: commentary, or the final answer.
+        pub(super) phase: Option<Str<'a>>,
+        /// Of a message or a thought; each of them a [`Part`].
+        pub(super) content: Option<Vec<&'a RawValue>>,
+        pub(super) summary: Option<Vec<&'a RawValue>>,
+        pub(super) encrypted_content: Option<Str<'a>>,
+        /// A string of JSON; of a tool search, an object.
+        pub(super) arguments: Option<&'a RawValue>,
+        input: Option<Str<'a>>,
+        action: Option<&'a RawValue>,
+        operation: Option<&'a RawValue>,
+        pub(super) pending_safety_checks: Option<&'a RawValue>,
+        /// The side that searches for tools: `client` or `server`.
+        pub(super) execution: Option<Str<'a>>,
+        /// The environment that a shell runs in.
+        pub(super) environment: Option<Environment<'a>>,
+        /// To be returned with a program in the next request.
+        pub(super) fingerprint: Option<Str<'a>>,
+        output: Option<&'a RawValue>,
+        outputs: Option<&'a RawValue>,
+        result: Option<&'a RawValue>,
+        results: Option<&'a RawValue>,
+        tools: Option<&'a RawValue>,
+        pub(super) error: Option<&'a RawValue>,
+    }
 }
-
-payload!(Item);
 
 impl<'a> Item<'a> {
     pub(super) fn kind(&self) -> &str {
@@ -214,25 +202,19 @@ impl<'a> Item<'a> {
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Environment<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-}
+payload! {
+    pub(super) struct Environment<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+    }
 
-/// A part of a message or of a thought.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(super) struct Part<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) text: Option<Str<'a>>,
-    pub(super) refusal: Option<Str<'a>>,
-    /// Of spoken text.
-    pub(super) transcript: Option<Str<'a>>,
-    pub(super) annotations: Option<Vec<&'a RawValue>>,
-    pub(super) logprobs: Option<&'a RawValue>,
+    /// A part of a message or of a thought.
+    pub(super) struct Part<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) text: Option<Str<'a>>,
+        pub(super) refusal: Option<Str<'a>>,
+        /// Of spoken text.
+        pub(super) transcript: Option<Str<'a>>,
+        pub(super) annotations: Option<Vec<&'a RawValue>>,
+        pub(super) logprobs: Option<&'a RawValue>,
+    }
 }
-
-payload!(Part);

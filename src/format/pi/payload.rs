@@ -5,65 +5,52 @@ use serde_json::value::RawValue;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Event<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) message: Option<Message<'a>>,
-    pub(super) assistant_message_event: Option<Update<'a>>,
-    pub(super) tool_call_id: Option<Str<'a>>,
-    pub(super) tool_name: Option<Str<'a>>,
-    pub(super) result: Option<&'a RawValue>,
-    pub(super) is_error: Option<bool>,
-}
+payload! {
+    pub(super) struct Event<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) message: Option<Message<'a>>,
+        pub(super) assistant_message_event: Option<Update<'a>> = "assistantMessageEvent",
+        pub(super) tool_call_id: Option<Str<'a>> = "toolCallId",
+        pub(super) tool_name: Option<Str<'a>> = "toolName",
+        pub(super) result: Option<&'a RawValue>,
+        pub(super) is_error: Option<bool> = "isError",
+    }
 
-payload!(Event);
+    pub(super) struct Message<'a> {
+        pub(super) role: Option<Str<'a>>,
+        pub(super) response_id: Option<Str<'a>> = "responseId",
+        pub(super) model: Option<Str<'a>>,
+        /// [`Block`]s; a user's may be a string.
+        pub(super) content: Option<&'a RawValue>,
+        pub(super) usage: Option<&'a RawValue>,
+        pub(super) stop_reason: Option<Str<'a>> = "stopReason",
+        pub(super) error_message: Option<Str<'a>> = "errorMessage",
+        pub(super) tool_call_id: Option<Str<'a>> = "toolCallId",
+        pub(super) tool_name: Option<Str<'a>> = "toolName",
+        pub(super) is_error: Option<bool> = "isError",
+    }
 
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Message<'a> {
-    pub(super) role: Option<Str<'a>>,
-    pub(super) response_id: Option<Str<'a>>,
-    pub(super) model: Option<Str<'a>>,
-    /// [`Block`]s; a user's may be a string.
-    pub(super) content: Option<&'a RawValue>,
-    pub(super) usage: Option<&'a RawValue>,
-    pub(super) stop_reason: Option<Str<'a>>,
-    pub(super) error_message: Option<Str<'a>>,
-    pub(super) tool_call_id: Option<Str<'a>>,
-    pub(super) tool_name: Option<Str<'a>>,
-    pub(super) is_error: Option<bool>,
-}
+    /// A block of content.
+    pub(super) struct Block<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) text: Option<Str<'a>>,
+        pub(super) thinking: Option<Str<'a>>,
+        pub(super) thinking_signature: Option<Str<'a>> = "thinkingSignature",
+        pub(super) thought_signature: Option<Str<'a>> = "thoughtSignature",
+        pub(super) id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) arguments: Option<&'a RawValue>,
+    }
 
-/// A block of content.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Block<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) text: Option<Str<'a>>,
-    pub(super) thinking: Option<Str<'a>>,
-    pub(super) thinking_signature: Option<Str<'a>>,
-    pub(super) thought_signature: Option<Str<'a>>,
-    pub(super) id: Option<Str<'a>>,
-    pub(super) name: Option<Str<'a>>,
-    pub(super) arguments: Option<&'a RawValue>,
-}
-
-payload!(Block);
-
-/// A piece that an update adds to a block.
-#[derive(serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"), rename_all = "camelCase")]
-pub(super) struct Update<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: Option<Str<'a>>,
-    pub(super) content_index: Option<u64>,
-    pub(super) delta: Option<Str<'a>>,
-    /// The whole text at a block's end.
-    pub(super) content: Option<Str<'a>>,
-    pub(super) tool_call: Option<Block<'a>>,
+    /// A piece that an update adds to a block.
+    pub(super) struct Update<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
+        pub(super) content_index: Option<u64> = "contentIndex",
+        pub(super) delta: Option<Str<'a>>,
+        /// The whole text at a block's end.
+        pub(super) content: Option<Str<'a>>,
+        pub(super) tool_call: Option<Block<'a>> = "toolCall",
+    }
 }
 
 impl Message<'_> {

@@ -4,20 +4,20 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
+use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::Str;
 
-/// A function's name and arguments, or fragments of them.
-#[derive(Default, serde::Deserialize)]
-#[serde(bound(deserialize = "'de: 'a"))]
-pub(crate) struct Function<'a> {
-    pub(crate) name: Option<Str<'a>>,
-    /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
-    /// TGI and Ollama itself send the object.
-    pub(crate) arguments: Option<&'a RawValue>,
-    /// The arguments by the name that Llama's templates and Cohere give them.
-    pub(crate) parameters: Option<&'a RawValue>,
+payload! {
+    /// A function's name and arguments, or fragments of them.
+    pub(crate) struct Function<'a> {
+        pub(crate) name: Option<Str<'a>>,
+        /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
+        /// TGI and Ollama itself send the object.
+        pub(crate) arguments: Option<&'a RawValue>,
+        /// The arguments by the name that Llama's templates and Cohere give them.
+        pub(crate) parameters: Option<&'a RawValue>,
+    }
 }
 
 impl Function<'_> {

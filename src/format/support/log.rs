@@ -6,12 +6,12 @@ use crate::event::{CallPart, Executor, Key, Kind, ProviderEvent, WarningCode};
 use crate::format::format::Decoder;
 use crate::format::support::emit::{Done, EventOut, Slot, output};
 use crate::format::support::object::{Object, Places, string};
-use crate::format::support::payload::{payload, read};
+use crate::format::support::payload::{Payload, read};
 use crate::format::support::session::{Repeats, Role, Session, Source, role};
 use crate::format::support::usage::Row;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Scanner, Status};
+use crate::json::{Fault, FromJson, Reader, Scanner, Status};
 
 /// A log. Its places are those in a record.
 pub(crate) struct Log {
@@ -141,10 +141,17 @@ enum Aside {
 }
 
 /// A record, as its text.
-#[derive(serde::Deserialize)]
-#[serde(transparent, bound(deserialize = "'de: 'a"))]
-pub(crate) struct Raw<'a>(#[serde(borrow)] pub(crate) &'a RawValue);
-payload!(Raw);
+pub(crate) struct Raw<'a>(pub(crate) &'a RawValue);
+
+impl<'t> FromJson<'t> for Raw<'t> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        <&RawValue>::from_json(reader).map(Raw)
+    }
+}
+
+impl<'de> Payload<'de> for Raw<'static> {
+    type Type = Raw<'de>;
+}
 
 impl LogDecoder {
     pub(crate) fn new(log: &'static Log) -> Self {

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
@@ -11,7 +10,7 @@ use crate::format::support::finish;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Fault, Str};
+use crate::json::{Fault, FromJson, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -128,16 +127,69 @@ impl OptionalStr for Option<Str<'_>> {
 /// [`read_records`] is generic over the struct, and each record lends its own text.
 pub trait Payload<'de> {
     /// The struct, with text borrowed for `'de`.
-    type Type: Deserialize<'de>;
+    type Type: FromJson<'de>;
 }
 
-/// Makes `$payload<'_>` a payload that `read!` can read.
+/// Declares structs that objects of JSON are read into. A field has a name, a type, and after `=`
+/// the spellings of its key if the name alone is not the key. Where the object lacks it, it has
+/// the default of its type, mostly `None`; members of other names are passed. A member that comes
+/// twice, or is of another type, is an error that names it.
+///
+/// ```
+/// toolstream::format::payload! {
+///     /// A piece of an answer.
+///     struct Piece<'a> {
+///         text: Option<toolstream::Str<'a>>,
+///         stop_reason: Option<toolstream::Str<'a>> = "stopReason" | "stop_reason",
+///     }
+/// }
+/// ```
+#[macro_export]
 macro_rules! payload {
-    ($payload:ident) => {
-        impl<'de> $crate::format::support::payload::Payload<'de> for $payload<'static> {
-            type Type = $payload<'de>;
-        }
+    (@keys $field:ident) => {
+        (stringify!($field), &[])
     };
+    (@keys $field:ident $key:literal $($other:literal)*) => {
+        ($key, &[$($other),*])
+    };
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $Name:ident<$life:lifetime> {$(
+            $(#[$about:meta])*
+            $field_vis:vis $field:ident: $Type:ty $(= $($key:literal)|+)?
+        ),* $(,)?}
+    )+) => {$(
+        $(#[$meta])*
+        #[derive(Default)]
+        $vis struct $Name<$life> {$(
+            $(#[$about])*
+            $field_vis $field: $Type,
+        )*}
+
+        impl<$life> $crate::format::FromJson<$life> for $Name<$life> {
+            fn from_json(
+                reader: &mut $crate::format::Reader<$life>,
+            ) -> ::std::result::Result<Self, $crate::format::Fault> {
+                #[allow(non_camel_case_types)]
+                enum Field { $($field),* }
+                const KEYS: $crate::format::Keys =
+                    &[$($crate::format::payload!(@keys $field $($($key)+)?)),*];
+
+                let mut fields = Self::default();
+                reader.object(stringify!($Name), KEYS, &mut |field, reader| {
+                    $(if field == Field::$field as usize {
+                        return reader.read_into(&mut fields.$field);
+                    })*
+                    Ok(())
+                })?;
+                Ok(fields)
+            }
+        }
+
+        impl<$life> $crate::format::Payload<$life> for $Name<'static> {
+            type Type = $Name<$life>;
+        }
+    )+};
 }
 
 /// Reads a frame's payload as a struct that `payload!` names: see [`read_records`].
@@ -155,7 +207,8 @@ macro_rules! read {
     };
 }
 
-pub(crate) use {payload, read};
+pub use payload;
+pub(crate) use read;
 
 /// Returns a time, a number or a date, in whole seconds since 1970, if it is one.
 pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
