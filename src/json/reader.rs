@@ -155,7 +155,7 @@ enum Number {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t str, is_lossy: bool) -> Self {
+    pub(crate) fn new(text: &'t str, is_lossy: bool) -> Self {
         Reader { text, at: 0, depth: 0, is_lossy, unescaped_key: String::new() }
     }
 
@@ -191,7 +191,7 @@ impl<'t> Reader<'t> {
 
     /// Passes a byte, and white space before it.
     #[inline]
-    pub(super) fn pass(&mut self, byte: u8) -> Result<()> {
+    fn pass(&mut self, byte: u8) -> Result<()> {
         if self.peek()? != byte {
             return Err(Fault::Syntax);
         }
@@ -515,15 +515,19 @@ impl<'t> Reader<'t> {
         Ok(find(keys, self.key()?))
     }
 
-    /// Reads an object: calls `read` before the key of each member.
-    pub(super) fn members(
+    /// Reads an object: calls `read` with the key of each member, before its value.
+    pub(crate) fn members(
         &mut self,
         expected: &dyn Expected,
-        read: &mut dyn FnMut(&mut Self) -> Result<()>,
+        read: &mut dyn FnMut(Str<'t>, &mut Self) -> Result<()>,
     ) -> Result<()> {
-        self.inside(b'{', expected, |reader, _| match reader.byte() {
-            Some(b'"') => read(reader),
-            _ => Err(Fault::Syntax),
+        self.inside(b'{', expected, |reader, _| {
+            if reader.byte() != Some(b'"') {
+                return Err(Fault::Syntax);
+            }
+            let key = Str::from_json(reader)?;
+            reader.pass(b':')?;
+            read(key, reader)
         })
     }
 

@@ -115,9 +115,7 @@ struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 impl<'t> FromJson<'t> for Members<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
         let mut members = Vec::new();
-        reader.members(&"an object", &mut |reader| {
-            let key = Str::from_json(reader)?;
-            reader.pass(b':')?;
+        reader.members(&"an object", &mut |key, reader| {
             members.push((key.into_text(), <&RawValue>::from_json(reader)?));
             Ok(())
         })?;

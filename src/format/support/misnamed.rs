@@ -1,14 +1,12 @@
 //! Arguments under a name that their format does not have: a call that lacks its own must not run
 //! with none.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, Kind};
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json;
+use crate::json::{Fault, FromJson, Reader, Str};
 
 /// The names that one format or another has for a tool's name.
 const NAMES: [&str; 3] = ["name", "toolName", "tool_name"];
@@ -53,88 +51,41 @@ impl<'f> Misnamed<'f> {
 }
 
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
-/// beside a name. JSON that is nested deeper than serde_json reads holds none.
+/// beside a name. JSON that is nested deeper than records may be holds none.
 fn find(json: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    let read = Walk(&mut found).deserialize(&mut serde_json::Deserializer::from_str(json));
-    if read.is_err() {
+    if walk(&mut Reader::new(json, false), &mut found).is_err() {
         found.clear();
     }
     found
 }
 
 /// Reads a value; returns the name in it, if it is an object that has one and no arguments.
-struct Walk<'w>(&'w mut Vec<Found>);
-
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
-    type Value = Option<String>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Walk<'_> {
-    type Value = Option<String>;
-
-    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
-        while from.next_element_seed(Walk(self.0))?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Self::Value, A::Error> {
-        let (mut name, mut arguments) = (None, None);
-        while let Some(key) = from.next_key::<String>()? {
+fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<Found>) -> Result<Option<Str<'t>>, Fault> {
+    let (mut name, mut arguments) = (None, None);
+    match reader.peek()? {
+        b'[' => reader.elements(&"", &mut |reader| walk(reader, found).map(drop))?,
+        b'{' => reader.members(&"", &mut |key, reader| {
             if NAMES.contains(&key.as_str()) {
-                let value: &RawValue = from.next_value()?;
-                name = serde_json::from_str(value.get()).ok().or(name);
+                let value = <&RawValue>::from_json(reader)?;
+                name = json::read(value.get()).ok().or(name.take());
             } else if ARGUMENTS.contains(&key.as_str()) {
-                let value: Box<RawValue> = from.next_value()?;
+                let value = <&RawValue>::from_json(reader)?;
                 arguments = Some(value).filter(|value| holds_members(value)).or(arguments);
             } else if DECLARATIONS.contains(&key.as_str()) {
-                from.next_value::<IgnoredAny>()?;
+                reader.skip()?;
             } else {
                 // `{"function": {"name": …}, "arguments": …}`
-                let inside = from.next_value_seed(Walk(self.0))?;
-                name = name.or(inside);
+                let inside = walk(reader, found)?;
+                name = name.take().or(inside);
             }
-        }
-        match (name, arguments) {
-            (Some(name), Some(arguments)) => {
-                self.0.push((name, arguments));
-                Ok(None)
-            }
-            (name, _) => Ok(name),
-        }
+            Ok(())
+        })?,
+        _ => reader.skip()?,
     }
+    let Some(arguments) = arguments else { return Ok(name) };
+    found.extend(name.map(|name: Str<'_>| (name.as_str().to_owned(), arguments.to_owned())));
+    Ok(None)
 }
 
 /// True for an object with members, also in a string.
@@ -146,9 +97,7 @@ fn holds_members(json: &RawValue) -> bool {
             .is_some_and(|rest| !rest.trim_ascii_start().starts_with('}'))
     };
     match json.get().starts_with('"') {
-        true => {
-            serde_json::from_str::<Str<'_>>(json.get()).is_ok_and(|text| is_filled(text.as_str()))
-        }
+        true => json::read::<Str<'_>>(json.get()).is_ok_and(|text| is_filled(text.as_str())),
         false => is_filled(json.get()),
     }
 }
