@@ -718,6 +718,8 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         let mut all = Vec::new();
         reader.elements(&"a sequence", &mut |reader| {
+            // Most lists have one element.
+            all.reserve_exact(usize::from(all.is_empty()));
             all.push(T::from_json(reader)?);
             Ok(())
         })?;

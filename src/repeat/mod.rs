@@ -321,22 +321,16 @@ impl Delta {
 struct Template {
     framing: &'static Framing,
     event_type: String,
-    parts: Vec<Part>,
-    /// The bytes after the last hole, without the last brace and spaces before it.
-    tail: Vec<u8>,
+    /// The record, without its last brace and spaces before it.
+    record: Vec<u8>,
+    /// Where the holes are in the record, in order.
+    holes: Vec<(Range<usize>, Hole)>,
     /// What comes of it, if anything does.
     delta: Option<Delta>,
     has_counts: bool,
 }
 
-/// The bytes before a hole, what may be in it, and what was in it.
-#[derive(Debug)]
-struct Part {
-    literal: Vec<u8>,
-    hole: Hole,
-    inside: Vec<u8>,
-}
-
+/// What may be in a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hole {
     /// The inside of the string that is the record's text.
@@ -365,21 +359,14 @@ impl Template {
         }
         let data = frame.data;
         let holes = holes(data, text.map(|(_, text)| text), repeatable)?;
-        let mut parts = Vec::with_capacity(holes.len());
-        let mut from = 0;
-        for (range, hole) in &holes {
-            let literal = data.get(from..range.start)?.to_vec();
-            parts.push(Part { literal, hole: *hole, inside: data.get(range.clone())?.to_vec() });
-            from = range.end;
-        }
         let has_text = holes.iter().any(|(_, hole)| *hole == Hole::Text);
         (has_text == text.is_some()).then_some(Template {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
-            parts,
-            tail: data.get(from..)?.strip_suffix(b"}")?.trim_ascii_end().to_vec(),
+            record: data.strip_suffix(b"}")?.trim_ascii_end().to_vec(),
             delta: text.map(|(delta, _)| delta.clone()),
             has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
+            holes,
         })
     }
 
@@ -388,8 +375,9 @@ impl Template {
     fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Option<Inside<'b>>, &'b [u8])> {
         let mut rest = bytes;
         let mut text: Option<Inside<'b>> = None;
-        for Part { literal, hole, inside } in &self.parts {
-            rest = rest.strip_prefix(literal.as_slice())?;
+        let mut from = 0;
+        for (range, hole) in &self.holes {
+            rest = rest.strip_prefix(self.record.get(from..range.start)?)?;
             let length = match hole {
                 Hole::Text => {
                     let inside = Inside::new(bytes, bytes.len() - rest.len());
@@ -400,17 +388,17 @@ impl Template {
                     let after = rest.strip_prefix(inside)?;
                     after.starts_with(b"\"").then_some(inside.len())?
                 }
-                Hole::Plain
-                    if rest.starts_with(inside) && rest.get(inside.len()) == Some(&b'"') =>
-                {
-                    inside.len()
+                Hole::Plain => {
+                    let last = self.record.get(range.clone())?;
+                    let is_same = rest.starts_with(last) && rest.get(last.len()) == Some(&b'"');
+                    if is_same { last.len() } else { plain_length(rest) }
                 }
-                Hole::Plain => plain_length(rest),
                 Hole::Digits | Hole::Count => count_length(rest)?,
             };
             rest = rest.get(length..)?;
+            from = range.end;
         }
-        let mut rest = rest.strip_prefix(self.tail.as_slice())?;
+        let mut rest = rest.strip_prefix(self.record.get(from..)?)?;
         while let Some(after) = rest.strip_prefix(b" ") {
             rest = after;
         }
