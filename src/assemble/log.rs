@@ -7,7 +7,7 @@ use std::io;
 use std::mem::discriminant;
 
 use crate::event::owned::Owned;
-use crate::event::{Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, is_too_many};
+use crate::event::{ByChoice, Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES};
 
 /// The most bytes of remarks among the last lines of a message.
 const MAX_TAIL: usize = 1 << 20;
@@ -16,7 +16,7 @@ const MAX_TAIL: usize = 1 << 20;
 pub(super) struct Logged {
     /// The most calls of a choice that wait for their results; 0 is no limit.
     max_calls: usize,
-    choices: BTreeMap<u64, Choice>,
+    choices: ByChoice<Choice>,
     /// The last lines of the message, held until all of them have come: only then it ended well.
     tail: Vec<Held>,
     /// The bytes of the remarks among them.
@@ -49,7 +49,7 @@ impl Logged {
     /// True if every choice has come to its end, the first one last: no more of the message may
     /// come.
     pub(super) fn is_over(&self) -> bool {
-        self.has_failed || (self.choices.contains_key(&0) && self.is_finished())
+        self.has_failed || (self.choices.contains(0) && self.is_finished())
     }
 
     /// True if every choice so far has come to its end.
@@ -79,7 +79,7 @@ impl Logged {
         if self.is_over() && !is_remark {
             return if is_agents { emit_at(time, event, emit) } else { Ok(()) };
         }
-        if event.kind.is_of_choice() && is_too_many(&self.choices, event.choice) {
+        if event.kind.is_of_choice() && self.choices.is_too_many(event.choice) {
             return self.feed(Kind::Error(TOO_MANY_CHOICES).into(), emit);
         }
         match event.kind {
@@ -105,11 +105,11 @@ impl Logged {
                     Ok(())
                 }
             }
-            Kind::Finish(_) if self.choices.get(&event.choice).is_some_and(|it| it.is_finished) => {
+            Kind::Finish(_) if self.choices.get(event.choice).is_some_and(|it| it.is_finished) => {
                 Ok(())
             }
             Kind::Finish(finish) => {
-                let choice = self.choices.entry(event.choice).or_default();
+                let choice = self.choices.or_default(event.choice);
                 choice.is_finished = true;
                 let wants_tools = !choice.to_run.is_empty();
                 let finish = Kind::Finish(Finish { wants_tools, ..finish });
@@ -162,7 +162,7 @@ impl Logged {
         if !event.kind.is_of_choice() {
             return 0;
         }
-        let choice = self.choices.entry(event.choice).or_default();
+        let choice = self.choices.or_default(event.choice);
         match event.kind {
             Kind::ToolCall(call) if call.executor.is_none() => {
                 *choice.to_run.entry(call.id.to_owned()).or_default() += 1;

@@ -1,6 +1,6 @@
 //! One message: its choices, their calls, and how it will end.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 
 use crate::assemble::call::{Call, Waiting, is_nothing};
@@ -9,8 +9,8 @@ use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
-    CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind, Reason,
-    TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_too_many,
+    ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
+    Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -43,7 +43,7 @@ const FINISH_MISMATCH: Inference =
 
 #[derive(Default)]
 pub(super) struct Message {
-    choices: BTreeMap<u64, ChoiceState>,
+    choices: ByChoice<ChoiceState>,
     /// The last usage.
     pub(super) usage: Option<Owned<Usage<'static>>>,
     pub(super) failures: Failures,
@@ -72,12 +72,12 @@ struct ChoiceState {
 
 impl Message {
     pub(super) fn first_choice(&self) -> Option<u64> {
-        self.choices.keys().next().copied()
+        self.choices.choices().next()
     }
 
     /// Takes an event; returns true if nothing more can be read.
     pub(super) fn feed(&mut self, event: Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
-        if is_too_many(&self.choices, event.choice) && event.kind.is_of_choice() {
+        if self.choices.is_too_many(event.choice) && event.kind.is_of_choice() {
             return self.error(TOO_MANY_CHOICES, out);
         }
         match event.kind {
@@ -106,12 +106,12 @@ impl Message {
 
     /// True if fragments of a call may come as one: nothing is emitted for them.
     pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
-        let state = self.choices.get(&choice).filter(|state| state.finish.is_none());
+        let state = self.choices.get(choice).filter(|state| state.finish.is_none());
         state.is_some_and(|state| state.calls.is_open(part.key))
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
-        self.choices.entry(out.choice).or_default()
+        self.choices.or_default(out.choice)
     }
 
     /// Emits a warning; that of an unknown type of event once, as long as there
@@ -129,7 +129,7 @@ impl Message {
     }
 
     fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
-        let state = self.choices.entry(out.choice).or_default();
+        let state = self.choices.or_default(out.choice);
         let index = match state.calls.next(part) {
             Some(index) => index,
             None => {
@@ -171,12 +171,12 @@ impl Message {
     }
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let Some(state) = self.choices.get_mut(&out.choice) else { return Ok(()) };
+        let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let is_cut = |finish: &Owned<Finish<'_>>| finish.get().finish_reason.is_cut();
         let is_cut = state.finish.as_ref().is_some_and(is_cut);
         let mut calls = state.calls.take(end.key);
         self.taint_robbed(&mut calls, out.choice);
-        let Some(state) = self.choices.get_mut(&out.choice) else { return Ok(()) };
+        let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         for mut call in calls {
             let is_last = state.calls.is_last(&call);
             match end.fault {
@@ -212,11 +212,11 @@ impl Message {
         if !self.nameless.is_empty() {
             let ending = calls.iter().map(|call| (choice, call));
             let open = self.nameless.iter().take(MAX_NAMELESS).filter_map(|&(choice, index)| {
-                Some((choice, self.choices.get(&choice)?.calls.get(index)?))
+                Some((choice, self.choices.get(choice)?.calls.get(index)?))
             });
             for (choice, stray) in ending.chain(open).filter(|(_, call)| call.is_stray()) {
                 // What comes after the end of a choice takes no call back.
-                let state = self.choices.get(&choice).filter(|state| state.finish.is_some());
+                let state = self.choices.get(choice).filter(|state| state.finish.is_some());
                 if state.is_none_or(|state| stray.index < state.finished) {
                     is_any = true;
                     is_torn |= !stray.is_object();
@@ -239,12 +239,12 @@ impl Message {
     /// part of it, unless its choice had finished.
     fn taint(&mut self) {
         self.is_lossy |= self.choices.values().all(|state| state.finish.is_none());
-        self.choices.values_mut().for_each(|state| state.calls.taint_from(state.finished));
+        self.choices.iter_mut().for_each(|(_, state)| state.calls.taint_from(state.finished));
     }
 
     /// Ends the calls that were never closed: they must not be run.
     pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        for (&choice, state) in &mut self.choices {
+        for (choice, state) in self.choices.iter_mut() {
             for mut call in state.calls.take(Key::None) {
                 call.cut();
                 call.close(&mut state.calls.ids, &mut out.of(choice))?;
@@ -266,11 +266,11 @@ impl Message {
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked
     /// for and never came.
     pub(super) fn check_finish(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let is_missing = |choice: &u64| *choice > 0 && !self.choices.contains_key(choice);
+        let is_missing = |choice: &u64| *choice > 0 && !self.choices.contains(*choice);
         if let Some(choice) = out.config().choice.filter(is_missing) {
             out.of(choice).warn(NO_CHOICE, None)?;
         }
-        for (&choice, state) in &self.choices {
+        for (choice, state) in self.choices.iter() {
             let reason = state.finish.as_ref().map(|finish| finish.get().finish_reason);
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
                 out.of(choice).warn(FINISH_MISMATCH, None)?;
@@ -281,14 +281,13 @@ impl Message {
 
     /// Emits the last lines of all choices but one.
     pub(super) fn finish_others(&mut self, main: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let others: Vec<u64> =
-            self.choices.keys().copied().filter(|&choice| choice != main).collect();
+        let others: Vec<u64> = self.choices.choices().filter(|&choice| choice != main).collect();
         others.into_iter().try_for_each(|choice| self.finish_choice(choice, out))
     }
 
     /// Emits the last line of a choice.
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let state = self.choices.remove(&choice).unwrap_or_default();
+        let state = self.choices.remove(choice).unwrap_or_default();
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
         let wants_tools = state.waiting.iter().any(|call| call.executor.is_none());
         let finish_reason = match finish.finish_reason {

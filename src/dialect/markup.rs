@@ -1,7 +1,6 @@
 //! The dialect layer: a machine for the text of each choice; everything else
 //! passes by.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start, TOO_MANY_CHOICES,
-    WarningCode, is_too_many,
+    ByChoice, Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start,
+    TOO_MANY_CHOICES, WarningCode,
 };
 use crate::tools::Tools;
 
@@ -36,10 +35,10 @@ pub(crate) struct Markup {
     max_args: usize,
     /// The machine of each choice of the open message; `None` if its text is read
     /// as it is.
-    machines: Option<BTreeMap<u64, Machine>>,
+    machines: Option<ByChoice<Machine>>,
     /// The probes for markup in each choice; `None` once a warning was emitted, or
     /// if a dialect is active.
-    probes: Option<BTreeMap<u64, MarkupProbe>>,
+    probes: Option<ByChoice<MarkupProbe>>,
     /// True if the text ended inside a call, and names no end of its own.
     is_cut: bool,
     is_plain: bool,
@@ -116,7 +115,7 @@ impl Markup {
 
     /// Ends the message, or the input: what was held back is text.
     pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let choices: Vec<u64> = self.machines.iter().flat_map(BTreeMap::keys).copied().collect();
+        let choices: Vec<u64> = self.machines.iter().flat_map(ByChoice::choices).collect();
         for choice in choices {
             self.finish_choice(choice, false, emit)?;
         }
@@ -145,21 +144,21 @@ impl Markup {
             Selection::Row(row) => Some(row.name),
             Selection::Default | Selection::None => None,
         };
-        self.machines = dialect.map(|_| BTreeMap::new());
+        self.machines = dialect.map(|_| ByChoice::default());
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
-        self.probes = is_probed.then(BTreeMap::new);
+        self.probes = is_probed.then(ByChoice::default);
         emit(Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
     }
 
     fn is_probed(&self, choice: u64) -> bool {
-        self.probes.as_ref().is_some_and(|probes| !is_too_many(probes, choice))
+        self.probes.as_ref().is_some_and(|probes| !probes.is_too_many(choice))
     }
 
     /// Passes text on, with one warning before the first piece of it that opens
     /// markup, which names the flag that reads it.
     fn probe(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
         let choice = pieces.event.choice;
-        let probe = self.probes.get_or_insert_default().entry(choice).or_default();
+        let probe = self.probes.get_or_insert_default().or_default(choice);
         let Some((opener, name)) = probe.feed(pieces) else { return emit(pieces) };
         self.probes = None;
         let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
@@ -176,11 +175,11 @@ impl Markup {
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(machines) = &mut self.machines else { return Ok(()) };
-        if is_too_many(machines, choice) {
+        if machines.is_too_many(choice) {
             self.finish(emit)?;
             return emit(Kind::Error(TOO_MANY_CHOICES).into());
         }
-        let machine = machines.entry(choice).or_insert_with(|| {
+        let machine = machines.or_insert_with(choice, || {
             let calls = Calls::new(self.tools.clone(), self.max_args);
             match self.choice {
                 Selection::Row(row) => {
@@ -194,7 +193,7 @@ impl Markup {
 
     /// Ends a choice's text; returns true if it ended inside a call.
     fn finish_choice(&mut self, choice: u64, stopped: bool, emit: &mut Emit) -> io::Result<bool> {
-        match self.machines.as_mut().and_then(|machines| machines.remove(&choice)) {
+        match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;
                 machine.finish(stopped, &mut |kind| emit(Event::new(choice, kind)))

@@ -6,6 +6,7 @@
 //! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
 //! calls and passes everything else on.
 
+mod by_choice;
 mod codes;
 pub(crate) mod keys;
 pub(crate) mod owned;
@@ -13,9 +14,9 @@ mod pieces;
 pub(crate) mod redact;
 pub(crate) mod words;
 
-use std::collections::BTreeMap;
 use std::io;
 
+pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
@@ -691,15 +692,6 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// The most choices of one message; OpenAI's `n` is at most 128. An index costs nothing,
-/// but what is known of each choice does.
-pub(crate) const MAX_CHOICES: usize = 1024;
-
 /// The error that ends a message with more of them.
 pub(crate) const TOO_MANY_CHOICES: Failure<'_> =
     Failure::new(Code::Limit, "more than 1024 choices in one message", None);
-
-/// True if this choice would be one more than there may be.
-pub(crate) fn is_too_many<T>(known: &BTreeMap<u64, T>, choice: u64) -> bool {
-    known.len() >= MAX_CHOICES && !known.contains_key(&choice)
-}

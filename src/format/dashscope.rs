@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Key, WarningCode};
+use crate::event::{Arguments, ByChoice, CallPart, Key, WarningCode};
 use crate::format::format::{Decoder, Format};
 use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::function::Function;
@@ -112,7 +112,7 @@ const MAX_TEXTS: usize = 1 << 14;
 #[derive(Default)]
 struct Progress {
     /// For each choice, whether it has finished.
-    finished: BTreeMap<u64, bool>,
+    finished: ByChoice<bool>,
     /// The texts of each choice, each of which may be repeated.
     texts: BTreeMap<(u64, Slot), Growth>,
     /// True if one of them comes whole with each record.
@@ -266,7 +266,7 @@ impl DashScope {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        for (&choice, _) in self.progress.finished.iter().filter(|(_, finished)| **finished) {
+        for (choice, _) in self.progress.finished.iter().filter(|(_, finished)| **finished) {
             out.call_end(choice, Key::None)?;
         }
         self.progress = Progress::default();

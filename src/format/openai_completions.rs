@@ -4,11 +4,9 @@
 //! Source: OpenAI API reference, "Completions". Each chunk holds pieces of the
 //! text of one or more choices.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, WarningCode};
+use crate::event::{ByChoice, FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat;
 use crate::format::openai_chat::USAGE;
@@ -30,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Completions {
             message,
-            finished: BTreeMap::new(),
+            finished: ByChoice::default(),
             holds: Holds::Stream,
             awaits_done: false,
         })
@@ -69,7 +67,7 @@ payload! {
 struct Completions {
     message: Lifecycle,
     /// For each choice, true if it has finished.
-    finished: BTreeMap<u64, bool>,
+    finished: ByChoice<bool>,
     holds: Holds,
     awaits_done: bool,
 }
@@ -125,7 +123,7 @@ impl Completions {
                 out.raw_member(number, "logprobs", json.get())?;
             }
             let is_finished = out.finish_if(number, choice.finish_reason.as_ref())?;
-            *self.finished.entry(number).or_default() |= is_finished;
+            *self.finished.or_default(number) |= is_finished;
             out.check_choices(self.finished.len())?;
         }
         chunk.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
@@ -159,7 +157,7 @@ impl Completions {
             out.warn(WarningCode::NoFinishReason, warning)?;
         }
         if self.holds == Holds::Body {
-            for (&choice, _) in self.finished.iter().filter(|(_, finished)| !**finished) {
+            for (choice, _) in self.finished.iter().filter(|(_, finished)| !**finished) {
                 out.infer_finish(choice, FinishReason::Other, None)?;
             }
         }

@@ -16,11 +16,10 @@ pub(super) mod reply;
 mod turn;
 mod write;
 
-use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use crate::event::{FinishReason, WarningCode};
+use crate::event::{ByChoice, FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
@@ -111,7 +110,7 @@ struct Progress {
     /// The number of chunks so far.
     chunks: u64,
     has_usage: bool,
-    candidates: BTreeMap<u64, State>,
+    candidates: ByChoice<State>,
     /// True if the prompt was blocked: no candidate will come.
     is_blocked: bool,
 }
@@ -147,7 +146,7 @@ impl Decoder for Gemini {
         if is_body && self.message.state == MessageState::Open {
             let warning = "the body has no finish reason";
             out.warn(WarningCode::NoFinishReason, warning)?;
-            for &choice in self.progress.candidates.keys() {
+            for choice in self.progress.candidates.choices() {
                 out.infer_finish(choice, FinishReason::Other, None)?;
             }
             return self.end(out);
@@ -182,8 +181,7 @@ impl Gemini {
         self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
-            let state =
-                self.progress.candidates.entry(choice).or_insert_with(|| State::new(choice));
+            let state = self.progress.candidates.or_insert_with(choice, || State::new(choice));
             state.feed(candidate, frame, out)?;
             out.check_choices(self.progress.candidates.len())?;
         }
@@ -255,7 +253,7 @@ impl Gemini {
 
     /// The calls that are open will not be closed.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        self.progress.candidates.values_mut().try_for_each(|candidate| candidate.cut(out))
+        self.progress.candidates.iter_mut().try_for_each(|(_, candidate)| candidate.cut(out))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

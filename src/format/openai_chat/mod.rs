@@ -14,7 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use crate::event::{CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode};
+use crate::event::{
+    ByChoice, CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode,
+};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::calls::MAX_IDS;
 use crate::format::support::emit::{Done, EventOut};
@@ -95,8 +97,8 @@ struct OpenAiChat {
 #[derive(Default)]
 struct Progress {
     /// For each choice, true if it has finished.
-    finished: BTreeMap<u64, bool>,
-    details: BTreeMap<u64, Details>,
+    finished: ByChoice<bool>,
+    details: ByChoice<Details>,
     /// The sources of the answer, by name, as they came last: Perplexity repeats
     /// it.
     sources: BTreeMap<&'static str, String>,
@@ -228,7 +230,7 @@ impl OpenAiChat {
 
     fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {
         let number = choice.index.unwrap_or(0);
-        self.progress.finished.entry(number).or_insert(false);
+        self.progress.finished.or_default(number);
         out.check_choices(self.progress.finished.len())?;
         // Perplexity and Writer send a `message` beside each `delta`.
         let whole = choice.message.as_deref().filter(|_| is_body);
@@ -277,7 +279,7 @@ impl OpenAiChat {
         // unless the thought stands beside them.
         let has_details = delta.reasoning_details.iter().flatten().next().is_some();
         self.repeats = !has_details || delta.thought().is_some();
-        emit(number, delta, is_whole, self.progress.details.entry(number).or_default(), out)?;
+        emit(number, delta, is_whole, self.progress.details.or_default(number), out)?;
         for (call, place) in delta.tool_calls.iter().flat_map(|calls| &calls.0).zip(0..) {
             self.reopen(number, call.function.as_ref(), out)?;
             // Each call of a whole message is another one, whatever its id.
@@ -345,7 +347,7 @@ impl OpenAiChat {
 
     fn close_finished(&mut self, out: &mut EventOut) -> Done {
         let finished = self.progress.finished.iter().filter(|(_, finished)| **finished);
-        finished.map(|(&choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
+        finished.map(|(choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {

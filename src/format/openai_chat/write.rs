@@ -4,10 +4,8 @@
 //! gap, and their id, type and name in the first fragment; an error record ends a stream without
 //! `[DONE]`.
 
-use std::collections::BTreeMap;
-
 use crate::event::{
-    CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
+    ByChoice, CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
 use crate::format::support::writing::{
@@ -59,13 +57,13 @@ struct Chunks {
     /// The members that all chunks begin with.
     head: String,
     /// The choices that have had a delta, and the number of their calls.
-    choices: BTreeMap<u64, u64>,
+    choices: ByChoice<u64>,
 }
 
 impl Chunks {
     /// Writes a chunk with one choice, whose delta has these members.
     fn delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
-        let is_first = !self.choices.contains_key(&choice);
+        let is_first = !self.choices.contains(choice);
         if is_first {
             self.choices.insert(choice, 0);
         }
@@ -96,7 +94,7 @@ impl Chunks {
 
     /// Returns the place of the next call of a choice.
     fn next_place(&self, choice: u64) -> u64 {
-        self.choices.get(&choice).copied().unwrap_or(0)
+        self.choices.get(choice).copied().unwrap_or(0)
     }
 
     /// Writes the chunk that says what the message cost, if that is known.
@@ -112,11 +110,11 @@ impl Chunks {
     }
 
     fn add_call(&mut self, choice: u64) {
-        *self.choices.entry(choice).or_default() += 1;
+        *self.choices.or_default(choice) += 1;
     }
 
     fn last(&mut self, choice: u64, reason: &str, out: &mut Records) {
-        if !self.choices.contains_key(&choice) {
+        if !self.choices.contains(choice) {
             self.delta(choice, out, |_| {});
         }
         out.record("", |line| {
