@@ -1,9 +1,7 @@
 //! JSON for the output: without white space between tokens, and without
 //! characters in strings that could harm a terminal.
 
-use memchr::memchr2;
-
-use crate::json::plain::{is_space, plain_length};
+use crate::json::plain::{is_space, plain_length, string_length};
 
 /// Removes the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,42 +15,27 @@ impl Minifier {
     /// Appends `json` without that white space to `out`. Copies what is between two
     /// runs of it at once.
     pub(crate) fn feed(&mut self, json: &str, out: &mut String) {
+        let bytes = json.as_bytes();
+        // The text before `from` has been appended.
         let (mut from, mut at) = (0, 0);
-        while let Some(rest) = json.get(at..).filter(|rest| !rest.is_empty()) {
-            at += if self.in_string { self.in_string(rest) } else { self.between(rest) };
+        while let Some(&byte) = bytes.get(at) {
             if self.in_string {
-                continue;
-            }
-            let after = json.as_bytes().get(at..).unwrap_or_default();
-            let space = after.iter().take_while(|byte| is_space(**byte)).count();
-            if space > 0 {
+                let inside = at + usize::from(std::mem::take(&mut self.is_escaped));
+                let end = inside + string_length(bytes.get(inside..).unwrap_or_default());
+                self.is_escaped = bytes.get(end) == Some(&b'\\');
+                self.in_string = bytes.get(end) != Some(&b'"');
+                at = end + 1;
+            } else if is_space(byte) {
                 out.push_str(json.get(from..at).unwrap_or_default());
-                at += space;
+                let rest = bytes.get(at..).unwrap_or_default();
+                at += rest.iter().take_while(|byte| is_space(**byte)).count();
                 from = at;
+            } else {
+                self.in_string = byte == b'"';
+                at += 1;
             }
         }
         out.push_str(json.get(from..).unwrap_or_default());
-    }
-
-    /// Returns the length of the run that ends with a quote or a backslash.
-    fn in_string(&mut self, text: &str) -> usize {
-        let first = usize::from(std::mem::take(&mut self.is_escaped));
-        let bytes = text.as_bytes();
-        let Some(end) = memchr2(b'"', b'\\', bytes.get(first..).unwrap_or_default()) else {
-            return text.len();
-        };
-        self.is_escaped = bytes.get(first + end) == Some(&b'\\');
-        self.in_string = self.is_escaped;
-        first + end + 1
-    }
-
-    /// Returns the length of the run that ends with a quote or before white space.
-    fn between(&mut self, text: &str) -> usize {
-        let bytes = text.as_bytes();
-        let end = bytes.iter().position(|byte| *byte == b'"' || is_space(*byte));
-        let Some(end) = end else { return text.len() };
-        self.in_string = bytes.get(end) == Some(&b'"');
-        end + usize::from(self.in_string)
     }
 }
 
