@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::event::Output;
-use crate::json::write::{Minifier, escape_into, find_escape, make_safe, quote_into};
+use crate::json::write::{Minifier, escape_into, find_escape, has_space, make_safe, quote_into};
 
 /// A buffer of JSON text, one line or several. Keys are words of the schema and
 /// need no escapes.
@@ -194,6 +194,9 @@ impl Line {
 
     /// Adds a member that is JSON, without its white space.
     pub(crate) fn json(&mut self, key: &str, json: &str) {
+        if !has_space(json) {
+            return self.minified(key, json);
+        }
         self.key(key);
         self.scratch.clear();
         Minifier::default().feed(json, &mut self.scratch);

@@ -42,8 +42,17 @@ impl Minifier {
 /// Returns JSON text without white space between its tokens.
 pub(crate) fn minify(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    Minifier::default().feed(json, &mut out);
+    match has_space(json) {
+        true => Minifier::default().feed(json, &mut out),
+        false => out.push_str(json),
+    }
     out
+}
+
+/// True if JSON text may hold white space, be it in a string.
+pub(crate) fn has_space(json: &str) -> bool {
+    let has_any = |block: &[u8]| block.iter().fold(false, |any, &byte| any | (byte <= b' '));
+    json.as_bytes().chunks(BLOCK).any(has_any)
 }
 
 /// Returns text as a JSON string.
