@@ -1,7 +1,6 @@
 //! JSON objects built member by member, in one buffer for all lines: the common
 //! path allocates nothing.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::event::Output;
@@ -169,8 +168,7 @@ impl Line {
     /// Adds a member that is a number.
     pub(crate) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
-        // Writing to a string cannot fail.
-        let _ = write!(self.text, "{number}");
+        push_number(number, &mut self.text);
     }
 
     /// Adds a member that is a number, if there is one.
@@ -238,4 +236,12 @@ impl Line {
         self.text.push_str(key);
         self.text.push_str("\":");
     }
+}
+
+/// Appends the digits of a number, which takes less than formatting it.
+fn push_number(number: u64, out: &mut String) {
+    if number > 9 {
+        push_number(number / 10, out);
+    }
+    out.push(char::from(b'0' + (number % 10) as u8));
 }
