@@ -125,11 +125,15 @@ pub(crate) fn array(elements: impl IntoIterator<Item: AsRef<str>>) -> String {
     out + "]"
 }
 
+/// The bytes that most objects fit into.
+const USUAL: usize = 256;
+
 /// Returns the JSON object of these members: their names, and their values as JSON.
 pub(crate) fn object(
     members: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
 ) -> String {
-    let mut out = String::from("{");
+    let mut out = String::with_capacity(USUAL);
+    out.push('{');
     for (name, value) in members {
         out.push_str(if out.len() > 1 { "," } else { "" });
         quote_into(name.as_ref(), &mut out);
