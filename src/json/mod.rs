@@ -16,6 +16,7 @@ mod repair;
 mod scanner;
 mod string;
 mod values;
+mod walk;
 mod write;
 
 pub(crate) use ambiguity::{minify_and_check, without_doubles};
@@ -32,6 +33,7 @@ pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
 pub(crate) use values::{Found, ValueReader};
+pub(crate) use walk::walk;
 #[cfg(feature = "cli")]
 pub(crate) use write::make_safe;
 pub(crate) use write::{

@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use memchr::memchr;
-use serde_json::value::RawValue;
+use smallvec::SmallVec;
 
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
@@ -42,7 +41,7 @@ pub(crate) type Row = (&'static str, Op, &'static [Field]);
 /// The usage of one message, as far as it's known.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    rows: &'static [Row],
+    paths: Vec<Path>,
     /// The last object that came, which has not been read.
     latest: String,
     members: Vec<(String, String)>,
@@ -62,6 +61,19 @@ pub(crate) struct Meter {
     is_adjusted: bool,
 }
 
+/// One place of a row.
+#[derive(Debug)]
+struct Path {
+    row: &'static Row,
+    path: &'static str,
+    /// Its first key, and the path after that.
+    key: &'static str,
+    rest: Option<&'static str>,
+}
+
+/// A member of a usage object: its key, and its value's text.
+type Member<'m> = (Cow<'m, str>, &'m str);
+
 /// The most members that are looked through for a key.
 const FEW: usize = 32;
 
@@ -77,7 +89,14 @@ const PLACE: usize = 160;
 
 impl Meter {
     pub(crate) fn new(rows: &'static [Row]) -> Self {
-        Meter { rows, ..Meter::default() }
+        let mut paths = Vec::with_capacity(rows.len());
+        for row in rows {
+            paths.extend(row.0.split('|').map(|path| {
+                let (key, rest) = split(path);
+                Path { row, path, key, rest }
+            }));
+        }
+        Meter { paths, ..Meter::default() }
     }
 
     /// Takes a provider's usage object. A null doesn't erase what was known. One
@@ -96,9 +115,9 @@ impl Meter {
     /// Reads the last object that came.
     fn read_latest(&mut self) {
         let mut latest = std::mem::take(&mut self.latest);
-        for (number, (key, value)) in json::members(&latest).iter().enumerate() {
-            if value.get() != "null" {
-                self.set(number, key, value.get());
+        for (number, (key, value)) in json::walk(&latest).enumerate() {
+            if value != "null" {
+                self.set(number, &key, value);
             }
         }
         latest.clear();
@@ -111,8 +130,7 @@ impl Meter {
     pub(crate) fn pick(&mut self, json: &str) {
         self.read_latest();
         for (number, (key, value)) in json::members(json).iter().enumerate() {
-            let mut paths = self.rows.iter().flat_map(|(paths, ..)| paths.split('|'));
-            let is_named = paths.any(|path| path.split('.').next() == Some(key));
+            let is_named = self.paths.iter().any(|path| path.key == key);
             let is_again = value.get() == "0" && self.members.iter().any(|(known, _)| known == key);
             if is_named && !is_again && value.get() != "null" {
                 self.set(number, key, value.get());
@@ -182,34 +200,33 @@ impl Meter {
         // Nearly always one object holds all.
         if self.members.is_empty() {
             let latest = std::mem::take(&mut self.latest);
-            let mut members = json::members(&latest);
-            let is_as_sent = |(key, value): &(Cow<'_, str>, &RawValue)| {
-                matches!(key, Cow::Borrowed(_)) && value.get() != "null"
-            };
+            let mut members: SmallVec<[Member<'_>; 8]> = json::walk(&latest).collect();
+            let is_as_sent =
+                |(key, value): &Member<'_>| matches!(key, Cow::Borrowed(_)) && *value != "null";
             let whole = members.iter().all(is_as_sent).then_some(latest.as_str());
-            members.retain(|(_, value)| value.get() != "null");
+            members.retain(|(_, value)| *value != "null");
             if members.len() <= FEW && !has_doubles(&members) {
-                let members = members.iter().map(|(key, value)| (key.as_ref(), value.get()));
-                return self.count(&members.collect::<Vec<_>>(), whole);
+                return self.count(&members, whole);
             }
+            drop(members);
             self.latest = latest;
         }
         self.read_latest();
         let members = std::mem::take(&mut self.members);
         self.places.clear();
         self.size = 0;
-        let members = members.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let members = members.iter().map(|(key, value)| (key.into(), value.as_str()));
         self.count(&members.collect::<Vec<_>>(), None);
     }
 
     /// Counts the members of a part, if it has any. `whole` is the object that has them
     /// and no others.
-    fn count(&mut self, members: &[(&str, &str)], whole: Option<&str>) {
+    fn count(&mut self, members: &[Member<'_>], whole: Option<&str>) {
         if members.is_empty() {
             return;
         }
-        let object = || json::object(members.iter().map(|(key, value)| (key, json::minify(value))));
-        let raw = whole.map_or_else(object, json::minify);
+        let object = || json::object(members.iter().map(|(key, value)| (key, value))).into();
+        let raw = json::minify(&whole.map_or_else(object, Cow::Borrowed));
         self.counted_size += raw.len() + PLACE;
         if self.counted_size > MAX_COUNTED {
             self.limit = Some("more than 16 MiB of usage in one message");
@@ -224,22 +241,21 @@ impl Meter {
 
     /// Forgets what is known: the whole comes.
     pub(crate) fn reset(&mut self) {
-        *self = Meter::new(self.rows);
+        *self = Meter { paths: std::mem::take(&mut self.paths), ..Meter::default() };
     }
 
-    fn read(&mut self, members: &[(&str, &str)]) -> Usage<'static> {
+    fn read(&mut self, members: &[Member<'_>]) -> Usage<'static> {
         let mut usage = Usage::default();
         // Neighbouring rows lead into the same object.
-        let mut inner = ("", Vec::new());
-        for (paths, op, fields) in self.rows.iter().filter(|(.., fields)| !fields.is_empty()) {
-            let (mut number, mut rest) = (None, Some(*paths));
-            while let Some(paths) = rest {
-                let (path, others) = split(paths, b'|');
-                rest = others;
+        let mut inner = Inner::default();
+        for paths in self.paths.chunk_by(|a, b| std::ptr::eq(a.row, b.row)) {
+            let Some((_, op, fields)) = paths.first().map(|path| path.row) else { continue };
+            let mut number = None;
+            for path in paths.iter().filter(|_| !fields.is_empty()) {
                 let Some(json) = lookup(members, path, &mut inner) else { continue };
                 number = number.or(count(&json));
                 if number.is_none() && !json.starts_with(['{', '[']) {
-                    self.strange.get_or_insert(path);
+                    self.strange.get_or_insert(path.path);
                 }
             }
             let Some(number) = number else { continue };
@@ -284,7 +300,7 @@ fn adjust(mut usage: Usage<'static>) -> Usage<'static> {
 }
 
 /// True if a key comes twice.
-fn has_doubles(members: &[(Cow<'_, str>, &RawValue)]) -> bool {
+fn has_doubles(members: &[Member<'_>]) -> bool {
     members
         .iter()
         .enumerate()
@@ -327,36 +343,29 @@ fn after_digits(text: &[u8]) -> &[u8] {
     text.get(length..).unwrap_or_default()
 }
 
-/// Splits a path at the first `mark`, if there is one.
-fn split(path: &str, mark: u8) -> (&str, Option<&str>) {
-    match memchr(mark, path.as_bytes()) {
-        Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..)),
-        None => (path, None),
-    }
+/// Splits a path after its first key.
+fn split(path: &'static str) -> (&'static str, Option<&'static str>) {
+    path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)))
 }
 
 /// An object, and its members.
-type Inner<'m> = (&'m str, Vec<(Cow<'m, str>, &'m RawValue)>);
+type Inner<'m> = (&'m str, SmallVec<[Member<'m>; 4]>);
 
 /// Returns the JSON at a path, unless it's null. Keeps the innermost object on the way in `inner`.
-fn lookup<'m>(
-    members: &[(&str, &'m str)],
-    path: &str,
-    inner: &mut Inner<'m>,
-) -> Option<Cow<'m, str>> {
-    let (key, mut rest) = split(path, b'.');
-    let mut value = members.iter().find(|(name, _)| *name == key)?.1;
+fn lookup<'m>(members: &[Member<'m>], path: &Path, inner: &mut Inner<'m>) -> Option<Cow<'m, str>> {
+    let mut value = members.iter().find(|(name, _)| name == path.key)?.1;
+    let mut rest = path.rest;
     while let Some(path) = rest {
         if let Some(path) = path.strip_prefix("+.") {
             let elements = json::elements(value)?;
             let counts = elements.iter().filter_map(|element| count(json::member(element, path)?));
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
         }
-        let (key, next) = split(path, b'.');
+        let (key, next) = split(path);
         if inner.0 != value {
-            *inner = (value, json::members(value));
+            *inner = (value, json::walk(value).collect());
         }
-        value = inner.1.iter().find(|(name, _)| name == key)?.1.get();
+        value = inner.1.iter().find(|(name, _)| name == key)?.1;
         rest = next;
     }
     Some(value.into()).filter(|value| value != "null")
@@ -388,7 +397,7 @@ mod tests {
     fn read(meter: &mut Meter) -> Usage<'static> {
         let members = meter.members.clone();
         let members: Vec<_> =
-            members.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            members.iter().map(|(key, value)| (key.into(), value.as_str())).collect();
         meter.read(&members)
     }
 
