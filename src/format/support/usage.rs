@@ -314,10 +314,14 @@ fn differ_in_numbers(mut a: &[u8], mut b: &[u8]) -> bool {
     loop {
         let (same, rest_a) = a.split_at(same_length(a, b));
         let rest_b = b.get(same.len()..).unwrap_or_default();
-        if same.contains(&b'\\') {
+        // Without a branch for each byte, this becomes a few instructions for sixteen.
+        let (is_odd, has_escape) = same.iter().fold((false, false), |(odd, escape), &byte| {
+            (odd ^ (byte == b'"'), escape | (byte == b'\\'))
+        });
+        if has_escape {
             return false;
         }
-        in_string ^= same.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        in_string ^= is_odd;
         follows_digit = if same.is_empty() { follows_digit } else { is_digit(same.last()) };
         if rest_a.is_empty() && rest_b.is_empty() {
             return true;
