@@ -30,8 +30,8 @@ const MAX_KEYS: usize = 4096;
 #[derive(Default)]
 pub(super) struct Calls {
     /// Calls that are open, by their index: their place in the order of
-    /// appearance.
-    open: BTreeMap<u64, Call>,
+    /// appearance. In boxes, as a node of the map has room for eleven.
+    open: BTreeMap<u64, Box<Call>>,
     /// The number of calls so far.
     count: u64,
     by_key: BTreeMap<Key, u64>,
@@ -134,7 +134,7 @@ impl Calls {
     /// Adds a new call and returns its index.
     pub(super) fn add(&mut self, max_depth: usize) -> u64 {
         let index = self.count;
-        self.open.insert(index, Call::new(index, max_depth));
+        self.open.insert(index, Box::new(Call::new(index, max_depth)));
         self.count += 1;
         index
     }
@@ -179,7 +179,7 @@ impl Calls {
 
     /// Returns a call that is open, and the ids of all.
     pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut Call>, &Ids) {
-        (self.open.get_mut(&index), &self.ids)
+        (self.open.get_mut(&index).map(Box::as_mut), &self.ids)
     }
 
     /// True if fragments of a call may come as one: nothing depends on them.
@@ -190,18 +190,18 @@ impl Calls {
     /// Takes out the open calls of this key, or all of them without one.
     pub(super) fn take(&mut self, key: Key) -> Vec<Call> {
         match key {
-            Key::None => mem::take(&mut self.open).into_values().collect(),
+            Key::None => mem::take(&mut self.open).into_values().map(|call| *call).collect(),
             key => {
                 let call = self.index_of(key).and_then(|index| self.open.remove(&index));
                 self.ended.extend(call.iter().map(|call| (call.index, key)));
-                call.into_iter().collect()
+                call.map(|call| *call).into_iter().collect()
             }
         }
     }
 
     /// Returns a call that is open.
     pub(super) fn get(&self, index: u64) -> Option<&Call> {
-        self.open.get(&index)
+        self.open.get(&index).map(Box::as_ref)
     }
 
     /// True if no call came after this one.
