@@ -157,7 +157,7 @@ fn a_call_in_text_allocates_little() {
             "anthropic_xml",
             "Well.\n<function_calls>\n<invoke name=\"f\">\n<parameter name=\"a\">TEXT</parameter>\n\
              <parameter name=\"b\">1</parameter>\n</invoke>\n</function_calls>\n",
-            29,
+            30,
         ),
     ];
     let mut wrong = Vec::new();

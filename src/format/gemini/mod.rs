@@ -16,7 +16,6 @@ pub(super) mod reply;
 mod turn;
 mod write;
 
-
 use serde_json::value::RawValue;
 
 use crate::event::{ByChoice, FinishReason, WarningCode};
