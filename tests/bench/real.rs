@@ -16,10 +16,12 @@ const FORMATS: &[(&str, &str)] = &[
     ("ollama-chat", "ollama"),
 ];
 
-/// Prints how fast each format is read, beside loops over the payloads, which write nothing.
+/// Prints how fast each format is read, beside a loop over the stream that writes what its structs
+/// hold, and loops over the payloads that write nothing.
 pub(crate) fn table(size: usize) {
     let folder = tempfile::tempdir().unwrap();
-    println!("| stream | MB/s | structs | `Value` |\n| --- | --: | --: | --: |");
+    println!("| stream | MB/s | structs, written | structs | `Value` |");
+    println!("| --- | --: | --: | --: | --: |");
     for (format, name) in FORMATS {
         let (from, bytes) = recorded(name, size)
             .map_or_else(|| ("fixtures", repeated(format, size)), |bytes| ("recorded", bytes));
@@ -28,13 +30,14 @@ pub(crate) fn table(size: usize) {
         fs::write(&payloads, loops::payloads(&bytes)).unwrap();
         let own = time(TOOLSTREAM, &["parse", "-f", format], &stream).unwrap();
         let this = std::env::current_exe().unwrap();
-        let ratio = |kind| {
-            let args = ["loop", kind, format, payloads.to_str().unwrap()];
-            time(this.to_str().unwrap(), &args, &payloads).unwrap() / own
+        let ratio = |kind, file: &Path| {
+            let args = ["loop", kind, format, file.to_str().unwrap()];
+            time(this.to_str().unwrap(), &args, file).unwrap() / own
         };
         let speed = bytes.len() as f64 / own / 1e6;
-        let (structs, value) = (ratio("structs"), ratio("value"));
-        println!("| {format}, {from} | {speed:.0} | {structs:.2} | {value:.2} |");
+        let written = ratio("written", &stream);
+        let (structs, value) = (ratio("structs", &payloads), ratio("value", &payloads));
+        println!("| {format}, {from} | {speed:.0} | {written:.2} | {structs:.2} | {value:.2} |");
     }
 }
 
