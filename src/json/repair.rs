@@ -12,8 +12,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
+#[cfg(any(feature = "cli", test))]
+use crate::json::Str;
 use crate::json::reader::{Fault, FromJson, Reader, Step, read};
-use crate::json::{Str, array, object, quote, without_doubles};
+use crate::json::{array, object, quote, without_doubles};
 
 /// JSON text without the field that could not be read.
 pub(crate) struct Repaired {

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{COMMAND, PROGRAM, Run, Scene, calls, check_closed, chunk, says};
+use crate::scene::{COMMAND, PROGRAM, Run, Scene, calls, check_closed, chunk, interrupt, says};
 
 /// A model that calls this tool once, and then answers.
 fn once(name: &str, arguments: &str) -> Scene {
@@ -611,10 +611,10 @@ fn check_interrupted(scene: &Scene, args: &[&str], kind: &str) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let is_it = |line: &String| line.starts_with(&format!("{{\"type\":\"{kind}\""));
     assert!(lines.by_ref().map(Result::unwrap).any(|line| is_it(&line)));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), interrupt()).unwrap();
     let rest: Vec<Value> =
         lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert_eq!(child.wait().unwrap().signal(), Some(interrupt().as_raw()));
     assert_eq!(rest.last().unwrap()["reason"], "interrupted");
     assert_eq!(scene.read("request.json"), old);
     let left = Command::new("pgrep").args(["-f", &scene.folder().display().to_string()]).output();

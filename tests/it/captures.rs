@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::scene::{Run, Scene, says};
+use crate::scene::{Run, Scene, interrupt, says};
 
 /// A recording whose input is still open.
 struct Recording {
@@ -77,9 +77,9 @@ fn a_signal_leaves_what_came() {
     let scene = Scene::new(&[]);
     let mut recording = Recording::start(&scene);
     recording.pass(b"data: {}\n\n");
-    kill_process(Pid::from_child(&recording.child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&recording.child), interrupt()).unwrap();
     let status = recording.child.wait().unwrap();
-    assert_eq!(status.signal(), Some(Signal::INT.as_raw()));
+    assert_eq!(status.signal(), Some(interrupt().as_raw()));
     assert_eq!((scene.read("a.sse").as_str(), times(&scene).len()), ("data: {}\n\n", 1));
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene, calls, says};
+use crate::scene::{Run, Scene, calls, interrupt, says};
 
 /// A server, which is gone at the end.
 pub struct Server {
@@ -411,7 +411,7 @@ fn a_gigabyte_is_refused() {
 #[test]
 fn a_server_ends_by_a_signal() {
     let scene = two_answers();
-    for signal in [Signal::TERM, Signal::INT] {
+    for signal in [Signal::TERM, interrupt()] {
         let mut server = Server::start(&scene, &["--hang", "1.sse"]);
         let mut stream = server.connect();
         stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();

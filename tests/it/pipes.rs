@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::scene::is_heard;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 
 /// How long a test may hang; nothing is measured.
@@ -323,15 +325,6 @@ fn check_signal(args: &[&str], signal: Signal, input: &str, expected: &[&str]) {
         let error = rest.last().and_then(|line| line["error"]["code"].as_str());
         assert_eq!(error, Some("interrupted"));
     }
-}
-
-/// Whether a signal isn't ignored here, as SIGHUP is under `nohup`: then the
-/// program ignores it as well.
-fn is_heard(signal: Signal) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.map_or(0, |hex| u64::from_str_radix(hex.trim(), 16).unwrap());
-    ignored & (1 << (signal.as_raw() - 1)) == 0
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -186,4 +187,19 @@ pub fn check_closed(request: &Value) {
         }
     }
     assert!(open.is_empty(), "{request}");
+}
+
+/// Whether a signal isn't ignored here, as SIGHUP is under `nohup`: then the
+/// program ignores it as well.
+pub fn is_heard(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.map_or(0, |hex| u64::from_str_radix(hex.trim(), 16).unwrap());
+    ignored & (1 << (signal.as_raw() - 1)) == 0
+}
+
+/// The signal of Ctrl-C, or that of `kill` where Ctrl-C is ignored, as it is in the background of a
+/// script.
+pub fn interrupt() -> Signal {
+    if is_heard(Signal::INT) { Signal::INT } else { Signal::TERM }
 }
