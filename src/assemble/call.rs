@@ -383,7 +383,7 @@ impl Call {
 
     /// Returns the input as it is to be emitted, or the reason not to.
     fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<String, Reason>> {
-        if self.name.trim_ascii().is_empty() {
+        if self.name.trim().is_empty() {
             return Ok(Err(Reason::NoName));
         }
         if out.is_unknown_tool(&self.name) && self.executor.is_none() {
