@@ -122,12 +122,12 @@ impl Scanner {
         at
     }
 
-    /// Takes a run of a string's bytes, or one byte of anything else; none if the
+    /// Takes a run of a string's text, or one byte of anything else; none if the
     /// next byte can't be right or the value is complete.
     pub(super) fn advance(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
         if let State::Text(role) = self.state {
-            let run = string_length(bytes);
+            let run = text_length(bytes);
             let Some(&byte) = bytes.get(run) else { return run };
             self.state = match byte {
                 b'"' => self.string_ended(role),
@@ -312,7 +312,7 @@ impl Scanner {
             }
             (After, b'}') if self.open.last() == Some(&true) => self.close(),
             (After, b']') if self.open.last() == Some(&false) => self.close(),
-            (Escape(role), b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Text(role),
+            (Escape(role), _) if is_escape_letter(byte) => Text(role),
             (Escape(role), b'u') => Hex(role, 4),
             (Hex(role, 1), _) if byte.is_ascii_hexdigit() => Text(role),
             (Hex(role, left), _) if byte.is_ascii_hexdigit() => Hex(role, left - 1),
@@ -383,6 +383,21 @@ impl Scanner {
             _ => State::Bad,
         };
     }
+}
+
+/// Returns how many of the first bytes are a string's text, with its whole escapes of one letter.
+fn text_length(bytes: &[u8]) -> usize {
+    let mut at = string_length(bytes);
+    while let Some([b'\\', letter, rest @ ..]) = bytes.get(at..)
+        && is_escape_letter(*letter)
+    {
+        at += 2 + string_length(rest);
+    }
+    at
+}
+
+fn is_escape_letter(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
 
 pub(super) fn is_number_byte(byte: u8) -> bool {
