@@ -38,9 +38,12 @@ pub(crate) struct Calls {
     pub(super) open: Option<OpenCall>,
     /// True if the markup that is open has given a call.
     pub(super) has_closed: bool,
-    /// The escaped text of one piece of a value.
-    pub(super) scratch: String,
+    /// Arguments of the open call that were read and not yet emitted.
+    waiting: String,
 }
+
+/// The most bytes of arguments that wait.
+const MAX_WAITING: usize = 16 << 10;
 
 /// The call that is open.
 #[derive(Default)]
@@ -190,22 +193,65 @@ impl Calls {
         if let Some(name) = name {
             call.name = Some(name.to_owned());
         }
-        emit(Kind::CallPart(CallPart { key: call.key, name, id, ..CallPart::default() }))
+        let key = call.key;
+        self.flush(emit)?;
+        emit(Kind::CallPart(CallPart { key, name, id, ..CallPart::default() }))
     }
 
-    /// Emits arguments of the open call.
-    pub(super) fn arguments(&self, arguments: Arguments, emit: &mut Emit) -> io::Result<()> {
-        match &self.open {
-            Some(call) => {
-                emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
-            }
-            None => Ok(()),
+    /// Emits whole arguments of the open call.
+    pub(super) fn arguments(&mut self, json: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.flush(emit)?;
+        self.emit_arguments(Arguments::Value(json), emit)
+    }
+
+    /// Takes a fragment of the open call's arguments, which [`Calls::flush`] emits with others.
+    pub(crate) fn fragment(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.write(emit, |waiting| waiting.push_str(text))
+    }
+
+    /// Takes the fragment that `write` appends.
+    pub(super) fn write(
+        &mut self,
+        emit: &mut Emit<'_>,
+        write: impl FnOnce(&mut String),
+    ) -> io::Result<()> {
+        if self.open.is_none() {
+            return Ok(());
         }
+        write(&mut self.waiting);
+        if self.waiting.len() < MAX_WAITING { Ok(()) } else { self.flush(emit) }
     }
 
-    /// Emits a fragment of the open call's arguments.
-    pub(crate) fn fragment(&self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        self.arguments(Arguments::Fragment(text), emit)
+    /// Emits the fragments of the open call's arguments that wait.
+    pub(crate) fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.emit_arguments(Arguments::Fragment(&self.waiting), emit)?;
+        self.waiting.clear();
+        Ok(())
+    }
+
+    fn emit_arguments(&self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(call) = &self.open else { return Ok(()) };
+        emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
+    }
+
+    /// Emits a warning, after the arguments before it.
+    pub(crate) fn warn(
+        &mut self,
+        code: WarningCode,
+        message: &str,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        self.flush(emit)?;
+        warn(code, message, emit)
+    }
+
+    /// Warns of a control character in a string of JSON.
+    pub(super) fn warn_control(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let message = "a control character in a string of JSON was read as it is";
+        self.warn(WarningCode::ControlCharacter, message, emit)
     }
 
     /// Marks the open call as one that can't be run; begins one if none is open.
@@ -226,8 +272,11 @@ impl Calls {
         if call.fault.is_none() && call.has_keys {
             self.fragment("}", emit)?;
         }
-        if !call.elements.is_empty() {
-            self.arguments(Arguments::Value(&call.elements.object()), emit)?;
+        self.flush(emit)?;
+        if let Some(call) = &self.open
+            && !call.elements.is_empty()
+        {
+            self.emit_arguments(Arguments::Value(&call.elements.object()), emit)?;
         }
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
@@ -246,6 +295,7 @@ impl Calls {
             return Ok(());
         }
         self.begin(emit)?;
+        self.flush(emit)?;
         let Some(call) = self.open.take() else { return Ok(()) };
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));
@@ -266,12 +316,6 @@ impl Calls {
 /// Emits a warning.
 pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
     emit(Kind::Warning(Warning { code, message, offset: None, index: None }))
-}
-
-/// Warns of a control character in a string of JSON.
-pub(super) fn warn_control(emit: &mut Emit<'_>) -> io::Result<()> {
-    let message = "a control character in a string of JSON was read as it is";
-    warn(WarningCode::ControlCharacter, message, emit)
 }
 
 /// Warns of a list whose elements are not separated as they should be.

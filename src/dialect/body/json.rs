@@ -5,9 +5,9 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::dialect::body::calls::{Calls, Emit, warn_control};
+use crate::dialect::body::calls::{Calls, Emit};
 use crate::dialect::spec::Envelope;
-use crate::event::{Arguments, Reason};
+use crate::event::Reason;
 use crate::json;
 use crate::json::{MAX_DEPTH, Member, ObjectReader, Status};
 
@@ -96,7 +96,7 @@ impl Element {
     /// several calls, all but the last one are closed.
     pub(super) fn finish(self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.reader.is_raw() {
-            warn_control(emit)?;
+            calls.warn_control(emit)?;
         }
         self.parts.finish(calls, emit)
     }
@@ -131,7 +131,7 @@ impl Parts {
         };
     }
 
-    fn piece(&mut self, piece: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn piece(&mut self, piece: &str, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         match self.part {
             _ if calls.is_over() => {}
             Part::Other => {}
@@ -142,14 +142,14 @@ impl Parts {
                 }
             }
             Part::Arguments if self.is_streaming => {
-                return calls.arguments(Arguments::Fragment(piece), emit);
+                return calls.fragment(piece, emit);
             }
             Part::Arguments => {
                 let begins = self.value.is_empty() && !self.has_arguments;
                 if begins && calls.name().is_some() && piece.starts_with('{') {
                     self.is_streaming = true;
                     self.has_arguments = true;
-                    return calls.arguments(Arguments::Fragment(piece), emit);
+                    return calls.fragment(piece, emit);
                 }
                 self.value.push_str(piece);
             }
@@ -225,9 +225,9 @@ impl Found {
 }
 
 /// Emits whole arguments. A string without text means that there are none.
-fn emit_value(json: &str, calls: &Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+fn emit_value(json: &str, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
     let is_empty = serde_json::from_str::<&str>(json).is_ok_and(|text| text.trim().is_empty());
-    calls.arguments(Arguments::Value(if is_empty { "{}" } else { json }), emit)
+    calls.arguments(if is_empty { "{}" } else { json }, emit)
 }
 
 impl Envelope {

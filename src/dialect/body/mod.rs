@@ -15,11 +15,11 @@ mod yaml;
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit, warn_control, warn_separator};
+use crate::dialect::body::calls::{Calls, Emit, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
-use crate::event::{Arguments, Reason};
+use crate::event::Reason;
 use crate::json::{MAX_DEPTH, Scanner, Status};
 use crate::scan::Pattern;
 
@@ -160,7 +160,7 @@ impl BodyReader {
                 *is_raw |= was_raw;
                 if *is_raw && scanner.status() != Status::Open {
                     *is_raw = false;
-                    warn_control(emit)?;
+                    calls.warn_control(emit)?;
                 }
                 calls.push_raw(text.get(..taken).unwrap_or_default());
                 Ok((taken, progress(scanner.status())))
@@ -190,7 +190,7 @@ impl BodyReader {
                     return Ok((taken, Progress::Open));
                 }
                 match braces::object(&expression.text, delimiter, calls.schema().as_ref()) {
-                    Some(json) => calls.arguments(Arguments::Value(&json), emit)?,
+                    Some(json) => calls.arguments(&json, emit)?,
                     None => calls.fault(Reason::Malformed, emit)?,
                 }
                 Ok((taken, Progress::Whole))
@@ -296,7 +296,7 @@ impl BodyReader {
         match python::call(&expression.text) {
             Some((name, json)) => {
                 calls.report(Some(&name), None, emit)?;
-                calls.arguments(Arguments::Value(&json), emit)?;
+                calls.arguments(&json, emit)?;
             }
             None => calls.fault(Reason::Malformed, emit)?,
         }

@@ -6,7 +6,7 @@ use crate::dialect::body::calls::{Calls, Emit, Value};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
-use crate::event::{Arguments, Reason};
+use crate::event::Reason;
 use crate::json;
 use crate::json::Scanner;
 use crate::tools::{Schema, Types};
@@ -70,14 +70,8 @@ impl Calls {
         let may_nest =
             is_nested && !is_too_deep && declared.is_none_or(|types| types.object || types.array);
         let is_streaming = types == Some(Types::STRING) && !is_nested;
-        let mut text = std::mem::take(&mut self.scratch);
-        text.clear();
-        if !is_nested {
-            text.push_str(if call.has_keys { "," } else { "{" });
-            json::quote_into(key, &mut text);
-            text.push_str(if is_streaming { ":\"" } else { ":" });
-            call.has_keys = true;
-        }
+        let has_keys = call.has_keys;
+        call.has_keys |= !is_nested;
         call.values.push(Value {
             key: key.to_owned(),
             types,
@@ -89,9 +83,14 @@ impl Calls {
             is_nested,
             elements: may_nest.then(|| Elements::new(item)),
         });
-        self.fragment(&text, emit)?;
-        self.scratch = text;
-        Ok(())
+        if is_nested {
+            return Ok(());
+        }
+        self.write(emit, |text| {
+            text.push_str(if has_keys { "," } else { "{" });
+            json::quote_into(key, text);
+            text.push_str(if is_streaming { ":\"" } else { ":" });
+        })
     }
 
     /// Begins the arguments, in YAML.
@@ -119,12 +118,7 @@ impl Calls {
             value.text.push_str(text);
             return Ok(());
         }
-        let mut escaped = std::mem::take(&mut self.scratch);
-        escaped.clear();
-        json::escape_into(text, &mut escaped);
-        self.fragment(&escaped, emit)?;
-        self.scratch = escaped;
-        Ok(())
+        self.write(emit, |escaped| json::escape_into(text, escaped))
     }
 
     /// True if the open value is JSON and inside one of its strings, where a closer
@@ -141,7 +135,7 @@ impl Calls {
         };
         if value.is_yaml {
             return match yaml::object(&value.text, self.schema()) {
-                Some(json) => self.arguments(Arguments::Value(&json), emit),
+                Some(json) => self.arguments(&json, emit),
                 None => self.fault(Reason::Malformed, emit),
             };
         }

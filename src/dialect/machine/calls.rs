@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dialect::body::calls::{Emit, warn};
+use crate::dialect::body::calls::Emit;
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyReader, Progress};
 use crate::dialect::machine::Machine;
@@ -161,7 +161,7 @@ impl Machine {
         if !is_between || BodyReader::new(&call.form.body).is_none() {
             self.calls.fault(Reason::Malformed, emit)?;
         } else if call.has_closer() && !self.calls.is_faulty() {
-            warn(
+            self.calls.warn(
                 WarningCode::CloserMissing,
                 "a call without its closer was ended by what follows it",
                 emit,
@@ -246,7 +246,7 @@ impl Machine {
             return self.calls.cut(emit).map(|()| true);
         }
         if call.has_closer() {
-            warn(
+            self.calls.warn(
                 WarningCode::CloserMissing,
                 "a call without its closer was ended by the text's end",
                 emit,

@@ -191,11 +191,13 @@ impl Machine {
             return self.text(text, emit);
         }
         if self.held.is_empty() {
-            return self.run(text, false, emit);
+            self.run(text, false, emit)?;
+        } else {
+            let mut held = std::mem::take(&mut self.held);
+            held.push_str(text);
+            self.run(&held, false, emit)?;
         }
-        let mut held = std::mem::take(&mut self.held);
-        held.push_str(text);
-        self.run(&held, false, emit)
+        self.calls.flush(emit)
     }
 
     /// Ends the text; returns true if it ended inside a call. Where the model
