@@ -262,11 +262,7 @@ impl<'r, W: Write> Converter<'r, W> {
         }
         let is_same = |kind: &BlockKind| matches!(kind, BlockKind::Reasoning { .. });
         self.text(choice, text, is_same, kind);
-        if redacted.is_some() {
-            self.close();
-            self.write(|encoder, out| encoder.redacted(choice, thought, out));
-            self.keep(|| Part::Redacted(Owned::new(*thought)));
-        } else if let Some(signature) = signature {
+        if let Some(signature) = signature {
             if !self.block.as_ref().is_some_and(is_open) {
                 self.open(choice, kind());
             }
@@ -274,6 +270,11 @@ impl<'r, W: Write> Converter<'r, W> {
                 block.signature = Some(signature.to_owned());
             }
             self.close();
+        }
+        if redacted.is_some() {
+            self.close();
+            self.write(|encoder, out| encoder.redacted(choice, thought, out));
+            self.keep(|| Part::Redacted(Owned::new(*thought)));
         }
     }
 

@@ -91,7 +91,7 @@ fn content(lines: &[Value], to: &Writing) -> Content {
             }
             "reasoning" => {
                 content.text("reasoning", word("text"));
-                let kinds = [("redacted", Info::Redacted), ("signature", Info::Signature)];
+                let kinds = [("signature", Info::Signature), ("redacted", Info::Redacted)];
                 for (key, _) in kinds.into_iter().filter(|(_, info)| !lost(*info)) {
                     if line.get(key).is_some() && to.name != "gemini" {
                         content.parts.push(json!([key, word(key)]));
