@@ -38,7 +38,8 @@ struct Parts {
     /// The keys of the call's parts that the envelope names, and those of `inner`.
     keys: SmallVec<[&'static str; 4]>,
     inner_keys: HashSet<String>,
-    /// True if one of them came twice: readers disagree about which counts.
+    /// True if one of them came twice, or the call's opener has another name: readers disagree
+    /// about which counts.
     is_ambiguous: bool,
 }
 
@@ -160,7 +161,15 @@ impl Parts {
     fn end(&mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
         let text = || serde_json::from_str::<String>(&self.value).ok();
         match self.part {
-            Part::Name => calls.report(text().as_deref(), None, emit),
+            Part::Name => {
+                let name = text();
+                let is_other = |known: &str| name.as_deref().is_some_and(|name| name != known);
+                if calls.name().is_some_and(is_other) {
+                    self.is_ambiguous = true;
+                    return Ok(());
+                }
+                calls.report(name.as_deref(), None, emit)
+            }
             Part::Id => calls.report(None, text().as_deref(), emit),
             Part::Arguments if !self.is_streaming => {
                 self.arguments = Some(std::mem::take(&mut self.value));

@@ -176,7 +176,7 @@ pub(crate) static INKLING: Dialect = Dialect {
     calls: &[
         Call {
             body: INKLING_BODY,
-            ..Call::json("<|message_model|>{_}<|content_invoke_tool_json|>", INKLING_END)
+            ..Call::json("<|message_model|>{name}<|content_invoke_tool_json|>", INKLING_END)
         },
         Call {
             body: INKLING_BODY,
@@ -185,7 +185,7 @@ pub(crate) static INKLING: Dialect = Dialect {
         // The first header may be in the prompt, but for the tool's name.
         Call {
             body: INKLING_BODY,
-            ..Call::json("{start}{_}<|content_invoke_tool_json|>", INKLING_END)
+            ..Call::json("{start}{name}<|content_invoke_tool_json|>", INKLING_END)
         },
         Call::unreadable("{[}<|message_model|>{_}{]}<|content_invoke_tool_text|>", INKLING_END),
     ],
