@@ -1,7 +1,10 @@
 //! NDJSON: one JSON value a line. Blank lines, CRLF and a missing last line
 //! end are accepted; a line that is plainly not JSON (a banner on standard
-//! output) is skipped with a note. The AI SDK's data streams have a code
-//! before each value, which is the frame's name: `0:"Hello"`.
+//! output) is skipped with a note. A value that is printed over several lines, as
+//! a body after the lines of another stream, is one frame: its first line is a
+//! bracket, and indented lines follow up to the bracket that closes it. The AI
+//! SDK's data streams have a code before each value, which is the frame's name:
+//! `0:"Hello"`.
 
 use std::io;
 
@@ -100,30 +103,70 @@ struct Lines {
     framing: &'static Framing,
     split: Split,
     config: FrameConfig,
-    /// The buffered beginning of a line whose end has not come.
+    /// The buffered beginning of a line whose end has not come, after the lines of the
+    /// value that it may belong to.
     held: Vec<u8>,
-    /// The offset of the current line.
+    /// The length of those lines.
+    value: usize,
+    /// The offset of what is buffered, or else of the next line.
     offset: u64,
+    /// True if the last frame was one line.
+    is_line: bool,
     stopped: bool,
 }
 
 impl Lines {
     fn new(framing: &'static Framing, split: Split, config: FrameConfig) -> Self {
-        Lines { framing, split, config, held: Vec::new(), offset: 0, stopped: false }
+        let (held, value, offset) = (Vec::new(), 0, 0);
+        Lines { framing, split, config, held, value, offset, is_line: false, stopped: false }
     }
 
-    /// Emits the frame of one line of `size` bytes, and counts it.
-    fn line(&mut self, line: &[u8], size: usize, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let offset = self.offset;
-        if self.config.is_over(line.strip_suffix(b"\n").unwrap_or(line).len()) {
-            self.stopped = true;
-            return out(Err(self.config.limit_fault(offset)));
+    /// True if a value over several lines begins with this line.
+    fn begins_value(&self, line: &[u8]) -> bool {
+        let is_bracket = matches!(line.trim_ascii_end(), b"{" | b"[");
+        is_bracket && !self.framing.is_coded() && !self.config.strict
+    }
+
+    /// Emits the lines of a value that the line after them does not belong to.
+    fn leave_value(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let (value, line) = self.held.split_at(self.value);
+        let belongs = [b' ', b'\t', b'\r', b'\n', b'}', b']'];
+        if value.is_empty() || line.first().is_none_or(|first| belongs.contains(first)) {
+            return Ok(());
         }
-        self.offset += size as u64;
-        let line = if offset == 0 { without_mark(line) } else { line };
-        let line = line.trim_ascii();
-        match (self.split)(line) {
-            _ if line.is_empty() => Ok(()),
+        let line = line.to_vec();
+        let mut value = std::mem::replace(&mut self.held, line);
+        value.truncate(std::mem::take(&mut self.value));
+        self.emit(&value, out)
+    }
+
+    /// Emits what is buffered, up to the end of a line, unless a value goes on after it.
+    fn end_line(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut held = std::mem::take(&mut self.held);
+        let goes_on = match held.split_at(self.value) {
+            ([], line) => self.begins_value(line),
+            (_, line) => !matches!(line, [b'}' | b']', ..]),
+        };
+        if goes_on {
+            self.value = held.len();
+        } else {
+            self.emit(&held, out)?;
+            self.is_line = std::mem::take(&mut self.value) == 0;
+            held.clear();
+        }
+        self.held = held;
+        Ok(())
+    }
+
+    /// Emits the frame of a line or of a value, and counts it.
+    fn emit(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        self.is_line = true;
+        let bytes = if offset == 0 { without_mark(bytes) } else { bytes };
+        let bytes = bytes.trim_ascii();
+        match (self.split)(bytes) {
+            _ if bytes.is_empty() => Ok(()),
             Some((event_type, data)) => out(Ok(Frame {
                 framing: self.framing,
                 event_type,
@@ -136,40 +179,39 @@ impl Lines {
                 kind: FaultKind::Note(WarningCode::NotJson),
                 message: "a line that isn't JSON was passed over".into(),
                 offset,
-                raw: line,
+                raw: bytes,
             })),
         }
     }
 }
-
 impl Framer for Lines {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         if self.stopped {
             return Ok(&[]);
         }
-        let Some(end) = memchr(b'\n', bytes) else {
-            self.held.extend_from_slice(bytes);
-            if self.config.is_over(self.held.len()) {
-                self.stopped = true;
-                out(Err(self.config.limit_fault(self.offset)))?;
-            }
+        let end = memchr(b'\n', bytes);
+        let (line, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
+        let is_whole = end.is_some() && self.held.is_empty() && !self.begins_value(line);
+        if !is_whole {
+            self.held.extend_from_slice(line);
+            self.leave_value(out)?;
+        }
+        let record = if is_whole { line } else { &self.held };
+        if self.config.is_over(record.strip_suffix(b"\n").unwrap_or(record).len()) {
+            self.stopped = true;
+            out(Err(self.config.limit_fault(self.offset)))?;
             return Ok(&[]);
-        };
-        let (line, rest) = bytes.split_at(end + 1);
-        if self.held.is_empty() {
-            self.line(line, line.len(), out)?;
-        } else {
-            let mut held = std::mem::take(&mut self.held);
-            held.extend_from_slice(line);
-            self.line(&held, held.len(), out)?;
-            held.clear();
-            self.held = held;
+        }
+        match end {
+            Some(_) if is_whole => self.emit(line, out)?,
+            Some(_) => self.end_line(out)?,
+            None => {}
         }
         Ok(rest)
     }
 
     fn envelope(&self) -> Option<Envelope<'_>> {
-        let is_between = self.held.is_empty() && !self.stopped;
+        let is_between = self.held.is_empty() && self.is_line && !self.stopped;
         let envelope = Envelope { head: b"", event_type: "", tail: b"\n" };
         (is_between && !self.framing.is_coded()).then_some(envelope)
     }
@@ -179,11 +221,11 @@ impl Framer for Lines {
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let line = std::mem::take(&mut self.held);
-        let data = line.trim_ascii();
         if self.stopped {
             return Ok(());
         }
+        let held = std::mem::take(&mut self.held);
+        let data = held.trim_ascii();
         let is_cut = match (self.split)(data) {
             Some((_, payload)) => {
                 let mut scanner = Scanner::new(0);
@@ -193,11 +235,12 @@ impl Framer for Lines {
             None => self.framing.is_coded() && data.len() == 1,
         };
         if !is_cut {
-            return self.line(&line, line.len(), out);
+            return self.emit(&held, out);
         }
+        let inside = if self.value == 0 { "a line" } else { "a JSON value" };
         out(Err(Fault {
             kind: FaultKind::Truncated,
-            message: "the input ended inside a line".into(),
+            message: format!("the input ended inside {inside}"),
             offset: self.offset,
             raw: data,
         }))
@@ -240,5 +283,18 @@ mod tests {
     #[test]
     fn banners_are_noted_and_cut_lines_reported() {
         check("hello\n{\"a\":1}\n{\"b\"", &["!Note 0", "|{\"a\":1}", "!Truncated 14"]);
+    }
+
+    #[test]
+    fn values_over_several_lines() {
+        check(
+            "{\n \"a\": 1,\n\n \"b\": [\n ]\r\n}\n{}",
+            &["|{\n \"a\": 1,\n\n \"b\": [\n ]\r\n}", "|{}"],
+        );
+        check("{}\n[\r\n  1\n]\n\n{}", &["|{}", "|[\r\n  1\n]", "|{}"]);
+        check("{}\n{\n  1\n}", &["|{}", "|{\n  1\n}"]);
+        check("{\n{\n{}\nend", &["|{", "|{", "|{}", "!Note 7"]);
+        check("{}\n{\n  \"a\": 1,\n{}\n", &["|{}", "|{\n  \"a\": 1,", "|{}"]);
+        check("{}\n{\n  \"a\": 1,\n  ", &["|{}", "!Truncated 3"]);
     }
 }
