@@ -30,8 +30,8 @@ type Open = blocks::Open<Outcome>;
 /// The extent of a step in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extent {
-    /// Its start, or a delta.
-    Piece,
+    /// The start, or a delta, of the step of this index.
+    Piece(u64),
     /// All of it.
     Whole,
 }
@@ -46,7 +46,7 @@ impl Steps {
         self.steps.clear(index, out)?;
         let frame = Frame { data: json.get().as_bytes(), ..*frame };
         read!(&frame, out, |step: Step| {
-            let open = self.emit(&step, json.get(), Extent::Piece, out)?;
+            let open = self.emit(&step, json.get(), Extent::Piece(index), out)?;
             self.steps.insert(index, open, out)
         })
     }
@@ -91,11 +91,15 @@ impl Steps {
                 if is_call(kind) { Open::Call(key) } else { Open::Plain }
             }
         };
+        let extent = Extent::Piece(index);
         match (&mut open, kind) {
-            (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, Extent::Piece, out)?,
+            (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, extent, out)?,
             (Open::Gathered(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
-            (Open::Plain, _) => open = self.emit(delta, json, Extent::Piece, out)?,
-            _ => drop(self.emit(delta, json, Extent::Piece, out)?),
+            (Open::Plain, _) => open = self.emit(delta, json, extent, out)?,
+            _ => {
+                self.steps.insert(index, open, out)?;
+                return self.emit(delta, json, extent, out).map(drop);
+            }
         }
         self.steps.insert(index, open, out)
     }
@@ -132,6 +136,9 @@ impl Steps {
                 return Ok(Open::Gathered(outcome));
             }
             kind => {
+                if let Extent::Piece(index) = extent {
+                    self.steps.pass_over(index, out)?;
+                }
                 out.block(0, kind, json)?;
                 let message = format!("a step of type {} has no meaning here", json::quote(kind));
                 out.warn(WarningCode::UnknownStep, &message)?;
@@ -165,7 +172,7 @@ fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done 
             let text: Str<'_> = json::read(json).unwrap_or_default();
             return out.call_fragment(0, part, &text);
         }
-        Some("{}") if extent == Extent::Piece => Arguments::Placeholder("{}"),
+        Some("{}") if extent != Extent::Whole => Arguments::Placeholder("{}"),
         Some(json) => Arguments::Value(json),
     };
     out.call(0, CallPart { arguments, ..part })
