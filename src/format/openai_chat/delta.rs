@@ -173,8 +173,7 @@ impl ToolCall<'_> {
         let is_custom = |custom: &&Custom<'_>| custom.name.non_empty().is_some() || !is_function;
         if let Some(custom) = self.custom.as_ref().filter(is_custom) {
             let name = custom.name.non_empty();
-            let input = custom.input.as_ref();
-            let arguments = input.map_or(Arguments::None, |input| Arguments::Free(input.as_str()));
+            let arguments = Arguments::Free(custom.input.or_empty());
             return out.call(choice, CallPart { name, arguments, ..part });
         }
         match &self.function {
