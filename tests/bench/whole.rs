@@ -56,7 +56,9 @@ fn main() {
 }
 
 fn size(megabytes: &str) -> usize {
-    megabytes.parse::<usize>().unwrap() * 1_000_000
+    let number = megabytes.parse::<usize>();
+    number.expect("MEGABYTES [NAME], hostile, grown, parts, live, real, or runs [DIALECT]")
+        * 1_000_000
 }
 
 /// A line for each corpus whose name begins so.
