@@ -1,5 +1,7 @@
 //! Events that outlive the call that they came in.
 
+use smallvec::SmallVec;
+
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
     FinishReason, InvalidToolCall, Key, Kind, Output, ProviderEvent, Ran, Reason, Reasoning,
@@ -27,13 +29,13 @@ pub(crate) struct Owned<T> {
     /// Its texts, one after another.
     texts: String,
     /// The end of each of them.
-    ends: Vec<usize>,
+    ends: SmallVec<[usize; 4]>,
 }
 
 impl<T: Texts> Owned<T> {
     /// Copies a value.
     pub(crate) fn new<B: Texts<At<'static> = T>>(borrowed: B) -> Self {
-        let (mut texts, mut ends) = (String::new(), Vec::new());
+        let (mut texts, mut ends) = (String::new(), SmallVec::new());
         let value = borrowed.map_texts(&mut |text| {
             texts.push_str(text);
             ends.push(texts.len());

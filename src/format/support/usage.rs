@@ -44,21 +44,29 @@ pub(crate) struct Meter {
     paths: Vec<Path>,
     /// The last object that came, which has not been read.
     latest: String,
-    members: Vec<(String, String)>,
-    /// The index of each key in these, if they are more than [`FEW`].
-    places: HashMap<String, usize>,
+    members: Members,
     /// The parts that were counted apart.
-    counted: Vec<(Usage<'static>, String)>,
+    counted: SmallVec<[(Usage<'static>, String); 1]>,
     /// The path of a count that is no number, if there was one.
     strange: Option<&'static str>,
-    /// The bytes of all keys and values.
-    size: usize,
     /// The bytes of the parts.
     counted_size: usize,
     /// The error that there are too many, of which some were left out.
     limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
     is_adjusted: bool,
+}
+
+/// The members that are known of the objects of one part, in the order in which they came.
+#[derive(Debug, Default)]
+struct Members {
+    /// Keys and values; after the first `count`, buffers for others.
+    list: Vec<(String, String)>,
+    count: usize,
+    /// The index of each key, if they are more than [`FEW`].
+    places: HashMap<String, usize>,
+    /// The bytes of all keys and values.
+    size: usize,
 }
 
 /// One place of a row.
@@ -83,6 +91,9 @@ const MAX_SIZE: usize = 1 << 20;
 
 /// The most bytes of the usage of all parts.
 const MAX_COUNTED: usize = 16 << 20;
+
+/// The most bytes of members whose buffers are kept for those of the next message.
+const MAX_KEPT: usize = 4 << 10;
 
 /// The bytes that a member takes besides its text, where there are many.
 const PLACE: usize = 160;
@@ -138,33 +149,9 @@ impl Meter {
         }
     }
 
-    /// Sets a member. Mostly it has the number that it had in the last object.
     fn set(&mut self, number: usize, key: &str, json: &str) {
-        let is_key = |(known, _): &(String, String)| known == key;
-        let at = match self.members.get(number).is_some_and(is_key) {
-            true => Some(number),
-            false if self.places.is_empty() => self.members.iter().position(is_key),
-            false => self.places.get(key).copied(),
-        };
-        let known = at.and_then(|at| self.members.get_mut(at));
-        let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
-        let is_new_place = known.is_none() && !self.places.is_empty();
-        let room = if is_new_place { PLACE } else { 0 };
-        let size = self.size - old + key.len() + json.len() + room;
-        if size > MAX_SIZE {
+        if !self.members.set(number, key, json) {
             self.limit = Some("more than 1 MiB of usage in one message");
-            return;
-        }
-        self.size = size;
-        match known {
-            Some((_, known)) => json.clone_into(known),
-            None => {
-                self.members.push((key.to_owned(), json.to_owned()));
-                if self.members.len() > FEW {
-                    let new = self.members.iter().enumerate().skip(self.places.len());
-                    self.places.extend(new.map(|(at, (key, _))| (key.clone(), at)));
-                }
-            }
         }
     }
 
@@ -198,7 +185,7 @@ impl Meter {
     /// model's part, or a step's.
     pub(crate) fn part(&mut self) {
         // Nearly always one object holds all.
-        if self.members.is_empty() {
+        if self.members.count == 0 {
             let latest = std::mem::take(&mut self.latest);
             let mut members: SmallVec<[Member<'_>; 8]> = json::walk(&latest).collect();
             let is_as_sent =
@@ -212,11 +199,11 @@ impl Meter {
             self.latest = latest;
         }
         self.read_latest();
-        let members = std::mem::take(&mut self.members);
-        self.places.clear();
-        self.size = 0;
-        let members = members.iter().map(|(key, value)| (key.into(), value.as_str()));
-        self.count(&members.collect::<Vec<_>>(), None);
+        let mut known = std::mem::take(&mut self.members);
+        let members = known.iter().map(|(key, value)| (key.into(), value.as_str()));
+        self.count(&members.collect::<SmallVec<[Member<'_>; 8]>>(), None);
+        known.clear();
+        self.members = known;
     }
 
     /// Counts the members of a part, if it has any. `whole` is the object that has them
@@ -268,6 +255,59 @@ impl Meter {
             }
         }
         usage
+    }
+}
+
+impl Members {
+    fn iter(&self) -> impl Iterator<Item = &(String, String)> {
+        self.list.iter().take(self.count)
+    }
+
+    /// Sets a member, unless there are too many. Mostly it has the number that it had in the last
+    /// object.
+    fn set(&mut self, number: usize, key: &str, json: &str) -> bool {
+        let is_key = |(known, _): &(String, String)| known == key;
+        let at = match self.iter().nth(number).is_some_and(is_key) {
+            true => Some(number),
+            false if self.places.is_empty() => self.iter().position(is_key),
+            false => self.places.get(key).copied(),
+        };
+        let known = at.and_then(|at| self.list.get_mut(at));
+        let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
+        let is_new_place = known.is_none() && !self.places.is_empty();
+        let room = if is_new_place { PLACE } else { 0 };
+        let size = self.size - old + key.len() + json.len() + room;
+        if size > MAX_SIZE {
+            return false;
+        }
+        self.size = size;
+        match known {
+            Some((_, known)) => json.clone_into(known),
+            None => self.add(key, json),
+        }
+        true
+    }
+
+    fn add(&mut self, key: &str, json: &str) {
+        match self.list.get_mut(self.count) {
+            Some((free_key, free_json)) => {
+                key.clone_into(free_key);
+                json.clone_into(free_json);
+            }
+            None => self.list.push((key.to_owned(), json.to_owned())),
+        }
+        self.count += 1;
+        if self.count > FEW {
+            let new = self.list.iter().take(self.count).enumerate().skip(self.places.len());
+            self.places.extend(new.map(|(at, (key, _))| (key.clone(), at)));
+        }
+    }
+
+    /// Forgets the members, and keeps their buffers if they are small.
+    fn clear(&mut self) {
+        self.list.truncate(if self.size > MAX_KEPT { 0 } else { FEW });
+        self.places.clear();
+        (self.count, self.size) = (0, 0);
     }
 }
 
@@ -399,9 +439,9 @@ mod tests {
 
     /// Reads what is known so far.
     fn read(meter: &mut Meter) -> Usage<'static> {
-        let members = meter.members.clone();
+        let known = std::mem::take(&mut meter.members);
         let members: Vec<_> =
-            members.iter().map(|(key, value)| (key.into(), value.as_str())).collect();
+            known.iter().map(|(key, value)| (key.into(), value.as_str())).collect();
         meter.read(&members)
     }
 
