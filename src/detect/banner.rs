@@ -59,8 +59,7 @@ pub(super) fn is_before_log(head: &[u8], ended: bool) -> Option<bool> {
 
 /// True if a line is a record of a known format.
 fn is_record(line: &[u8]) -> bool {
-    let (event_type, headers, id, offset) = ("", &[][..], "", 0);
-    let frame = Frame { framing: NDJSON, event_type, headers, data: line.trim_ascii(), id, offset };
+    let frame = Frame::new(NDJSON, line.trim_ascii(), 0);
     candidates(&Record::new(&frame)).any(|row| *row != error::FORMAT)
 }
 

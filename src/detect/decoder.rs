@@ -55,12 +55,10 @@ impl Held {
 
     fn frame(&self) -> Frame<'_> {
         Frame {
-            framing: self.framing,
             event_type: &self.event_type,
             headers: &self.headers,
-            data: &self.data,
             id: &self.id,
-            offset: self.offset,
+            ..Frame::new(self.framing, &self.data, self.offset)
         }
     }
 }

@@ -121,11 +121,9 @@ impl Codex {
             "turn.started" => self.begin(out),
             "item.started" | "item.updated" | "item.completed" => {
                 self.begin(out)?;
-                let Some(json) = event.item.map(RawValue::get) else {
-                    return out.unknown(frame, kind);
-                };
-                read!(&Frame { data: json.as_bytes(), ..*frame }, out, |item: Item| {
-                    self.item(frame, &item, json, kind == "item.completed", out)
+                let Some(json) = event.item else { return out.unknown(frame, kind) };
+                read!(&frame.part(json), out, |item: Item| {
+                    self.item(frame, &item, json.get(), kind == "item.completed", out)
                 })
             }
             // The item is repeated, whole.

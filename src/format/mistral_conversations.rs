@@ -132,7 +132,7 @@ impl Conversations {
         self.message.cut(out)?;
         self.begin(response, out)?;
         for (json, key) in entries.iter().zip((0..).map(Key::Index)) {
-            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            let frame = frame.part(json);
             read!(&frame, out, |entry: Event| entry.emit(&frame, key, out))?;
         }
         self.end(response.usage, out)
@@ -187,7 +187,7 @@ impl Event<'_> {
             return out.text(0, &json::read(content.get()).unwrap_or_default());
         }
         for json in each(content) {
-            let frame = Frame { data: json.as_bytes(), ..*frame };
+            let frame = frame.with(json.as_bytes());
             read!(&frame, out, |chunk: Chunk| chunk.emit(json, out))?;
         }
         Ok(())

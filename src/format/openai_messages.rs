@@ -134,7 +134,7 @@ impl OpenAiMessages {
     fn blocks(&mut self, frame: &Frame, blocks: &[&str], out: &mut EventOut) -> Done {
         blocks.iter().try_for_each(|json| {
             self.has_call |= kind(json) == "tool_use";
-            let frame = Frame { data: json.as_bytes(), ..*frame };
+            let frame = frame.with(json.as_bytes());
             read!(&frame, out, |block: Block| self.blocks.whole(&block, json, out))
         })
     }

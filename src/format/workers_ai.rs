@@ -117,7 +117,7 @@ impl Decoder for WorkersAi {
         }
         read!(&frame, out, |reply: Reply| {
             match reply.result.filter(|_| !self.message.is_open()) {
-                Some(result) => self.result(&Frame { data: result.get().as_bytes(), ..frame }, out),
+                Some(result) => self.result(&frame.part(result), out),
                 None => self.reply(&frame, reply, out),
             }
         })

@@ -187,12 +187,9 @@ impl EventStream {
         match split(bytes, self.offset) {
             Ok((headers, data)) => {
                 let frame = Frame {
-                    framing: &FRAMING,
                     event_type: name(&headers),
                     headers: &headers,
-                    data,
-                    id: "",
-                    offset: self.offset,
+                    ..Frame::new(&FRAMING, data, self.offset)
                 };
                 self.offset += bytes.len() as u64;
                 out(Ok(frame))

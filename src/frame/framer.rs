@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
+use serde_json::value::RawValue;
+
 use crate::event::WarningCode;
 use crate::frame::header;
 use crate::frame::header::Header;
@@ -25,9 +27,32 @@ pub struct Frame<'a> {
     pub id: &'a str,
     /// The offset of its first byte in the input.
     pub offset: u64,
+    /// Its payload again, if it is a part of a record: that is known to be JSON.
+    pub(crate) json: Option<&'a str>,
 }
 
 impl<'a> Frame<'a> {
+    /// Returns a frame without a name, headers and an id.
+    pub fn new(framing: &'static Framing, data: &'a [u8], offset: u64) -> Self {
+        Frame { framing, event_type: "", headers: &[], data, id: "", offset, json: None }
+    }
+
+    /// Returns this frame with another payload.
+    pub fn with<'b>(&self, data: &'b [u8]) -> Frame<'b>
+    where
+        'a: 'b,
+    {
+        Frame { data, json: None, ..*self }
+    }
+
+    /// Returns this frame with a part of its payload in place of it.
+    pub(crate) fn part<'b>(&self, json: &'b RawValue) -> Frame<'b>
+    where
+        'a: 'b,
+    {
+        Frame { json: Some(json.get()), ..self.with(json.get().as_bytes()) }
+    }
+
     /// Returns the header of this name, if there is one and it is text.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         header::text(self.headers, name)
@@ -35,6 +60,9 @@ impl<'a> Frame<'a> {
 
     /// Returns its payload as text, with U+FFFD in place of what is not UTF-8.
     pub fn text(&self) -> Cow<'a, str> {
+        if let Some(json) = self.json {
+            return Cow::Borrowed(json);
+        }
         // Checks UTF-8 at several times the speed of `String::from_utf8_lossy`.
         match std::str::from_utf8(self.data) {
             Ok(text) => Cow::Borrowed(text),

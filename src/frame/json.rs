@@ -179,14 +179,7 @@ impl Values {
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        out(Ok(Frame {
-            framing: self.framing,
-            event_type: "",
-            headers: &[],
-            data,
-            id: "",
-            offset: self.begun,
-        }))
+        out(Ok(Frame::new(self.framing, data, self.begun)))
     }
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {

@@ -167,14 +167,9 @@ impl Lines {
         let bytes = bytes.trim_ascii();
         match (self.split)(bytes) {
             _ if bytes.is_empty() => Ok(()),
-            Some((event_type, data)) => out(Ok(Frame {
-                framing: self.framing,
-                event_type,
-                headers: &[],
-                data,
-                id: "",
-                offset,
-            })),
+            Some((event_type, data)) => {
+                out(Ok(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
+            }
             None => out(Err(Fault {
                 kind: FaultKind::Note(WarningCode::NotJson),
                 message: "a line that isn't JSON was passed over".into(),

@@ -327,7 +327,7 @@ impl Sse {
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
             let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out(Ok(Frame { framing: &FRAMING, event_type, headers: &[], data, id, offset }))?;
+            out(Ok(Frame { event_type, id, ..Frame::new(&FRAMING, data, offset) }))?;
         } else if begun.is_some() && self.config.comments {
             let (kind, message) = (FaultKind::Comment, String::new());
             out(Err(Fault { kind, message, offset, raw: &[] }))?;

@@ -25,14 +25,7 @@ impl Framer for Raw {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        out(Ok(Frame {
-            framing: &FRAMING,
-            event_type: "",
-            headers: &[],
-            data: bytes,
-            id: "",
-            offset,
-        }))?;
+        out(Ok(Frame::new(&FRAMING, bytes, offset)))?;
         Ok(&[])
     }
 

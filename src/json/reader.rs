@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 
 use crate::json::Str;
 use crate::json::plain::{is_space, string_length};
+use crate::json::walk::value_length;
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -38,16 +39,64 @@ pub trait FromJson<'t>: Sized {
     ///
     /// The text is no JSON there, or a value of another type.
     fn from_json(reader: &mut Reader<'t>) -> Result<Self>;
+
+    /// Reads the value that is next into a place for it. A struct is read where it stands, as it
+    /// is longer than what it is read from.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FromJson::from_json`]; what is in the place then means nothing.
+    fn read_into(place: &mut Option<Self>, reader: &mut Reader<'t>) -> Result<()> {
+        *place = Some(Self::from_json(reader)?);
+        Ok(())
+    }
+
+    /// Reads the value that is next into this one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FromJson::from_json`]; what this one is then means nothing.
+    fn fill(&mut self, reader: &mut Reader<'t>) -> Result<()> {
+        *self = Self::from_json(reader)?;
+        Ok(())
+    }
 }
 
 /// Reads a whole JSON text as a `T`.
 pub(crate) fn read<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
-    Reader::new(text, false).whole()
+    let mut value = None;
+    read_as(Source::Text, text, &mut value)?;
+    value.ok_or(Fault::Syntax)
 }
 
-/// Reads a whole JSON text in which U+FFFD stands for what is no UTF-8: strings say so.
-pub(crate) fn read_lossy<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
-    Reader::new(text, true).whole()
+/// Reads the text of a value that was read as a part of another.
+pub(crate) fn read_again<'t, T: FromJson<'t>>(json: &'t str) -> Result<T> {
+    let mut value = None;
+    read_as(Source::Json, json, &mut value)?;
+    value.ok_or(Fault::Syntax)
+}
+
+/// Reads a whole JSON text into a place for its value.
+pub(crate) fn read_as<'t, T: FromJson<'t>>(
+    source: Source,
+    text: &'t str,
+    place: &mut Option<T>,
+) -> Result<()> {
+    let mut reader = Reader::new(source, text);
+    T::read_into(place, &mut reader)?;
+    let rest = text.as_bytes().get(reader.at..).unwrap_or_default();
+    if rest.iter().copied().all(is_space) { Ok(()) } else { Err(Fault::Syntax) }
+}
+
+/// What is known of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Nothing but that it is one.
+    Text,
+    /// U+FFFD stands for what is no UTF-8: strings say so.
+    Lossy,
+    /// It was read before, as a part of another: what no field keeps is not checked again.
+    Json,
 }
 
 /// The reason that a text was not read.
@@ -134,7 +183,7 @@ pub struct Reader<'t> {
     at: usize,
     /// The number of containers that are open.
     depth: u32,
-    is_lossy: bool,
+    source: Source,
     /// The last key that had escapes.
     unescaped_key: String,
 }
@@ -155,14 +204,12 @@ enum Number {
 }
 
 impl<'t> Reader<'t> {
-    pub(crate) fn new(text: &'t str, is_lossy: bool) -> Self {
-        Reader { text, at: 0, depth: 0, is_lossy, unescaped_key: String::new() }
+    pub(crate) fn new(source: Source, text: &'t str) -> Self {
+        Reader { text, at: 0, depth: 0, source, unescaped_key: String::new() }
     }
 
-    fn whole<T: FromJson<'t>>(mut self) -> Result<T> {
-        let value = T::from_json(&mut self)?;
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        if rest.iter().copied().all(is_space) { Ok(value) } else { Err(Fault::Syntax) }
+    fn is_lossy(&self) -> bool {
+        self.source == Source::Lossy
     }
 
     /// Returns the next byte, if there is one.
@@ -222,14 +269,14 @@ impl<'t> Reader<'t> {
     fn string(&mut self, as_bytes: bool) -> Result<Content<'t>> {
         self.at += 1;
         let start = self.at;
-        if self.run() == Some(b'"') && !self.is_lossy {
+        if self.run() == Some(b'"') && !self.is_lossy() {
             let text = self.since(start)?;
             self.at += 1;
             return Ok(Content::Text(text));
         }
         let unescaped = self.unescaped(start, as_bytes)?;
         let unescaped = match String::from_utf8(unescaped) {
-            Ok(text) if !(self.is_lossy && text.contains(char::REPLACEMENT_CHARACTER)) => {
+            Ok(text) if !(self.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER)) => {
                 return Ok(Content::Unescaped(text));
             }
             Ok(text) => {
@@ -335,6 +382,16 @@ impl<'t> Reader<'t> {
 
     /// Passes a value of any kind.
     pub(crate) fn skip(&mut self) -> Result<()> {
+        if self.source != Source::Json {
+            return self.check();
+        }
+        self.peek()?;
+        self.at += value_length(self.text.as_bytes().get(self.at..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Passes a value if it is JSON.
+    fn check(&mut self) -> Result<()> {
         // A bit for each container that is open, the innermost lowest: 1 for an object.
         let (mut open, mut depth) = (0_u64, 0_usize);
         let mut outer = Vec::new();
@@ -455,16 +512,6 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Reads a value into a field.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`FromJson::from_json`].
-    pub fn read_into<T: FromJson<'t>>(&mut self, field: &mut T) -> Result<()> {
-        *field = T::from_json(self)?;
-        Ok(())
-    }
-
     /// Reads an object: calls `read` with the number of the field before the value of each key of
     /// `keys`, and passes the members that have other keys. `name` is the struct's, for errors.
     ///
@@ -502,17 +549,20 @@ impl<'t> Reader<'t> {
     fn find_key(&mut self, keys: Keys, next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        if let Some((expected, _)) = keys.get(next)
+            && let Some([b'"', ..]) = rest.strip_prefix(expected.as_bytes())
+        {
+            self.at = start + expected.len() + 1;
+            return Ok(Some(next));
+        }
         let length = memchr(b'"', rest).ok_or(Fault::Syntax)?;
-        let key = self.text.get(start..start + length).unwrap_or_default();
-        let found = match keys.get(next) {
-            Some((expected, _)) if *expected == key => Some(next),
-            _ => find(keys, key),
-        };
-        if found.is_some() || string_length(key.as_bytes()) == length {
+        let key = rest.get(..length).unwrap_or_default();
+        let found = find(keys, key);
+        if found.is_some() || string_length(key) == length {
             self.at = start + length + 1;
             return Ok(found);
         }
-        Ok(find(keys, self.key()?))
+        Ok(find(keys, self.key()?.as_bytes()))
     }
 
     /// Reads an object: calls `read` with the key of each member, before its value.
@@ -576,7 +626,7 @@ impl<'t> Reader<'t> {
     /// Returns the step to the member whose key begins at a place.
     fn step(&self, start: usize) -> Step {
         let from_key = self.text.get(start..).unwrap_or_default();
-        Step::Key(String::from_json(&mut Reader::new(from_key, false)).unwrap_or_default())
+        Step::Key(String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default())
     }
 
     /// Returns the error about the value that is next, which is of another type than expected.
@@ -611,8 +661,9 @@ impl<'t> Reader<'t> {
 }
 
 /// Returns the number of the field with a key.
-fn find(keys: Keys, key: &str) -> Option<usize> {
-    keys.iter().position(|(first, others)| *first == key || others.contains(&key))
+fn find(keys: Keys, key: &[u8]) -> Option<usize> {
+    let is_key = |name: &&str| name.as_bytes() == key;
+    keys.iter().position(|(first, others)| is_key(first) || others.iter().any(is_key))
 }
 
 /// What is expected where a struct's object should be.
@@ -685,7 +736,7 @@ impl<'t> FromJson<'t> for &'t RawValue {
         let start = reader.at;
         reader.skip()?;
         let text = reader.since(start)?;
-        if reader.is_lossy && text.contains(char::REPLACEMENT_CHARACTER) {
+        if reader.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(Fault::Syntax);
         }
         Self::deserialize(MapAccessDeserializer::new(Raw(text)))
@@ -706,6 +757,16 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Option<T> {
             _ => T::from_json(reader).map(Some),
         }
     }
+
+    fn fill(&mut self, reader: &mut Reader<'t>) -> Result<()> {
+        match reader.peek()? {
+            b'n' => {
+                *self = None;
+                reader.word("null")
+            }
+            _ => T::read_into(self, reader),
+        }
+    }
 }
 
 impl<'t, T: FromJson<'t>> FromJson<'t> for Box<T> {
@@ -714,13 +775,20 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Box<T> {
     }
 }
 
+/// Reads the element that is next in an array.
+fn element<'t, T: FromJson<'t>>(reader: &mut Reader<'t>) -> Result<Option<T>> {
+    let mut element = None;
+    T::read_into(&mut element, reader)?;
+    Ok(element)
+}
+
 impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         let mut all = Vec::new();
         reader.elements(&"a sequence", &mut |reader| {
             // Most lists have one element.
             all.reserve_exact(usize::from(all.is_empty()));
-            all.push(T::from_json(reader)?);
+            all.extend(element(reader)?);
             Ok(())
         })?;
         Ok(all)
@@ -731,7 +799,7 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for SmallVec<[T; 1]> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         let mut all = SmallVec::new();
         reader.elements(&"a sequence", &mut |reader| {
-            all.push(T::from_json(reader)?);
+            all.extend(element(reader)?);
             Ok(())
         })?;
         Ok(all)
@@ -885,10 +953,15 @@ mod tests {
         assert!(field.path().eq(&path), "{field:?}");
     }
 
+    fn read_lossy<'t, T: FromJson<'t>>(text: &'t str) -> Result<Option<T>> {
+        let mut value = None;
+        read_as(Source::Lossy, text, &mut value).map(|()| value)
+    }
+
     #[test]
     fn replaced_bytes_are_told() {
         let text = "{\"text\":\"a\u{fffd}\\n\"}";
-        let everything: Everything<'_> = read_lossy(text).unwrap();
+        let everything = read_lossy::<Everything<'_>>(text).unwrap().unwrap();
         assert_eq!(everything.text, Some(Str::from_bytes(b"a\xFF\n")));
         assert!(read_lossy::<Everything<'_>>("{\"raw\":\"\u{fffd}\"}").is_err());
         assert!(read_lossy::<Everything<'_>>("{\"name\":\"\u{fffd}\"}").is_err());

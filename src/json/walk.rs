@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 use crate::json::plain::{is_space, string_length};
 use crate::json::reader::read;
 use crate::json::string::Str;
@@ -46,7 +48,7 @@ fn split(json: &str) -> (&str, &str) {
 }
 
 /// Returns the length of the value that the text begins with.
-fn value_length(json: &[u8]) -> usize {
+pub(super) fn value_length(json: &[u8]) -> usize {
     let (mut at, mut depth) = (0, 0);
     while let Some(&byte) = json.get(at) {
         match byte {
@@ -69,11 +71,12 @@ fn value_length(json: &[u8]) -> usize {
 fn inside_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        at += string_length(text.get(at..).unwrap_or_default());
-        match text.get(at) {
-            Some(b'\\') => at += 2,
-            Some(b'"') | None => return at,
-            Some(_) => at += 1,
+        let Some(end) = memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) else {
+            return text.len();
+        };
+        match text.get(at + end) {
+            Some(b'"') => return at + end,
+            _ => at += end + 2,
         }
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct Repeats {
     is_on: bool,
     frame: FrameConfig,
     template: Option<Template>,
+    /// The buffers of the last template.
+    buffers: Buffers,
     /// The number of records in a row that made a template that no record fitted, or could
     /// have made one.
     unused: u32,
@@ -86,8 +88,8 @@ impl Repeats {
     /// Returns a layer that takes records if it is on, but none that a framer
     /// would reject.
     pub(crate) fn new(is_on: bool, frame: FrameConfig) -> Self {
-        let (template, unused, late, text, cuts, silent, emitted) = Default::default();
-        Repeats { is_on, frame, template, unused, late, text, cuts, silent, emitted }
+        let (template, buffers, unused, late, text, cuts, silent, emitted) = Default::default();
+        Repeats { is_on, frame, template, buffers, unused, late, text, cuts, silent, emitted }
     }
 
     /// Takes the record that these bytes begin with if it repeats the last one,
@@ -186,7 +188,8 @@ impl Repeats {
         let Some(repeatable) = repeatable else { return Ok(()) };
         self.unused += 1;
         if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
-            self.template = Template::new(&frame, text, repeatable);
+            let buffers = std::mem::take(&mut self.buffers);
+            self.template = Template::new(&frame, text, repeatable, buffers);
         }
         Ok(())
     }
@@ -194,17 +197,13 @@ impl Repeats {
     /// Decodes the last record that was taken, if its counts may matter, and
     /// forgets the template. What the record emits has been emitted.
     pub(crate) fn catch_up(&mut self, decoder: &mut dyn Decoder, offset: u64) -> io::Result<()> {
-        let Some(template) = self.template.take().filter(|_| !self.late.is_empty()) else {
+        let Some(template) = self.template.take() else { return Ok(()) };
+        self.buffers = (template.record, template.holes);
+        if self.late.is_empty() {
             return Ok(());
-        };
-        let frame = Frame {
-            framing: template.framing,
-            event_type: &template.event_type,
-            headers: &[],
-            data: &self.late,
-            id: "",
-            offset,
-        };
+        }
+        let frame = Frame::new(template.framing, &self.late, offset);
+        let frame = Frame { event_type: &template.event_type, ..frame };
         let mut drop = |_: Event<'_>| Ok(());
         let mut halves = Halves::default();
         decoder.feed(frame, &mut EventOut::new(&mut drop, &mut halves, offset))?;
@@ -316,6 +315,11 @@ impl Delta {
     }
 }
 
+/// Where the holes are in a record, in order.
+type Holes = Vec<(Range<usize>, Hole)>;
+/// The buffers of a template's record and holes.
+type Buffers = (Vec<u8>, Holes);
+
 /// A record with holes.
 #[derive(Debug)]
 struct Template {
@@ -323,8 +327,7 @@ struct Template {
     event_type: String,
     /// The record, without its last brace and spaces before it.
     record: Vec<u8>,
-    /// Where the holes are in the record, in order.
-    holes: Vec<(Range<usize>, Hole)>,
+    holes: Holes,
     /// What comes of it, if anything does.
     delta: Option<Delta>,
     has_counts: bool,
@@ -353,17 +356,20 @@ impl Template {
         frame: &Frame<'_>,
         text: Option<(&Delta, &str)>,
         repeatable: &Repeatable,
+        (mut record, mut holes): Buffers,
     ) -> Option<Self> {
         if !frame.headers.is_empty() || text.is_some_and(|(_, text)| text.is_empty()) {
             return None;
         }
         let data = frame.data;
-        let holes = holes(data, text.map(|(_, text)| text), repeatable)?;
+        find_holes(data, text.map(|(_, text)| text), repeatable, &mut holes)?;
         let has_text = holes.iter().any(|(_, hole)| *hole == Hole::Text);
+        record.clear();
+        record.extend_from_slice(data.strip_suffix(b"}")?.trim_ascii_end());
         (has_text == text.is_some()).then_some(Template {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
-            record: data.strip_suffix(b"}")?.trim_ascii_end().to_vec(),
+            record,
             delta: text.map(|(delta, _)| delta.clone()),
             has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
             holes,
@@ -416,15 +422,17 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
     is_count.then_some(length)
 }
 
-/// Returns the holes of a record, in order: each string whose value is `text`,
+/// Finds the holes of a record, in order: each string whose value is `text`,
 /// and what may differ. None if a string that holds no text has this value beside
 /// another, or if the record is not one JSON object, as far as can be seen.
-fn holes(
+fn find_holes(
     data: &[u8],
     text: Option<&str>,
     repeatable: &Repeatable,
-) -> Option<Vec<(Range<usize>, Hole)>> {
-    let (mut holes, mut at, mut place) = (Vec::new(), 0, Place::default());
+    holes: &mut Holes,
+) -> Option<()> {
+    holes.clear();
+    let (mut at, mut place) = (0, Place::default());
     // Once the text was found, true if it may stand in other places too.
     let mut may_repeat = None;
     while let Some(&byte) = data.get(at) {
@@ -469,7 +477,7 @@ fn holes(
         }
         at = end;
     }
-    (place.depth == 0 && data.starts_with(b"{")).then_some(holes)
+    (place.depth == 0 && data.starts_with(b"{")).then_some(())
 }
 
 /// The place of a value in a record.
@@ -526,8 +534,7 @@ mod tests {
     };
 
     fn frame(data: &str) -> Frame<'_> {
-        let (framing, data) = (FRAMINGS[0], data.as_bytes());
-        Frame { framing, event_type: "", headers: &[], data, id: "", offset: 0 }
+        Frame::new(FRAMINGS[0], data.as_bytes(), 0)
     }
 
     /// Checks the text of a record that comes after another one, whose text is
@@ -535,7 +542,8 @@ mod tests {
     #[track_caller]
     fn check(first: &str, text: &str, second: &str, expected: Option<&str>) {
         let delta = Delta { choice: 0, kind: DeltaKind::Refusal };
-        let template = Template::new(&frame(first), Some((&delta, text)), &REPEATABLE);
+        let template =
+            Template::new(&frame(first), Some((&delta, text)), &REPEATABLE, Buffers::default());
         let fit = template.as_ref().and_then(|template| template.fit("", second.as_bytes()));
         let (mut text, whole) = (Vec::new(), fit.filter(|(_, after)| after.is_empty()));
         let got = whole.and_then(|(inside, _)| inside?.append_to(&mut text)).map(|()| text);
@@ -603,7 +611,7 @@ mod tests {
     #[test]
     fn a_record_of_which_nothing_came_has_no_hole_for_text() {
         let first = r#"{"pad":"y","d":{"text":""},"usage":{"in":5}}"#;
-        let template = Template::new(&frame(first), None, &REPEATABLE).unwrap();
+        let template = Template::new(&frame(first), None, &REPEATABLE, Buffers::default()).unwrap();
         let fits = |second: &str| template.fit("", second.as_bytes()).is_some();
         assert!(fits(first));
         assert!(fits(&first.replace('5', "6").replace('y', "")));

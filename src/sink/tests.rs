@@ -396,12 +396,9 @@ fn memory_has_a_limit() {
 #[test]
 fn frames() {
     let frame = Frame {
-        framing: frame::find("sse").unwrap(),
         event_type: "message",
-        headers: &[],
-        data: b"a\xE2\x82",
         id: "7",
-        offset: 3,
+        ..Frame::new(frame::find("sse").unwrap(), b"a\xE2\x82", 3)
     };
     check_frame(Ok(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
     check_frame(

@@ -115,9 +115,7 @@ impl Anthropic {
         match kind {
             "ping" => Ok(()),
             "message_start" => match object("message", event.message, out)? {
-                Some(json) => {
-                    self.message(&Frame { data: json.as_bytes(), ..*frame }, Extent::Start, out)
-                }
+                Some(json) => self.message(&frame.part(json), Extent::Start, out),
                 None => self.begin(None, None, out),
             },
             "message" => self.message(frame, Extent::Whole, out),
@@ -132,9 +130,8 @@ impl Anthropic {
                 let Some(json) = object("content_block", event.content_block, out)? else {
                     return Ok(());
                 };
-                let frame = Frame { data: json.as_bytes(), ..*frame };
-                read!(&frame, out, |block: Block| {
-                    self.blocks.start(event.index, &block, json, out)
+                read!(&frame.part(json), out, |block: Block| {
+                    self.blocks.start(event.index, &block, json.get(), out)
                 })
             }
             "content_block_delta" => {
@@ -188,15 +185,14 @@ impl Anthropic {
 
     fn whole_block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
-        let frame = Frame { data: json.as_bytes(), ..*frame };
-        read!(&frame, out, |block: Block| self.blocks.whole(&block, json, out))
+        read!(&frame.part(json), out, |block: Block| self.blocks.whole(&block, json.get(), out))
     }
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         if usage.is_some() {
             object("usage", usage, out)?
                 .into_iter()
-                .for_each(|usage| self.message.meter.feed(usage));
+                .for_each(|usage| self.message.meter.feed(usage.get()));
         }
         Ok(())
     }

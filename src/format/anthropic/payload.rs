@@ -177,7 +177,8 @@ impl Block<'_> {
     /// True if the tool failed: MCP's results state it, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(in crate::format) fn is_error(&self) -> Option<bool> {
-        let content = self.content.and_then(|json| json::read::<Tagged<'_>>(json.get()).ok());
+        let content = self.content.filter(|json| json.get().starts_with('{'));
+        let content = content.and_then(|json| json::read_again::<Tagged<'_>>(json.get()).ok());
         let is_error = content
             .and_then(|content| content.kind)
             .is_some_and(|kind| kind.as_str().ends_with("_error"));
@@ -204,14 +205,13 @@ payload! {
     }
 }
 
-/// The text of a member that should be an object; of anything else nothing,
-/// and a warning.
+/// Returns a member that should be an object; of anything else nothing, with a warning.
 pub(in crate::format) fn object<'j>(
     name: &str,
     json: Option<&'j RawValue>,
     out: &mut EventOut,
-) -> io::Result<Option<&'j str>> {
-    let json = json.map(RawValue::get).filter(|json| json.starts_with('{'));
+) -> io::Result<Option<&'j RawValue>> {
+    let json = json.filter(|json| json.get().starts_with('{'));
     if json.is_none() {
         out.warn(
             WarningCode::WrongType,

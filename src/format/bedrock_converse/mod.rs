@@ -125,7 +125,7 @@ impl Converse {
         for name in EVENTS {
             if let Some(json) = record.get(name) {
                 is_known = true;
-                self.event(name, &Frame { data: json.as_bytes(), ..*frame }, out)?;
+                self.event(name, &frame.with(json.as_bytes()), out)?;
             }
         }
         if is_known {
@@ -194,7 +194,7 @@ impl Converse {
         self.begin(out)?;
         let has_reason = body.stop_reason.reason().is_some();
         let mut whole = |json: &RawValue, out: &mut EventOut| {
-            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            let frame = frame.part(json);
             self.blocks.whole(&frame, json.get(), out)
         };
         let mut content = body.content().iter();

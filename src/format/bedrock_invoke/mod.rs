@@ -134,7 +134,7 @@ impl Decoder for Invoke {
         read!(&frame, out, |chunk: Chunk| {
             match chunk.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
                 Some(Ok(data)) => {
-                    self.record(&Frame { event_type: "", headers: &[], data: &data, ..frame }, out)
+                    self.record(&Frame { event_type: "", headers: &[], ..frame.with(&data) }, out)
                 }
                 Some(Err(_)) => out.malformed(&frame, "the bytes of a chunk are not base64"),
                 None => out.malformed(&frame, "a chunk has no bytes"),

@@ -59,7 +59,7 @@ impl Turn for InvokeTurn {
             let bytes = chunk.text("bytes");
             let bytes = bytes.and_then(|bytes| BASE64.decode(bytes.as_str()).ok());
             let Some(data) = bytes else { return };
-            let inner = Frame { event_type: "", headers: &[], data: &data, ..*frame };
+            let inner = Frame { event_type: "", headers: &[], ..frame.with(&data) };
             let builder = self.inner.take().or_else(|| {
                 let request = known(&Record::new(&inner))?.request?;
                 Some((request.turn)(self.choice))

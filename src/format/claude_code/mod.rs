@@ -125,7 +125,7 @@ impl ClaudeCode {
             ("system", ..) if line.is_init() => self.begin(line, None, out),
             ("assistant", Some(json), _) => {
                 let json = in_blocks(json.get());
-                let frame = Frame { data: json.as_bytes(), ..*frame };
+                let frame = frame.with(json.as_bytes());
                 read!(&frame, out, |message: Message| {
                     self.begin(line, message.model.non_empty(), out)?;
                     match line.api_error() {
@@ -142,7 +142,7 @@ impl ClaudeCode {
             }
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
-                let frame = inner(frame, json);
+                let frame = frame.part(json);
                 read!(&frame, out, |event: Event| self.stream(&frame, &event, out))
             }
             ("result", ..) => {
@@ -209,7 +209,7 @@ impl ClaudeCode {
     }
 
     fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
-        read!(&inner(frame, json), out, |block: Block| {
+        read!(&frame.part(json), out, |block: Block| {
             self.has_text |= block.text.is_some();
             self.blocks.whole(&block, json.get(), out)
         })
@@ -243,7 +243,7 @@ impl ClaudeCode {
         let content = Object::new(content);
         match (content.get("content.data"), content.get("role")) {
             (Some(json), _) => {
-                let frame = Frame { data: json.as_bytes(), ..*frame };
+                let frame = frame.with(json.as_bytes());
                 read!(&frame, out, |line: Line| self.line(&frame, &line, out))
             }
             (None, Some("\"user\"")) => self.prompt(out),
@@ -268,7 +268,7 @@ impl ClaudeCode {
             )
         });
         for block in [call, result].into_iter().flatten() {
-            let frame = Frame { data: block.as_bytes(), ..*frame };
+            let frame = frame.with(block.as_bytes());
             read!(&frame, out, |read: Block| self.blocks.whole(&read, &block, out))?;
         }
         Ok(())
@@ -347,9 +347,4 @@ fn in_blocks(message: &str) -> Cow<'_, str> {
 fn is_result(block: &str) -> bool {
     let kind = json::member(block, "type").and_then(string);
     kind.is_some_and(|kind| kind.as_str().ends_with("tool_result"))
-}
-
-/// A part of a frame, as a frame of its own.
-fn inner<'f>(frame: &Frame<'f>, json: &'f RawValue) -> Frame<'f> {
-    Frame { data: json.get().as_bytes(), ..*frame }
 }

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::anthropic::payload::{Block, Event, Message};
-use crate::format::claude_code::{ClaudeCode, inner};
+use crate::format::claude_code::ClaudeCode;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::payload::{OptionalStr, read};
@@ -15,7 +15,7 @@ impl ClaudeCode {
         match event.kind.or_empty() {
             "message_start" => {
                 let Some(json) = event.message else { return out.unknown(frame, "message_start") };
-                read!(&inner(frame, json), out, |message: Message| {
+                read!(&frame.part(json), out, |message: Message| {
                     let id = message.id.non_empty();
                     self.turn_to(id);
                     self.streamed = id.map(str::to_owned);
@@ -27,7 +27,7 @@ impl ClaudeCode {
                 let Some(json) = event.content_block else {
                     return out.unknown(frame, "content_block_start");
                 };
-                read!(&inner(frame, json), out, |block: Block| {
+                read!(&frame.part(json), out, |block: Block| {
                     self.has_text |= block.text.is_some();
                     self.blocks.start(event.index, &block, json.get(), out)
                 })

@@ -9,8 +9,6 @@ mod payload;
 pub(super) mod reply;
 mod turn;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Key, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::{Done, EventOut};
@@ -93,8 +91,8 @@ impl Cohere {
             "content-end" | "citation-end" => Ok(()),
             "debug" => event.prompt.map_or(Ok(()), |prompt| out.block(0, "debug", prompt.get())),
             "message-end" => self.message_end(frame, event, out),
-            _ => match event.message.map(RawValue::get).filter(|json| json.starts_with('{')) {
-                Some(json) => self.body(&Frame { data: json.as_bytes(), ..*frame }, event, out),
+            _ => match event.message.filter(|json| json.get().starts_with('{')) {
+                Some(json) => self.body(&frame.part(json), event, out),
                 None if self.message.stray(frame, kind, out)? => self.message.end(out),
                 None => Ok(()),
             },

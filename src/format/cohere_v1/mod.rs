@@ -182,7 +182,7 @@ impl CohereV1 {
     /// The end of the message, well or not.
     fn stream_end(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         if let Some(response) = event.response {
-            let frame = Frame { data: response.get().as_bytes(), ..*frame };
+            let frame = frame.part(response);
             read!(&frame, out, |body: Event| self.whole(&body, out))?;
         }
         out.finish_if(0, event.finish_reason.as_ref())?;

@@ -128,7 +128,7 @@ impl Decoder for Gemini {
         read!(&frame, out, |chunk: Chunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
-                Some(json) => self.unwrap(&Frame { data: json.get().as_bytes(), ..frame }, out)?,
+                Some(json) => self.unwrap(&frame.part(json), out)?,
                 None => return self.chunk(&frame, &chunk, out),
             }
             chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))

@@ -96,7 +96,7 @@ payload! {
         pub(super) thought: Option<bool>,
         pub(super) thought_signature: Option<Str<'a>> = "thoughtSignature" | "thought_signature",
         pub(super) function_call: Option<FunctionCall<'a>> = "functionCall" | "function_call",
-        pub(super) function_response: Option<FunctionResponse<'a>>
+        pub(super) function_response: Option<Box<FunctionResponse<'a>>>
             = "functionResponse" | "function_response",
         /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
         pub(super) executable_code: Option<&'a RawValue> = "executableCode" | "executable_code",
@@ -104,8 +104,8 @@ payload! {
         pub(super) code_execution_result: Option<&'a RawValue>
             = "codeExecutionResult" | "code_execution_result",
         /// A tool that the provider runs.
-        pub(super) tool_call: Option<ServerTool<'a>> = "toolCall" | "tool_call",
-        pub(super) tool_response: Option<ServerTool<'a>> = "toolResponse" | "tool_response",
+        pub(super) tool_call: Option<Box<ServerTool<'a>>> = "toolCall" | "tool_call",
+        pub(super) tool_response: Option<Box<ServerTool<'a>>> = "toolResponse" | "tool_response",
         inline_data: Option<&'a RawValue> = "inlineData" | "inline_data",
         file_data: Option<&'a RawValue> = "fileData" | "file_data",
         audio_transcription: Option<&'a RawValue> = "audioTranscription" | "audio_transcription",

@@ -129,7 +129,7 @@ impl GeminiInteractions {
         let Some(json) = event.interaction.filter(|json| json.get().starts_with('{')) else {
             return self.begin_late(None, out);
         };
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |interaction: Interaction| {
             self.begin(&interaction, out)?;
             self.usage(interaction.usage);

@@ -44,7 +44,7 @@ impl Steps {
         };
         let index = self.steps.place_or(event.index, self.steps.count(), out)?;
         self.steps.clear(index, out)?;
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
             let open = self.emit(&step, json.get(), Extent::Piece(index), out)?;
             self.steps.insert(index, open, out)
@@ -53,7 +53,7 @@ impl Steps {
 
     /// A step that came complete.
     pub(super) fn whole(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
             self.emit(&step, json.get(), Extent::Whole, out)?.close(out)
         })
@@ -66,7 +66,7 @@ impl Steps {
             self.steps.pass_over(index, out)?;
             return out.unknown(frame, "step.delta");
         };
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |delta: Step| self.add(index, &delta, json.get(), out))
     }
 

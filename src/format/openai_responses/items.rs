@@ -204,6 +204,6 @@ fn read_item(
     out: &mut EventOut,
     mut then: impl FnMut(&Item, &mut EventOut) -> Done,
 ) -> Done {
-    let frame = Frame { data: json.get().as_bytes(), ..*frame };
+    let frame = frame.part(json);
     read!(&frame, out, |item: Item| then(&item, out))
 }

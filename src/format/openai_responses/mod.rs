@@ -137,7 +137,7 @@ impl Responses {
         out: &mut EventOut,
     ) -> Done {
         let Some(json) = response else { return self.begin(None, None, out) };
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |response: Response| {
             let id = response.id.non_empty();
             let is_same = id.is_none() || id == self.message.id();
@@ -184,8 +184,8 @@ impl Responses {
         out: &mut EventOut,
     ) -> Done {
         let status = kind.trim_start_matches("response.");
-        let json = response.map_or("{}", RawValue::get);
-        self.whole(&Frame { data: json.as_bytes(), ..*frame }, status, out)
+        let frame = response.map_or(frame.with(b"{}"), |json| frame.part(json));
+        self.whole(&frame, status, out)
     }
 
     /// A complete response.

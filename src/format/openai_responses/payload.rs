@@ -56,7 +56,7 @@ impl<'a> Event<'a> {
 
 /// A string that was kept as its JSON text.
 fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
-    json::read(json?.get()).ok()
+    json::read_again(json?.get()).ok()
 }
 
 payload! {
@@ -100,7 +100,7 @@ impl<'a> Response<'a> {
 
     fn details(&self) -> Details<'a> {
         let details = self.incomplete_details.or(self.status_details).map_or("{}", RawValue::get);
-        json::read(details).unwrap_or_default()
+        json::read_again(details).unwrap_or_default()
     }
 }
 

@@ -172,7 +172,7 @@ impl State {
         out: &mut EventOut,
     ) -> io::Result<bool> {
         let mut is_text = false;
-        let frame = Frame { data: json.get().as_bytes(), ..*frame };
+        let frame = frame.part(json);
         read!(&frame, out, |fields: Part| {
             let slot = match fields.kind.text() {
                 Some("summary_text") => TextKind::Summary,

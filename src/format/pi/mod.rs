@@ -237,7 +237,7 @@ impl Pi {
         let blocks: Vec<&RawValue> =
             message.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default();
         for (index, json) in (0..).zip(blocks) {
-            let frame = Frame { data: json.get().as_bytes(), ..*frame };
+            let frame = frame.part(json);
             read!(&frame, out, |block: Block| self.block(&frame, index, &block, out))?;
         }
         self.stage = Stage::Whole;

@@ -204,14 +204,7 @@ mod tests {
     #[track_caller]
     fn check_is_error(json: &str, expected: bool) {
         let framing = crate::frame::FRAMINGS[0];
-        let frame = Frame {
-            framing,
-            event_type: "",
-            headers: &[],
-            data: json.as_bytes(),
-            id: "",
-            offset: 0,
-        };
+        let frame = Frame::new(framing, json.as_bytes(), 0);
         assert_eq!(is_error(&Record::new(&frame)), expected, "{json}");
     }
 

@@ -168,7 +168,7 @@ impl LogDecoder {
         let is_strange =
             kind.is_empty() && log.kind.iter().any(|places| record.get(places).is_some());
         let Some((what, places)) = log.step_of(&kind).filter(|_| !is_strange) else {
-            return out.unknown(&Frame { data: json.as_bytes(), ..*frame }, &kind);
+            return out.unknown(&frame.with(json.as_bytes()), &kind);
         };
         if !matches!(what, What::Records | What::Note) && self.is_aside(&record) {
             return self.aside(json, out);

@@ -54,7 +54,7 @@ impl<'f> Misnamed<'f> {
 /// beside a name. JSON that is nested deeper than records may be holds none.
 fn find(json: &str) -> Vec<Found> {
     let mut found = Vec::new();
-    if walk(&mut Reader::new(json, false), &mut found).is_err() {
+    if walk(&mut Reader::new(json::Source::Text, json), &mut found).is_err() {
         found.clear();
     }
     found

@@ -10,7 +10,7 @@ use crate::format::support::finish;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Fault, FromJson, Str};
+use crate::json::{Fault, FromJson, Source, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -27,18 +27,18 @@ where
     T: for<'de> Payload<'de>,
     F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
-    each_record(frame, out, &mut |text, is_lossy, is_lost, out| {
-        let read = if is_lossy { json::read_lossy(text) } else { json::read(text) };
-        let mut payload = Some(read?);
+    each_record(frame, out, &mut |source, text, is_lost, out| {
+        let mut payload = None;
+        json::read_as(source, text, &mut payload)?;
         let then: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
             &mut |out| payload.take().map_or(Ok(()), |payload| then(payload, out));
         Ok(if is_lost { out.distrusted(then) } else { then(out) })
     })
 }
 
-/// Reads the text of one record, and emits what it holds. The text may hold U+FFFD for what is no
-/// UTF-8, or lack a field that may have been a part of an open call.
-type ReadOne<'r> = dyn FnMut(&str, bool, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
+/// Reads the text of one record, and emits what it holds. If the flag is true, the text lacks a
+/// field that may have been a part of an open call.
+type ReadOne<'r> = dyn FnMut(Source, &str, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
 
 /// Reads the records of a frame: see [`read_records`].
 fn each_record(frame: &Frame<'_>, out: &mut EventOut, read: &mut ReadOne<'_>) -> Done {
@@ -48,8 +48,12 @@ fn each_record(frame: &Frame<'_>, out: &mut EventOut, read: &mut ReadOne<'_>) ->
     }
     if data.starts_with(b"{") {
         let text = frame.text();
-        let is_lossy = matches!(text, Cow::Owned(_));
-        if let Ok(done) = read(text.trim_ascii(), is_lossy, false, out) {
+        let source = match (&text, frame.json) {
+            (Cow::Owned(_), _) => Source::Lossy,
+            (_, Some(_)) => Source::Json,
+            (_, None) => Source::Text,
+        };
+        if let Ok(done) = read(source, text.trim_ascii(), false, out) {
             return done;
         }
         let mut is_whole = true;
@@ -79,7 +83,7 @@ fn read_repaired(
 ) -> Done {
     let (mut record, mut is_lost) = (Cow::Borrowed(record), false);
     for _ in 0..MAX_REPAIRS {
-        let fault = match read(&record, false, is_lost, out) {
+        let fault = match read(Source::Json, &record, is_lost, out) {
             Ok(done) => return done,
             Err(fault) => fault,
         };
@@ -170,19 +174,33 @@ macro_rules! payload {
             fn from_json(
                 reader: &mut $crate::format::Reader<$life>,
             ) -> ::std::result::Result<Self, $crate::format::Fault> {
+                let mut fields = Self::default();
+                fields.fill(reader)?;
+                Ok(fields)
+            }
+
+            fn read_into(
+                place: &mut Option<Self>,
+                reader: &mut $crate::format::Reader<$life>,
+            ) -> ::std::result::Result<(), $crate::format::Fault> {
+                place.insert(Self::default()).fill(reader)
+            }
+
+            fn fill(
+                &mut self,
+                reader: &mut $crate::format::Reader<$life>,
+            ) -> ::std::result::Result<(), $crate::format::Fault> {
                 #[allow(non_camel_case_types)]
                 enum Field { $($field),* }
                 const KEYS: $crate::format::Keys =
                     &[$($crate::format::payload!(@keys $field $($($key)+)?)),*];
 
-                let mut fields = Self::default();
                 reader.object(stringify!($Name), KEYS, &mut |field, reader| {
                     $(if field == Field::$field as usize {
-                        return reader.read_into(&mut fields.$field);
+                        return $crate::format::FromJson::fill(&mut self.$field, reader);
                     })*
                     Ok(())
-                })?;
-                Ok(fields)
+                })
             }
         }
 

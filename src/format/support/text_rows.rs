@@ -69,7 +69,7 @@ impl Decoder for Simple {
             return self.done(out);
         }
         let text = frame.text();
-        let frame = Frame { data: text.as_bytes(), ..frame };
+        let frame = frame.with(text.as_bytes());
         let record = Record::new(&frame);
         if frame.event_type == "error" || error::is_error(&record) {
             self.begin(&record, out)?;
