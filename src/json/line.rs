@@ -229,10 +229,7 @@ impl Line {
 
     /// Adds the key, and a comma before it unless the object has just been opened.
     fn key(&mut self, key: &str) {
-        if self.text.as_bytes().last() != Some(&b'{') {
-            self.text.push(',');
-        }
-        self.text.push('"');
+        self.text.push_str(if self.text.ends_with('{') { "\"" } else { ",\"" });
         self.text.push_str(key);
         self.text.push_str("\":");
     }

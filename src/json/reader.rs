@@ -550,7 +550,8 @@ impl<'t> Reader<'t> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
         if let Some((expected, _)) = keys.get(next)
-            && let Some([b'"', ..]) = rest.strip_prefix(expected.as_bytes())
+            && rest.get(expected.len()) == Some(&b'"')
+            && rest.starts_with(expected.as_bytes())
         {
             self.at = start + expected.len() + 1;
             return Ok(Some(next));
@@ -662,7 +663,10 @@ impl<'t> Reader<'t> {
 
 /// Returns the number of the field with a key.
 fn find(keys: Keys, key: &[u8]) -> Option<usize> {
-    let is_key = |name: &&str| name.as_bytes() == key;
+    // The first byte tells most keys of one length apart.
+    let is_key = |name: &&str| {
+        name.len() == key.len() && name.as_bytes().first() == key.first() && name.as_bytes() == key
+    };
     keys.iter().position(|(first, others)| is_key(first) || others.iter().any(is_key))
 }
 

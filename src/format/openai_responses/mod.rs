@@ -137,13 +137,15 @@ impl Responses {
         out: &mut EventOut,
     ) -> Done {
         let Some(json) = response else { return self.begin(None, None, out) };
+        if !is_new && self.message.state != State::Closed {
+            return Ok(());
+        }
         let frame = frame.part(json);
         read!(&frame, out, |response: Response| {
             let id = response.id.non_empty();
             let is_same = id.is_none() || id == self.message.id();
             match self.message.state {
                 State::Closed => {}
-                _ if !is_new => return Ok(()),
                 State::Open if is_same => {
                     return out.warn(
                         WarningCode::DuplicateCreated,
