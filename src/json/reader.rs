@@ -849,7 +849,7 @@ mod tests {
     }
 
     /// Holds what is read of a text to what serde_json makes of it: the value, or its message
-    /// and the field.
+    /// and the field. What is JSON is read the same when it is read again.
     fn check<'t, T: FromJson<'t> + Deserialize<'t> + fmt::Debug>(text: &'t str) {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let expected = T::deserialize(&mut deserializer);
@@ -871,6 +871,10 @@ mod tests {
                 assert_eq!(field.message, expected, "{text}");
             }
             (value, expected) => panic!("{value:?}, not {expected:?}: {text}"),
+        }
+        if serde_json::from_str::<&RawValue>(text).is_ok() {
+            let (first, again) = (read::<T>(text), read_again::<T>(text));
+            assert_eq!(format!("{again:?}"), format!("{first:?}"), "{text}");
         }
     }
 
