@@ -226,29 +226,12 @@ mod tests {
         assert_eq!(status.code(true), expected);
     }
 
-    const START: Kind<'_> = Kind::Start(Start {
-        format: "f",
-        framing: "f",
-        dialect: None,
-        id: None,
-        model: None,
-        created: None,
-        input_tokens: None,
-        round: None,
-        file: None,
-    });
+    const START: Kind<'_> = Kind::Start(Start::new("f", "f"));
     const FINISH: Kind<'_> = finish(false);
-    const WARNING: Warning<'_> =
-        Warning { code: WarningCode::LateFragment, message: "m", offset: None, index: None };
+    const WARNING: Warning<'_> = Warning::new(WarningCode::LateFragment, "m");
 
     const fn finish(wants_tools: bool) -> Kind<'static> {
-        Kind::Finish(Finish {
-            finish_reason: FinishReason::Stop,
-            raw: None,
-            stop_sequence: None,
-            inferred: false,
-            wants_tools,
-        })
+        Kind::Finish(Finish { wants_tools, ..Finish::new(FinishReason::Stop) })
     }
 
     fn error(code: Code) -> Kind<'static> {

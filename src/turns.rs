@@ -196,7 +196,7 @@ impl Tap<'_> {
             Err(Incomplete(why)) => {
                 let message = format!("no turn: {why}");
                 let (code, message) = (WarningCode::NoTurn, message.as_str());
-                let warning = Warning { code, message, offset: None, index: None };
+                let warning = Warning::new(code, message);
                 return self.sink.feed(Event::new(choice, Kind::Warning(warning)));
             }
         };

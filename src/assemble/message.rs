@@ -20,13 +20,7 @@ const MAX_TYPES: usize = 256;
 const MAX_NAMELESS: usize = 64;
 
 /// The end of a message whose format has no reason of its own.
-const INFERRED: Finish<'_> = Finish {
-    finish_reason: FinishReason::Stop,
-    raw: None,
-    stop_sequence: None,
-    inferred: true,
-    wants_tools: false,
-};
+const INFERRED: Finish<'_> = Finish { inferred: true, ..Finish::new(FinishReason::Stop) };
 
 const ARGUMENTS_MISMATCH: Inference = (
     WarningCode::ArgumentsMismatch,
@@ -182,7 +176,7 @@ impl Message {
             match end.fault {
                 Some((Reason::Malformed, text)) if is_last && call.may_be_text(out.config()) => {
                     state.calls.forget(&call);
-                    out.emit(Kind::Text(Text { text, channel: None }))?;
+                    out.emit(Kind::Text(Text::new(text)))?;
                 }
                 Some((reason, raw)) => call.reject(reason, Some(raw), out)?,
                 None => {

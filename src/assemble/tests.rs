@@ -136,41 +136,28 @@ fn event(line: &str) -> Event<'_> {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
         "gap" => Kind::Lost,
-        "text" => Kind::Text(Text { text: rest, channel: None }),
+        "text" => Kind::Text(Text::new(rest)),
         "part" => Kind::CallPart(part(rest)),
         "close" => {
             let fault = after.split_once(' ').map(|(why, raw)| (named(Reason::ALL, why), raw));
             Kind::CallEnd(CallEnd { key: key(word), fault })
         }
-        "call" => Kind::ToolCall(ToolCall {
-            index: 0,
-            id: word,
-            name: after,
-            input: CallInput::Arguments("{}"),
-            source: None,
-            executor: None,
-            signature: None,
-            kind: None,
-            item_id: None,
-        }),
+        "call" => Kind::ToolCall(ToolCall::new(0, word, after, CallInput::Arguments("{}"))),
         "result" => {
             let id = word.strip_prefix('@').unwrap_or_default();
             let name = Some(word).filter(|word| !word.is_empty() && !word.starts_with('@'));
             Kind::ToolResult(ToolResult { id, name, ..ToolResult::default() })
         }
         "finish" => Kind::Finish(Finish {
-            finish_reason: named(FinishReason::ALL, word),
-            raw: None,
-            stop_sequence: None,
             inferred: after == "inferred",
-            wants_tools: false,
+            ..Finish::new(named(FinishReason::ALL, word))
         }),
         "usage" => {
             Kind::Usage(Usage { output_tokens: Some(rest.parse().unwrap()), ..Usage::default() })
         }
         "warning" => {
             let code = named(WarningCode::ALL, word);
-            Kind::Warning(Warning { code, message: after, offset: None, index: None })
+            Kind::Warning(Warning::new(code, after))
         }
         "event" => Kind::ProviderEvent(ProviderEvent { event: None, data: Output::Text(rest) }),
         "error" => Kind::Error(failure(named(Code::ALL, word), after)),

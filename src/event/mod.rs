@@ -194,6 +194,15 @@ pub struct Start<'a> {
     pub file: Option<&'a str>,
 }
 
+impl<'a> Start<'a> {
+    /// The start of a message of which no more is known.
+    pub const fn new(format: &'a str, framing: &'a str) -> Self {
+        let (dialect, id, model, file) = (None, None, None, None);
+        let (created, input_tokens, round) = (None, None, None);
+        Start { format, framing, dialect, id, model, created, input_tokens, round, file }
+    }
+}
+
 /// A piece of the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Text<'a> {
@@ -201,6 +210,13 @@ pub struct Text<'a> {
     pub text: &'a str,
     /// The part of the answer that this is, where the model writes several.
     pub channel: Option<&'a str>,
+}
+
+impl<'a> Text<'a> {
+    /// A piece of the answer itself.
+    pub const fn new(text: &'a str) -> Self {
+        Text { text, channel: None }
+    }
 }
 
 /// A piece of the model's thinking.
@@ -219,7 +235,12 @@ pub struct Reasoning<'a> {
     pub item_id: Option<&'a str>,
 }
 
-impl Reasoning<'_> {
+impl<'a> Reasoning<'a> {
+    /// A piece of a thought.
+    pub const fn new(text: &'a str) -> Self {
+        Reasoning { text, signature: None, redacted: None, part: None, item_id: None }
+    }
+
     /// True if it is the signature of the thought before it, and nothing else.
     pub(crate) fn is_signature(&self) -> bool {
         let only = Reasoning { signature: self.signature, ..Reasoning::default() };
@@ -367,6 +388,14 @@ pub struct ToolCall<'a> {
     pub item_id: Option<&'a str>,
 }
 
+impl<'a> ToolCall<'a> {
+    /// A call for the caller to run, with nothing beside it.
+    pub const fn new(index: u64, id: &'a str, name: &'a str, input: CallInput<'a>) -> Self {
+        let (source, executor, signature, kind, item_id) = (None, None, None, None, None);
+        ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
+    }
+}
+
 /// The input of a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CallInput<'a> {
@@ -493,6 +522,13 @@ pub struct Warning<'a> {
     pub index: Option<u64>,
 }
 
+impl<'a> Warning<'a> {
+    /// A warning of the message as a whole.
+    pub const fn new(code: WarningCode, message: &'a str) -> Self {
+        Warning { code, message, offset: None, index: None }
+    }
+}
+
 /// A provider's event that has no meaning here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProviderEvent<'a> {
@@ -599,6 +635,14 @@ pub struct Finish<'a> {
     pub wants_tools: bool,
 }
 
+impl Finish<'_> {
+    /// A reason by itself: the provider's word for it is not known.
+    pub const fn new(finish_reason: FinishReason) -> Self {
+        let (raw, stop_sequence, inferred, wants_tools) = (None, None, false, false);
+        Finish { finish_reason, raw, stop_sequence, inferred, wants_tools }
+    }
+}
+
 words! {
     /// The kind of a failure.
     pub enum Code {
@@ -680,15 +724,8 @@ pub struct Failure<'a> {
 impl<'a> Failure<'a> {
     /// A failure that is ours to name.
     pub const fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
-        Failure {
-            code,
-            message,
-            offset,
-            provider_code: None,
-            status: None,
-            retryable: None,
-            raw: None,
-        }
+        let (provider_code, status, retryable, raw) = (None, None, None, None);
+        Failure { code, message, offset, provider_code, status, retryable, raw }
     }
 }
 

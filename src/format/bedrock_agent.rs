@@ -309,7 +309,7 @@ fn object<'p>(
 }
 
 fn emit(text: &str, out: &mut EventOut) -> Done {
-    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
+    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text::new(text))) }
 }
 
 fn replace(message: &str, out: &mut EventOut) -> Done {

@@ -616,7 +616,7 @@ mod tests {
     }
 
     fn text(text: &str) -> Kind<'_> {
-        Kind::Text(Text { text, channel: None })
+        Kind::Text(Text::new(text))
     }
 
     fn thought(text: &str) -> Kind<'_> {
@@ -636,17 +636,7 @@ mod tests {
     }
 
     fn call(index: u64, name: &'static str, arguments: &'static str) -> Kind<'static> {
-        Kind::ToolCall(ToolCall {
-            index,
-            id: name,
-            name,
-            input: CallInput::Arguments(arguments),
-            source: None,
-            executor: None,
-            signature: None,
-            kind: None,
-            item_id: None,
-        })
+        Kind::ToolCall(ToolCall::new(index, name, name, CallInput::Arguments(arguments)))
     }
 
     fn result<'a>(id: &'a str, output: &'a str) -> Kind<'a> {
@@ -654,13 +644,7 @@ mod tests {
     }
 
     fn finish(finish_reason: FinishReason) -> Kind<'static> {
-        Kind::Finish(Finish {
-            finish_reason,
-            raw: None,
-            stop_sequence: None,
-            inferred: false,
-            wants_tools: false,
-        })
+        Kind::Finish(Finish::new(finish_reason))
     }
 
     const STOP: FinishReason = FinishReason::Stop;
@@ -728,13 +712,7 @@ mod tests {
 
     #[test]
     fn free_text_is_shown_though_its_line_was_interrupted() {
-        let free = ToolCall {
-            input: CallInput::Text("ls\n"),
-            ..match call(0, "sh", "") {
-                Kind::ToolCall(call) => call,
-                _ => unreachable!(),
-            }
-        };
+        let free = ToolCall::new(0, "sh", "sh", CallInput::Text("ls\n"));
         let kinds = [
             start(),
             begin(0, "sh"),

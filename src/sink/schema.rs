@@ -23,29 +23,11 @@ const LABELS: &[(&str, &str)] = &[
     ),
 ];
 
-const FINISH: Finish<'_> = Finish {
-    finish_reason: FinishReason::Stop,
-    raw: None,
-    stop_sequence: None,
-    inferred: false,
-    wants_tools: false,
-};
-
 /// One of each kind of event, in the order of the schema: what it is, and what
 /// the schema says of it beside its members.
 fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
     let failure = Failure::new(Code::Malformed, "", None);
-    let call = ToolCall {
-        index: 0,
-        id: "",
-        name: "",
-        input: CallInput::Text(""),
-        source: None,
-        executor: None,
-        signature: None,
-        kind: None,
-        item_id: None,
-    };
+    let call = ToolCall::new(0, "", "", CallInput::Text(""));
     let invalid = InvalidToolCall {
         index: 0,
         id: None,
@@ -54,16 +36,12 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         reason: Reason::Malformed,
         source: None,
     };
-    let warning = Warning { code: WarningCode::Malformed, message: "", offset: None, index: None };
+    let warning = Warning::new(WarningCode::Malformed, "");
     let delta = ToolCallDelta { index: 0, arguments: "", is_free: false, is_ours: true };
     let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),
-        (
-            Kind::Text(Text { text: "", channel: None }),
-            "A piece of the answer. The pieces joined are byte-exact.",
-            "",
-        ),
+        (Kind::Text(Text::new("")), "A piece of the answer. The pieces joined are byte-exact.", ""),
         (
             Kind::Reasoning(Reasoning::default()),
             "A piece of the model's thinking.",
@@ -111,7 +89,7 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
             "",
         ),
         (Kind::Usage(Usage::default()), "What the message cost, in tokens. Absent is not 0.", ""),
-        (Kind::Finish(FINISH), "The last line of a good message.", ""),
+        (Kind::Finish(Finish::new(FinishReason::Stop)), "The last line of a good message.", ""),
         (Kind::Error(failure), "The last line of a bad message.", ""),
     ]
 }
@@ -159,7 +137,9 @@ pub fn schema() -> String {
     let words: Vec<String> =
         Type::ALL.iter().map(|word| format!("`{}`: {}", word.name(), word.meaning())).collect();
     let of_type = member(&<Type as Value>::schema(), &words.join(" "));
-    let summary = Object::line(of_type, |to| gathered.members(&Ending::Good(FINISH), to));
+    let summary = Object::line(of_type, |to| {
+        gathered.members(&Ending::Good(Finish::new(FinishReason::Stop)), to)
+    });
     let about = "One line of `toolstream classify`: one message.";
     definitions.push(summary.definition("summary", about, SUMMARY));
     let used = parts.into_iter().filter(|(name, _)| summary.parts.contains(name));

@@ -15,40 +15,13 @@ use crate::frame;
 use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
 use fits::misfit;
 
-const START: Start<'_> = Start {
-    format: "anthropic",
-    framing: "sse",
-    dialect: None,
-    id: None,
-    model: None,
-    created: None,
-    input_tokens: None,
-    round: None,
-    file: None,
-};
-const FINISH: Finish<'_> = Finish {
-    wants_tools: false,
-    finish_reason: FinishReason::Stop,
-    raw: Some("end_turn"),
-    stop_sequence: None,
-    inferred: false,
-};
-const CALL: ToolCall<'_> = ToolCall {
-    index: 0,
-    id: "call_0",
-    name: "f",
-    input: CallInput::Arguments("{\"a\":1.0}"),
-    source: None,
-    executor: None,
-    signature: None,
-    kind: None,
-    item_id: None,
-};
-const THOUGHT: Reasoning<'_> =
-    Reasoning { text: "t", signature: None, redacted: None, part: None, item_id: None };
+const START: Start<'_> = Start::new("anthropic", "sse");
+const FINISH: Finish<'_> = Finish { raw: Some("end_turn"), ..Finish::new(FinishReason::Stop) };
+const CALL: ToolCall<'_> = ToolCall::new(0, "call_0", "f", CallInput::Arguments("{\"a\":1.0}"));
+const THOUGHT: Reasoning<'_> = Reasoning::new("t");
 
 fn text(text: &str) -> Kind<'_> {
-    Kind::Text(Text { text, channel: None })
+    Kind::Text(Text::new(text))
 }
 
 fn label(file: Option<&str>) -> Label {
@@ -314,8 +287,7 @@ fn summaries() {
         ],
     );
     let usage = Usage { output_tokens: Some(1), raw: "{}", ..Usage::default() };
-    let warning =
-        Warning { code: WarningCode::RepeatedId, message: "m", offset: None, index: None };
+    let warning = Warning::new(WarningCode::RepeatedId, "m");
     let agents = ToolCall { index: 1, executor: Some(Executor::Agent), ..CALL };
     check_summary(
         0,

@@ -231,7 +231,7 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
     let fault = (which & 64 != 0).then_some((Reason::Malformed, piece));
     match what % 20 {
         0 => Kind::Start(Start { format: "openai-chat", id: Some(id), ..Start::default() }),
-        1 => Kind::Text(Text { text: piece, channel: None }),
+        1 => Kind::Text(Text::new(piece)),
         2 => Kind::Reasoning(Reasoning { text: piece, signature: name, ..Reasoning::default() }),
         3 => Kind::Refusal(piece),
         4 => Kind::CallPart(part(Arguments::None)),
@@ -246,20 +246,12 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
             let output = Output::Json(value);
             Kind::ToolResult(ToolResult { id, name, output, ..ToolResult::default() })
         }
-        15 => Kind::Warning(Warning {
-            code: WarningCode::UnknownEvent,
-            message: piece,
-            offset: None,
-            index: None,
-        }),
+        15 => Kind::Warning(Warning::new(WarningCode::UnknownEvent, piece)),
         16 => Kind::Usage(Usage { input_tokens: Some(1), raw: "{}", ..Usage::default() }),
         17 => Kind::Finish(Finish {
-            finish_reason: [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length]
-                [usize::from(which) % 3],
             raw: name,
-            stop_sequence: None,
             inferred: which & 64 != 0,
-            wants_tools: false,
+            ..Finish::new(FinishReason::ALL[usize::from(which) % 3])
         }),
         18 => Kind::Error(Failure::new(Code::Provider, piece, None)),
         _ => Kind::End,

@@ -226,11 +226,5 @@ impl Message {
 
 /// Returns the finish of a message that a guardrail has stopped.
 fn filtered() -> Finish<'static> {
-    Finish {
-        finish_reason: FinishReason::ContentFilter,
-        raw: Some(BLOCKED),
-        stop_sequence: None,
-        inferred: false,
-        wants_tools: false,
-    }
+    Finish { raw: Some(BLOCKED), ..Finish::new(FinishReason::ContentFilter) }
 }

@@ -71,7 +71,7 @@ impl Plain {
 }
 
 fn text(text: &str, out: &mut EventOut) -> Done {
-    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text { text, channel: None })) }
+    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text::new(text))) }
 }
 
 /// True if more bytes can make these one character.
