@@ -9,7 +9,7 @@ use crate::event::{CallPart, FinishReason, Key};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::log::Raw;
 use crate::format::support::object::Object;
 use crate::format::support::payload::read;
@@ -22,7 +22,9 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/sourcegraph/cody-public-snapshot",
     evidence: &["deltaText", "completion", "stopReason"],
     sniff: is_ours,
-    ..Format::new("cody", || Box::new(Cody::default()))
+    ..Format::new("cody", || {
+        Box::new(Cody { message: Lifecycle::new(&FORMAT, &[]), answer: Answer::default() })
+    })
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -32,10 +34,14 @@ fn is_ours(record: &Record) -> bool {
     record.event_type == "completion" && (is_old || is_piece)
 }
 
-#[derive(Default)]
 struct Cody {
-    is_open: bool,
-    has_failed: bool,
+    message: Lifecycle,
+    answer: Answer,
+}
+
+/// What has come of the answer.
+#[derive(Default)]
+struct Answer {
     calls: Calls,
     /// The call that pieces without an id continue.
     latest: Option<String>,
@@ -50,68 +56,60 @@ impl Decoder for Cody {
             let event = Object::new(raw.0.get());
             match frame.event_type {
                 "completion" => self.completion(&event, out),
-                "error" => {
-                    self.begin(out)?;
-                    self.has_failed = true;
-                    error::report(raw.0.get(), out)
-                }
+                "error" => self.message.fail(raw.0.get(), out),
                 "done" => self.done(out),
                 kind => out.unknown(&frame, kind),
             }
         })
     }
 
-    fn finish(&mut self, _: &mut EventOut) -> Done {
-        Ok(())
+    fn finish(&mut self, out: &mut EventOut) -> Done {
+        self.message.finish(out)
     }
 }
 
 impl Cody {
-    fn begin(&mut self, out: &mut EventOut) -> Done {
-        if std::mem::replace(&mut self.is_open, true) {
-            return Ok(());
-        }
-        out.start(FORMAT.name, None, None)
-    }
-
     fn completion(&mut self, event: &Object, out: &mut EventOut) -> Done {
-        self.begin(out)?;
+        self.message.begin(None, None, out)?;
+        let answer = &mut self.answer;
         if let Some(thought) = event.text("delta_thinking") {
             out.reasoning(0, &thought)?;
         }
         if let Some(piece) = event.text("deltaText") {
-            self.emitted += piece.as_str().len();
+            answer.emitted += piece.as_str().len();
             out.text(0, &piece)?;
         } else if let Some(whole) = event.text("completion") {
             let text = whole.as_str();
-            let emitted = std::mem::replace(&mut self.emitted, text.len());
+            let emitted = std::mem::replace(&mut answer.emitted, text.len());
             out.text(0, &Str::from(text.get(emitted..).unwrap_or_default()))?;
         }
         for json in event.each("delta_tool_calls") {
             let call = Object::new(json);
-            self.latest = call.word("id").or(self.latest.take());
+            answer.latest = call.word("id").or(answer.latest.take());
             let name = call.word("function.name");
-            let id = self.latest.as_deref();
+            let id = answer.latest.as_deref();
             let part = CallPart { id, name: name.as_deref(), ..CallPart::default() };
-            self.calls.fragment(part, &call.text("function.arguments").unwrap_or_default(), out)?;
+            answer.calls.fragment(
+                part,
+                &call.text("function.arguments").unwrap_or_default(),
+                out,
+            )?;
         }
-        self.reason = event.word("stopReason").or(self.reason.take());
+        answer.reason = event.word("stopReason").or(answer.reason.take());
         Ok(())
     }
 
     fn done(&mut self, out: &mut EventOut) -> Done {
-        if !self.is_open {
-            return Ok(());
+        let answer = std::mem::take(&mut self.answer);
+        if self.message.state == State::Open {
+            if !answer.calls.is_empty() {
+                out.call_end(0, Key::None)?;
+            }
+            match answer.reason {
+                Some(raw) => out.finish(0, &raw, None)?,
+                None => out.infer_finish(0, FinishReason::Stop, None)?,
+            }
         }
-        if !self.calls.is_empty() && !self.has_failed {
-            out.call_end(0, Key::None)?;
-        }
-        match self.reason.take() {
-            _ if self.has_failed => {}
-            Some(raw) => out.finish(0, &raw, None)?,
-            None => out.infer_finish(0, FinishReason::Stop, None)?,
-        }
-        *self = Cody::default();
-        out.end()
+        self.message.end(out)
     }
 }

@@ -13,8 +13,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::Str;
@@ -35,7 +36,9 @@ pub(super) static FORMAT: Format = Format {
         "response",
     ],
     sniff: is_ours,
-    ..Format::new("gemini-cli", || Box::new(GeminiCli::default()))
+    ..Format::new("gemini-cli", || {
+        Box::new(GeminiCli { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
+    })
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -89,15 +92,8 @@ payload! {
 }
 
 struct GeminiCli {
-    is_open: bool,
+    message: Lifecycle,
     calls: Calls,
-    meter: Meter,
-}
-
-impl Default for GeminiCli {
-    fn default() -> Self {
-        GeminiCli { is_open: false, calls: Calls::default(), meter: Meter::new(USAGE) }
-    }
 }
 
 impl Decoder for GeminiCli {
@@ -106,15 +102,16 @@ impl Decoder for GeminiCli {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
 impl GeminiCli {
     fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         let kind = event.kind.or_empty();
-        if !self.is_open && is_ours(&Record::new(frame)) {
-            self.begin(event, out)?;
+        if !self.message.is_open() && is_ours(&Record::new(frame)) {
+            let [id, model] = [&event.session_id, &event.model].map(|word| word.non_empty());
+            self.message.begin(id, model, out)?;
         }
         match kind {
             "init" => Ok(()),
@@ -151,14 +148,9 @@ impl GeminiCli {
         }
     }
 
-    fn begin(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        self.is_open = true;
-        let [id, model] = [&event.session_id, &event.model].map(|word| word.non_empty());
-        out.start(FORMAT.name, id, model)
-    }
-
     fn result(&mut self, event: &Event, out: &mut EventOut) -> Done {
-        self.meter.feed(event.stats.map_or("", RawValue::get));
+        self.message.begin(None, None, out)?;
+        self.message.meter.feed(event.stats.map_or("", RawValue::get));
         let status = event.status.text().unwrap_or("success");
         match event.error.filter(|json| json.get() != "null") {
             Some(json) => error::report(json.get(), out)?,
@@ -170,14 +162,15 @@ impl GeminiCli {
 
     /// `--output-format json`: the answer, and what each model counted.
     fn body(&mut self, event: &Event, out: &mut EventOut) -> Done {
+        self.message.begin(None, None, out)?;
         if let Some(text) = &event.response {
             out.text(0, text)?;
         }
         for (_, model) in json::member(event.stats.map_or("", RawValue::get), "models")
             .map_or_else(Vec::new, json::members)
         {
-            self.meter.feed(json::member(model.get(), "tokens").unwrap_or_default());
-            self.meter.part();
+            self.message.meter.feed(json::member(model.get(), "tokens").unwrap_or_default());
+            self.message.meter.part();
         }
         match event.error.filter(|json| json.get() != "null") {
             Some(json) => error::report(json.get(), out)?,
@@ -187,8 +180,7 @@ impl GeminiCli {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = GeminiCli::default();
-        out.end()
+        self.calls = Calls::default();
+        self.message.end(out)
     }
 }

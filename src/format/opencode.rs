@@ -11,8 +11,9 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
+use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
 
@@ -22,7 +23,9 @@ pub(super) static FORMAT: Format = Format {
     link: "https://opencode.ai/docs/cli/",
     evidence: &["sessionID", "part"],
     sniff: is_ours,
-    ..Format::new("opencode", || Box::new(OpenCode::default()))
+    ..Format::new("opencode", || {
+        Box::new(OpenCode { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
+    })
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -80,15 +83,8 @@ payload! {
 }
 
 struct OpenCode {
-    is_open: bool,
+    message: Lifecycle,
     calls: Calls,
-    meter: Meter,
-}
-
-impl Default for OpenCode {
-    fn default() -> Self {
-        OpenCode { is_open: false, calls: Calls::default(), meter: Meter::new(USAGE) }
-    }
 }
 
 impl Decoder for OpenCode {
@@ -97,7 +93,7 @@ impl Decoder for OpenCode {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)
+        self.message.finish(out)
     }
 }
 
@@ -106,8 +102,8 @@ impl OpenCode {
         let kind = event.kind.or_empty();
         let none = Part::default();
         let part = event.part.as_ref().unwrap_or(&none);
-        if is_ours(&Record::new(frame)) && !std::mem::replace(&mut self.is_open, true) {
-            out.start(FORMAT.name, part.message_id.non_empty(), None)?;
+        if is_ours(&Record::new(frame)) {
+            self.message.begin(part.message_id.non_empty(), None, out)?;
         }
         match (kind, &part.text) {
             ("step_start", _) => Ok(()),
@@ -121,9 +117,11 @@ impl OpenCode {
             }
             ("tool_use", _) => self.call(part, out),
             ("step_finish", _) => {
-                self.meter.feed(part.tokens.map_or("", RawValue::get));
+                self.message.begin(None, None, out)?;
+                self.message.meter.feed(part.tokens.map_or("", RawValue::get));
                 out.finish_if(0, part.reason.as_ref())?;
-                self.end(out)
+                self.calls = Calls::default();
+                self.message.end(out)
             }
             ("error", _) => problem(event.error.as_ref(), &frame.text(), out),
             (kind, _) => out.unknown(frame, kind),
@@ -154,12 +152,6 @@ impl OpenCode {
         let output = Output::Json(output.map_or("null", RawValue::get));
         let id = id.unwrap_or_default();
         self.calls.result(ToolResult { id, output, is_error, ..ToolResult::default() }, out)
-    }
-
-    fn end(&mut self, out: &mut EventOut) -> Done {
-        self.meter.finish(out)?;
-        *self = OpenCode::default();
-        out.end()
     }
 }
 
