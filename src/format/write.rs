@@ -8,8 +8,10 @@
 use crate::event::owned::Owned;
 use crate::event::words::words;
 use crate::event::{
-    Failure, Finish, Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
+    Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart,
+    ToolResult, Usage,
 };
+use crate::format::support::finish;
 use crate::json::Line;
 
 /// The row of a format that can be written.
@@ -31,6 +33,8 @@ pub struct Writing {
     pub has_fragments: bool,
     /// The channels of text that it has a name for.
     pub channels: &'static [&'static str],
+    /// Its words for why the model stopped; the first one is that for any other reason.
+    pub reasons: &'static [(FinishReason, &'static str)],
     /// The information that it does not carry as it is. All else is the same when it is read again.
     pub losses: &'static [(Info, Carry)],
 }
@@ -39,7 +43,7 @@ impl Writing {
     /// A row of a format that has a body and whole calls; the others fill in the rest.
     pub(crate) const fn new(name: &'static str, encoder: fn() -> Box<dyn Encoder>) -> Self {
         let (gathers, has_body, has_choices, has_fragments) = (false, true, false, false);
-        let (envelopes, channels, losses): (&[Envelope], _, _) = (&[], &[], &[]);
+        let (envelopes, channels, reasons, losses): (&[Envelope], _, _, _) = (&[], &[], &[], &[]);
         Writing {
             name,
             encoder,
@@ -49,8 +53,20 @@ impl Writing {
             has_choices,
             has_fragments,
             channels,
+            reasons,
             losses,
         }
+    }
+
+    /// Returns the format's word for why the model stopped: the provider's own if the message came
+    /// in this format, or that of the table.
+    pub(crate) fn word_of<'f>(&self, message: &Message<'_>, finish: &Finish<'f>) -> &'f str {
+        let is_own = |raw: &&str| {
+            message.start.format == self.name && finish::normalise(raw) == finish.finish_reason
+        };
+        let is_it = |(reason, _): &&(FinishReason, _)| *reason == finish.finish_reason;
+        let known = self.reasons.iter().find(is_it).or(self.reasons.first());
+        finish.raw.filter(is_own).unwrap_or(known.map_or("", |(_, word)| word))
     }
 
     /// Returns what becomes of an information; nothing if it is carried as it is.

@@ -6,7 +6,7 @@ use crate::event::{
     CallInput, Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, ToolResult,
 };
-use crate::format::support::writing::{error_message, finish_word};
+use crate::format::support::writing::error_message;
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
@@ -33,19 +33,18 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Usage, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
+    reasons: &[
+        (FinishReason::Stop, "stop"),
+        (FinishReason::ToolCalls, "tool-calls"),
+        (FinishReason::Length, "length"),
+        (FinishReason::ContentFilter, "content-filter"),
+        (FinishReason::Refusal, "content-filter"),
+        (FinishReason::Pause, "other"),
+        (FinishReason::Other, "other"),
+        (FinishReason::Error, "error"),
+    ],
     ..Writing::new("ai-sdk-ui", || Box::new(Parts::default()))
 };
-
-const REASONS: &[(FinishReason, &str)] = &[
-    (FinishReason::Stop, "stop"),
-    (FinishReason::ToolCalls, "tool-calls"),
-    (FinishReason::Length, "length"),
-    (FinishReason::ContentFilter, "content-filter"),
-    (FinishReason::Refusal, "content-filter"),
-    (FinishReason::Pause, "other"),
-    (FinishReason::Other, "other"),
-    (FinishReason::Error, "error"),
-];
 
 #[derive(Default)]
 struct Parts {
@@ -225,7 +224,7 @@ impl Encoder for Parts {
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         record("finish-step", out, |_| {});
-        let word = finish_word(&WRITING, REASONS, message, finish);
+        let word = WRITING.word_of(message, finish);
         record("finish", out, |line| line.text("finishReason", word));
         out.whole("[DONE]");
     }

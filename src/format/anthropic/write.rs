@@ -7,7 +7,7 @@ use crate::event::{
     Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, ToolResult, Usage,
 };
-use crate::format::support::writing::{error_message, error_type, finish_word, input_object};
+use crate::format::support::writing::{error_message, error_type, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -35,18 +35,17 @@ pub(super) static WRITING: Writing = Writing {
         (Info::NoUsage, Carry::As("zeros")),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
+    reasons: &[
+        (FinishReason::Stop, "end_turn"),
+        (FinishReason::ToolCalls, "tool_use"),
+        (FinishReason::Length, "max_tokens"),
+        (FinishReason::ContentFilter, "refusal"),
+        (FinishReason::Refusal, "refusal"),
+        (FinishReason::Pause, "pause_turn"),
+        (FinishReason::Other, "end_turn"),
+    ],
     ..Writing::new("anthropic", || Box::new(Events::default()))
 };
-
-const REASONS: &[(FinishReason, &str)] = &[
-    (FinishReason::Stop, "end_turn"),
-    (FinishReason::ToolCalls, "tool_use"),
-    (FinishReason::Length, "max_tokens"),
-    (FinishReason::ContentFilter, "refusal"),
-    (FinishReason::Refusal, "refusal"),
-    (FinishReason::Pause, "pause_turn"),
-    (FinishReason::Other, "end_turn"),
-];
 
 #[derive(Default)]
 struct Events {
@@ -330,7 +329,7 @@ fn reason_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
     let is_sequence = finish.finish_reason == FinishReason::Stop && finish.stop_sequence.is_some();
     let word = match is_sequence {
         true => "stop_sequence",
-        false => finish_word(&WRITING, REASONS, message, finish),
+        false => WRITING.word_of(message, finish),
     };
     line.text("stop_reason", word);
     match finish.stop_sequence {

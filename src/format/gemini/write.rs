@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::support::writing::{error_message, finish_word, input_object, timestamp};
+use crate::format::support::writing::{error_message, input_object, timestamp};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -49,18 +49,17 @@ pub(super) static WRITING: Writing = Writing {
         (Info::CacheWriteTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
+    reasons: &[
+        (FinishReason::Stop, "STOP"),
+        (FinishReason::ToolCalls, "STOP"),
+        (FinishReason::Length, "MAX_TOKENS"),
+        (FinishReason::ContentFilter, "SAFETY"),
+        (FinishReason::Refusal, "SAFETY"),
+        (FinishReason::Pause, "OTHER"),
+        (FinishReason::Other, "OTHER"),
+    ],
     ..Writing::new("gemini", || Box::new(Chunks::default()))
 };
-
-const REASONS: &[(FinishReason, &str)] = &[
-    (FinishReason::Stop, "STOP"),
-    (FinishReason::ToolCalls, "STOP"),
-    (FinishReason::Length, "MAX_TOKENS"),
-    (FinishReason::ContentFilter, "SAFETY"),
-    (FinishReason::Refusal, "SAFETY"),
-    (FinishReason::Pause, "OTHER"),
-    (FinishReason::Other, "OTHER"),
-];
 
 #[derive(Default)]
 struct Chunks {
@@ -125,7 +124,7 @@ impl Encoder for Chunks {
         finish: &Finish<'_>,
         out: &mut Records,
     ) {
-        let word = finish_word(&WRITING, REASONS, message, finish);
+        let word = WRITING.word_of(message, finish);
         let reason = |line: &mut Line| line.text("finishReason", word);
         self.chunk(choice, out, |line| line.word("text", ""), reason);
     }
@@ -165,7 +164,7 @@ impl Encoder for Chunks {
             body_parts(part, line);
         }
         line.raw("],\"role\":\"model\"}");
-        line.text("finishReason", finish_word(&WRITING, REASONS, message, finish));
+        line.text("finishReason", WRITING.word_of(message, finish));
         line.raw(",\"index\":0}],");
         tail(&message.start, line);
         if let Some(usage) = message.usage {

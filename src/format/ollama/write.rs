@@ -1,9 +1,7 @@
 //! Writes the records of `/api/chat`, and complete bodies.
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::support::writing::{
-    calls, error_message, finish_word, input_object, texts, timestamp,
-};
+use crate::format::support::writing::{calls, error_message, input_object, texts, timestamp};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
@@ -36,11 +34,9 @@ pub(super) static WRITING: Writing = Writing {
         (Info::ReasoningTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],
+    reasons: &[(FinishReason::Stop, "stop"), (FinishReason::Length, "length")],
     ..Writing::new("ollama-chat", || Box::new(Replies::default()))
 };
-
-const REASONS: &[(FinishReason, &str)] =
-    &[(FinishReason::Stop, "stop"), (FinishReason::Length, "length")];
 
 #[derive(Default)]
 struct Replies {
@@ -166,7 +162,7 @@ fn call_object(place: u64, call: &ToolCall<'_>, line: &mut Line) {
 fn last_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
     let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
     line.flag("done", true);
-    line.text("done_reason", finish_word(&WRITING, REASONS, message, finish));
+    line.text("done_reason", WRITING.word_of(message, finish));
     line.number("total_duration", 0);
     line.number("load_duration", 0);
     line.maybe_number("prompt_eval_count", input_tokens);

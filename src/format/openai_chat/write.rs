@@ -8,9 +8,7 @@ use crate::event::{
     ByChoice, CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
-use crate::format::support::writing::{
-    calls, error_type, error_word, finish_word, input_object, texts,
-};
+use crate::format::support::writing::{calls, error_type, error_word, input_object, texts};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -37,20 +35,19 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FinishOther, Carry::As("stop")),
         (Info::StopSequence, Carry::Lost),
     ],
+    reasons: &[
+        (FinishReason::Stop, "stop"),
+        (FinishReason::ToolCalls, "tool_calls"),
+        (FinishReason::Length, "length"),
+        (FinishReason::ContentFilter, "content_filter"),
+        (FinishReason::Refusal, "content_filter"),
+        (FinishReason::Pause, "stop"),
+        (FinishReason::Other, "stop"),
+        // As OpenRouter and Mistral have it.
+        (FinishReason::Error, "error"),
+    ],
     ..Writing::new("openai-chat", || Box::new(Chunks::default()))
 };
-
-const REASONS: &[(FinishReason, &str)] = &[
-    (FinishReason::Stop, "stop"),
-    (FinishReason::ToolCalls, "tool_calls"),
-    (FinishReason::Length, "length"),
-    (FinishReason::ContentFilter, "content_filter"),
-    (FinishReason::Refusal, "content_filter"),
-    (FinishReason::Pause, "stop"),
-    (FinishReason::Other, "stop"),
-    // As OpenRouter and Mistral have it.
-    (FinishReason::Error, "error"),
-];
 
 #[derive(Default)]
 struct Chunks {
@@ -215,11 +212,11 @@ impl Encoder for Chunks {
         finish: &Finish<'_>,
         out: &mut Records,
     ) {
-        self.last(choice, finish_word(&WRITING, REASONS, message, finish), out);
+        self.last(choice, WRITING.word_of(message, finish), out);
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
-        self.last(message.choice, finish_word(&WRITING, REASONS, message, finish), out);
+        self.last(message.choice, WRITING.word_of(message, finish), out);
         self.usage(message, out);
         out.whole("[DONE]");
     }
@@ -246,7 +243,7 @@ impl Encoder for Chunks {
         message_members(message.parts, line);
         line.close();
         line.raw(",\"logprobs\":null");
-        line.text("finish_reason", finish_word(&WRITING, REASONS, message, finish));
+        line.text("finish_reason", WRITING.word_of(message, finish));
         line.close();
         line.close_list();
         if let Some(usage) = &message.usage {

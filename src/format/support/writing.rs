@@ -1,29 +1,12 @@
-//! Shared by several encoders: words for reasons and errors, the texts of a whole message; times,
+//! Shared by several encoders: words for errors, the texts of a whole message; times,
 //! which readers need as well.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::event::{CallInput, Code, Failure, Finish, FinishReason, ToolCall};
-use crate::format::support::finish;
-use crate::format::write::{Block, BlockKind, Message, Part, Writing};
+use crate::event::{CallInput, Code, Failure, ToolCall};
+use crate::format::write::{Block, BlockKind, Part};
 use crate::json;
-
-/// Returns a format's word for why the model stopped: the provider's own if the message came in
-/// this format, or the one of the table; the first one of that, if it has none for the reason.
-pub(crate) fn finish_word<'f>(
-    writing: &Writing,
-    words: &[(FinishReason, &'static str)],
-    message: &Message<'_>,
-    finish: &Finish<'f>,
-) -> &'f str {
-    let is_own = |raw: &&str| {
-        message.start.format == writing.name && finish::normalise(raw) == finish.finish_reason
-    };
-    let is_it = |(reason, _): &&(FinishReason, _)| *reason == finish.finish_reason;
-    let known = || words.iter().find(is_it).or(words.first()).map_or("", |(_, word)| word);
-    finish.raw.filter(is_own).unwrap_or_else(known)
-}
 
 /// Returns the type of an error in the words of OpenAI and Anthropic: the provider's own if it is
 /// one.
