@@ -62,7 +62,7 @@ fn begins_head(bytes: &[u8]) -> bool {
 
 /// Returns the length of a head with its blank line; `None` if that has not
 /// come.
-fn head_len(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn head_len(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
         let line = bytes.get(line_start..end).unwrap_or_default();

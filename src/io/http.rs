@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use crate::frame::http::Dechunker;
+use crate::frame::http::{Dechunker, head_len};
 
 /// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
@@ -44,7 +44,7 @@ impl Request {
     ) -> Result<Self, NoRequest> {
         let mut bytes = Vec::new();
         let end = loop {
-            if let Some(end) = head_end(&bytes) {
+            if let Some(end) = head_len(&bytes) {
                 break end;
             }
             if bytes.len() > MAX_HEAD {
@@ -168,16 +168,6 @@ fn more(input: &mut dyn Read, bytes: &mut Vec<u8>) -> Result<usize, NoRequest> {
             Err(_) => return Err(NoRequest::Nothing),
         }
     }
-}
-
-/// Returns the length of a head with its blank line, if it has come.
-fn head_end(bytes: &[u8]) -> Option<usize> {
-    let is_end = |at: &usize| {
-        let rest = bytes.get(*at..).unwrap_or_default();
-        rest.starts_with(b"\n\n") || rest.starts_with(b"\n\r\n")
-    };
-    let end = memchr::memchr_iter(b'\n', bytes).find(is_end)?;
-    Some(end + if bytes.get(end + 1) == Some(&b'\n') { 2 } else { 3 })
 }
 
 /// Writes the head of an answer, and its body in chunks; to a client of HTTP/1.0 as it is.
