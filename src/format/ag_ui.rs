@@ -13,16 +13,8 @@ use serde_json::value::RawValue;
 use crate::event::{
     Arguments, CallPart, FinishReason, Kind, Output, ProviderEvent, ToolResult, WarningCode,
 };
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut, output};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::emit::output;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["agui"],

@@ -10,17 +10,10 @@
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Output, ToolResult};
-use crate::format::format::{Decoder, Format};
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::{Str, quote};
+use crate::format::support::prelude::*;
+use crate::json::quote;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["ai-sdk-data-v1", "ai-sdk-v4"],

@@ -13,16 +13,10 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text, WarningCode};
 use crate::format::bedrock_invoke::CHUNK;
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::prelude::*;
+use crate::format::support::usage::Meter;
 use crate::format::text::is_prefix;
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-agents", "invoke-agent"],

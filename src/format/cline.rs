@@ -7,16 +7,9 @@
 //! task. Calls have no ids, and what a tool gave follows it.
 
 use crate::event::{Executor, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut, Slot};
-use crate::format::support::log::Raw;
-use crate::format::support::object::Object;
-use crate::format::support::payload::read;
-use crate::format::support::session::{Repeats, Session, Source};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::emit::Slot;
+use crate::format::support::prelude::*;
+use crate::format::support::session::{Session, Source};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["cline-session", "roo-code", "kilo-code"],

@@ -7,10 +7,7 @@
 //! some builds keep only one of the two. Builds before September 2025 wrote the
 //! items without a record around them.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::session::Repeats;
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["codex-session"],

@@ -6,15 +6,7 @@
 //! it brought all of it so far.
 
 use crate::event::{CallPart, FinishReason, Key};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::log::Raw;
-use crate::format::support::object::Object;
-use crate::format::support::payload::read;
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["sourcegraph", "sourcegraph-cody"],

@@ -6,10 +6,7 @@
 //! aren't kept in files; where they come, the whole message that follows
 //! repeats them. An event with an `agentId` is a subagent's.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::session::Repeats;
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["copilot-cli-events", "copilot-sdk"],

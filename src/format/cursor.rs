@@ -7,10 +7,7 @@
 //! one by one, and then as one. A transcript's calls have no ids, and no
 //! results.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::session::Repeats;
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["cursor-agent", "cursor-stream-json"],

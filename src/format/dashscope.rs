@@ -12,17 +12,11 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, ByChoice, CallPart, Key, WarningCode};
-use crate::format::format::{Decoder, Format};
-use crate::format::support::emit::{Done, EventOut, Slot};
+use crate::format::support::emit::Slot;
 use crate::format::support::function::Function;
 use crate::format::support::growth::Growth;
-use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::{Many, each};
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["qwen", "model-studio"],

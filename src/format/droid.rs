@@ -6,10 +6,7 @@
 //! Code's runs do, whose lines are read, too. A session file holds
 //! messages of Anthropic's shape, and no end.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::session::Repeats;
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["droid-stream-json", "factory-droid"],

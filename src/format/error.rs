@@ -2,10 +2,7 @@
 //!
 //! Source: OpenAI, "Error codes"; [`error`] lists the shapes and who sends them.
 
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::frame::Frame;
+use crate::format::support::prelude::*;
 
 /// A body that is nothing but an error.
 pub(crate) static FORMAT: Format = Format {

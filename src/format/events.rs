@@ -11,12 +11,7 @@ use crate::event::{
     Kind, Output, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
     ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["toolstream"],

@@ -8,10 +8,7 @@
 //! `$rewindTo`). What was rewound was said, and stays. A checkpoint is a list of
 //! Gemini's contents.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::session::Repeats;
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["gemini-session"],

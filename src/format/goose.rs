@@ -6,9 +6,7 @@
 //! the answer: several of one id are one. Calls and results wrap what MCP calls
 //! them in a status.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["goose-stream-json"],

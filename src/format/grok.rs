@@ -6,9 +6,7 @@
 //! `end` is the last event; as `json`, it is one record. A session's record is a
 //! message, flat: its type is its role.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["grok-session", "grok-build"],

@@ -5,9 +5,7 @@
 //! the loop in which the model is asked; Kimi CLI wraps each in a message or, on
 //! its wire, in a notification of JSON-RPC.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["kimi-cli", "kimi-code", "kimi-wire"],

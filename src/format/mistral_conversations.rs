@@ -7,17 +7,9 @@
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor, Key, Kind, Output, ToolResult};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
 use crate::format::support::function::Function;
-use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["mistral-agents"],

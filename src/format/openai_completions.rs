@@ -7,16 +7,11 @@
 use serde_json::value::RawValue;
 
 use crate::event::{ByChoice, FinishReason, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat;
 use crate::format::openai_chat::USAGE;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::Few;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::{Frame, Holds};
-use crate::json::Str;
+use crate::format::support::prelude::*;
+use crate::frame::Holds;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["completions", "text-completion"],

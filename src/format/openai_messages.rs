@@ -17,17 +17,9 @@ use serde_json::value::RawValue;
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::Block;
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::delta::{Details, emit};
 use crate::format::openai_chat::payload::Delta;
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::object::Object;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["litellm-messages", "chat-messages"],

@@ -6,15 +6,8 @@
 //! the model spoke.
 
 use crate::event::WarningCode;
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::{Event, Responses};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["realtime", "voice-live"],

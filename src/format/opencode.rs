@@ -7,15 +7,7 @@
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::payload::{OptionalStr, payload, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["opencode-run"],

@@ -8,16 +8,10 @@
 //! counts; a prompt and all steps after it are one message here.
 
 use crate::event::Executor;
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::opencode::USAGE;
-use crate::format::support::emit::{Done, EventOut, Slot};
-use crate::format::support::error;
-use crate::format::support::log::Raw;
-use crate::format::support::object::Object;
-use crate::format::support::payload::read;
-use crate::format::support::session::{Repeats, Role, Session, Source, role};
-use crate::frame::Frame;
-use crate::json;
+use crate::format::support::emit::Slot;
+use crate::format::support::prelude::*;
+use crate::format::support::session::{Role, Session, Source, role};
 use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {

@@ -4,9 +4,7 @@
 //! (`ChatRecord`). A record holds one of Gemini's contents. The records are a
 //! tree; what a rewind left was an answer, and stays.
 
-use crate::format::format::{Format, Record};
-use crate::format::support::log::{LOG, Log, LogDecoder, What};
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["qwen-code-session"],

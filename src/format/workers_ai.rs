@@ -9,20 +9,14 @@
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_chat::USAGE;
-use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
-use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::many::Many;
-use crate::format::support::payload::{OptionalStr, payload, read};
+use crate::format::support::prelude::*;
 use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
     openai_responses, tgi,
 };
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["cloudflare"],

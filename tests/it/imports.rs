@@ -106,9 +106,19 @@ impl Crate {
         None
     }
 
+    /// Returns the modules that a path leads to: with `*`, one and all that it hands on.
+    fn targets(&self, path: &[String]) -> Vec<&Module> {
+        let Some(path) = path.strip_suffix(&["*".to_owned()]) else {
+            return self.target(path).into_iter().collect();
+        };
+        let module = self.target(path);
+        let exports = module.into_iter().flat_map(|module| module.exports.values());
+        module.into_iter().chain(exports.filter_map(|path| self.target(path))).collect()
+    }
+
     /// Returns the other files that a module uses.
     fn used(&self, module: &Module) -> BTreeSet<&str> {
-        let used = module.uses.iter().filter_map(|path| self.target(path));
+        let used = module.uses.iter().flat_map(|path| self.targets(path));
         used.map(|used| used.file.as_str()).filter(|file| *file != module.file).collect()
     }
 
@@ -228,7 +238,7 @@ fn tree<'a>(
             }
             // What it is called here doesn't matter.
             "as" => *at += 1,
-            "::" | "*" => {}
+            "::" => {}
             word => path.push(word),
         }
     }
@@ -321,5 +331,5 @@ fn imports_are_read_as_they_are_written() {
     check("mod b;\npub(crate) use b::{C, D};\nuse b::E;", &["a::b::E"], &["a::b::C", "a::b::D"]);
     check("fn f() -> super::T { crate::b::c(self.x) }", &["T", "b::c"], &[]);
     check("// use crate::b;\nlet a = x::crate_;\n#[cfg(test)]\nuse crate::c;", &[], &[]);
-    check("use toolstream::b::*;", &["b"], &[]);
+    check("use toolstream::b::*;", &["b::*"], &[]);
 }

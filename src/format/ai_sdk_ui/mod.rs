@@ -14,16 +14,9 @@ mod write;
 use std::collections::BTreeSet;
 
 use crate::event::WarningCode;
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
 use payload::Part;
+
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["ai-sdk", "ai-sdk-ui-message-stream", "vercel-ai"],

@@ -2,9 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 payload! {
     /// One part. Which fields it has depends on its type.

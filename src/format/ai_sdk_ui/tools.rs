@@ -5,11 +5,7 @@ use crate::event::{
 };
 use crate::format::ai_sdk_ui::AiSdkUi;
 use crate::format::ai_sdk_ui::payload::Part;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 impl AiSdkUi {
     /// The input of a call.

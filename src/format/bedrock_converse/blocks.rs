@@ -11,12 +11,7 @@ use crate::format::bedrock_converse::payload::{
     Block, Delta, Event, Reasoning, ToolResult, ToolUse,
 };
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::{OptionalStr, read};
-
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 /// The blocks of one message.
 #[derive(Debug, Default)]

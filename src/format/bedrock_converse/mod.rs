@@ -14,15 +14,8 @@ pub(super) mod turn;
 use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::support::emit::is_json;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json;
+use crate::format::support::prelude::*;
 use blocks::Blocks;
 use payload::{Body, Event};
 

@@ -12,18 +12,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut, Halves, is_json};
+use crate::format::support::emit::{Halves, is_json};
 use crate::format::support::error::report_failure;
-use crate::format::support::payload::{payload, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::format::support::prelude::*;
+use crate::format::support::usage::Meter;
 use crate::format::{
     ai21_j2, anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
     bedrock_titan, cohere, cohere_v1, error, openai_chat, openai_completions, openai_responses,
     tgi,
 };
-use crate::frame::Frame;
-use crate::json::Str;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-invoke-model", "invoke-model"],

@@ -2,10 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::format::Record;
 use crate::format::support::object::string;
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 /// The verdict on a record: such a line, or none.
 pub(super) fn is_ours(record: &Record) -> bool {

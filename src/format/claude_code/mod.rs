@@ -23,16 +23,12 @@ use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{Block, Event, Message};
-use crate::format::format::{Decoder, Format};
-use crate::format::support::emit::{Done, EventOut, output};
+use crate::format::support::emit::output;
+use crate::format::support::finish;
 use crate::format::support::growth::hash;
-use crate::format::support::object::{Object, string};
-use crate::format::support::payload::{OptionalStr, read};
+use crate::format::support::object::string;
+use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
-use crate::format::support::{error, finish};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
 use line::{Line, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {

@@ -4,10 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::format::anthropic::payload::{Block, Event, Message};
 use crate::format::claude_code::ClaudeCode;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::frame::Frame;
+use crate::format::support::prelude::*;
 
 impl ClaudeCode {
     /// An event of the model's own stream.

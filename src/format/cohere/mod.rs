@@ -10,14 +10,9 @@ pub(super) mod reply;
 mod turn;
 
 use crate::event::{Key, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
 use payload::{Event, Message};
+
+use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["cohere-v2"],

@@ -3,11 +3,9 @@
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
-use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;
 use crate::format::support::many::{Many, each};
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 payload! {
     /// An event of a stream, or a complete body.

@@ -10,14 +10,8 @@ mod payload;
 
 use crate::event::{Arguments, CallPart, Key};
 use crate::format::cohere::USAGE;
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::each;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 use payload::{CallDelta, Event, ToolCall};
 
 pub(super) static FORMAT: Format = Format {

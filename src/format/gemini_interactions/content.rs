@@ -3,11 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini_interactions::payload::Step;
-use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::many::each;
-use crate::format::support::payload::OptionalStr;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 /// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {

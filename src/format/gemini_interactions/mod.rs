@@ -14,14 +14,8 @@ mod turn;
 use serde_json::value::RawValue;
 
 use crate::event::{Code, Failure, FinishReason, Kind, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::finish;
+use crate::format::support::prelude::*;
 use payload::{Event, Interaction};
 use steps::Steps;
 

@@ -11,12 +11,7 @@ use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 
 /// The steps of one interaction.
 #[derive(Debug, Default)]

@@ -8,13 +8,10 @@
 mod payload;
 
 use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::gemini::{FunctionResponse, Parts, USAGE};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{read, word};
-use crate::format::support::{error, finish};
-use crate::frame::Frame;
+use crate::format::support::finish;
+use crate::format::support::payload::word;
+use crate::format::support::prelude::*;
 use payload::{Message, ServerContent, Transcription};
 
 pub(super) static FORMAT: Format = Format {

@@ -13,16 +13,11 @@ mod write;
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Key};
-use crate::format::format::{Decoder, Format, Record, Repeatable};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
+use crate::format::format::Repeatable;
 use crate::format::support::function::Function;
-use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::many::Many;
-use crate::format::support::payload::{OptionalStr, payload, read, time};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::payload::time;
+use crate::format::support::prelude::*;
 
 pub(super) static CHAT: Format = Format {
     aliases: &["ollama"],

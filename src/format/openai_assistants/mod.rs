@@ -12,15 +12,8 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{FinishReason, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Emitted;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::Lifecycle;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::Str;
+use crate::format::support::prelude::*;
 use payload::{Content, Event};
 use steps::Steps;
 

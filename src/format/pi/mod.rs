@@ -15,16 +15,9 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
 use crate::format::openai_responses::Emitted;
-use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::format::support::prelude::*;
+use crate::format::support::usage::Meter;
 use payload::{Block, Event, Message};
 
 pub(super) static FORMAT: Format = Format {

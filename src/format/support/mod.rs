@@ -15,6 +15,7 @@ pub(crate) mod many;
 pub(crate) mod misnamed;
 pub(crate) mod object;
 pub(crate) mod payload;
+pub(crate) mod prelude;
 pub(crate) mod session;
 pub(crate) mod text_rows;
 pub(crate) mod usage;

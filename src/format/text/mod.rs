@@ -6,9 +6,7 @@ mod turn;
 use std::io;
 
 use crate::event::{FinishReason, Kind, Text, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::support::emit::{Done, EventOut};
-use crate::frame::Frame;
+use crate::format::support::prelude::*;
 
 pub(crate) static FORMAT: Format = Format {
     aliases: &["plain", "plain-text"],
