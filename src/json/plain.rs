@@ -1,5 +1,7 @@
 //! Bytes of JSON text by their kind: runs of those that mean themselves in a string are found
-//! eight at a time.
+//! eight at a time, and the end of a value by its brackets and quotes.
+
+use memchr::memchr2;
 
 /// White space is what JSON says it is, and nothing else.
 #[inline]
@@ -44,6 +46,40 @@ fn long_length(bytes: &[u8], mark: impl Fn(u64) -> u64, is_special: impl Fn(u8) 
     let clean = BLOCK * blocks.iter().take_while(|block| !has_special(block)).count();
     let rest = bytes.get(clean..).unwrap_or_default();
     clean + run_length(rest, mark)
+}
+
+/// Returns the length of the value that a text begins with, which is known to be JSON.
+pub(super) fn value_length(json: &[u8]) -> usize {
+    let (mut at, mut depth) = (0, 0);
+    while let Some(&byte) = json.get(at) {
+        match byte {
+            b'"' => at += 1 + inside_length(json.get(at + 1..).unwrap_or_default()),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 0 => depth -= 1,
+            b'}' | b']' | b',' if depth == 0 => return at,
+            _ if depth == 0 && is_space(byte) => return at,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at;
+        }
+    }
+    at
+}
+
+/// Returns the length of a string's inside, up to its closing quote.
+fn inside_length(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let Some(end) = memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) else {
+            return text.len();
+        };
+        match text.get(at + end) {
+            Some(b'"') => return at + end,
+            _ => at += end + 2,
+        }
+    }
 }
 
 /// The bytes of a string that are searched in words, as most strings end in them.

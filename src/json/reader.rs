@@ -17,8 +17,7 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use crate::json::Str;
-use crate::json::plain::{is_space, string_length};
-use crate::json::walk::value_length;
+use crate::json::plain::{is_space, string_length, value_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";

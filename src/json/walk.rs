@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
-
-use crate::json::plain::{is_space, string_length};
+use crate::json::plain::{is_space, string_length, value_length};
 use crate::json::reader::read;
 use crate::json::string::Str;
 
@@ -45,40 +43,6 @@ impl<'j> Iterator for Walk<'j> {
 /// Splits text after the value that it begins with.
 fn split(json: &str) -> (&str, &str) {
     json.split_at_checked(value_length(json.as_bytes())).unwrap_or((json, ""))
-}
-
-/// Returns the length of the value that the text begins with.
-pub(super) fn value_length(json: &[u8]) -> usize {
-    let (mut at, mut depth) = (0, 0);
-    while let Some(&byte) = json.get(at) {
-        match byte {
-            b'"' => at += 1 + inside_length(json.get(at + 1..).unwrap_or_default()),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth > 0 => depth -= 1,
-            b'}' | b']' | b',' if depth == 0 => return at,
-            _ if depth == 0 && is_space(byte) => return at,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
-            return at;
-        }
-    }
-    at
-}
-
-/// Returns the length of a string's inside, up to its closing quote.
-fn inside_length(text: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        let Some(end) = memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) else {
-            return text.len();
-        };
-        match text.get(at + end) {
-            Some(b'"') => return at + end,
-            _ => at += end + 2,
-        }
-    }
 }
 
 #[cfg(test)]
