@@ -211,7 +211,8 @@ impl Pi {
         } else {
             out.text(0, &rest)?
         }
-        out.flush()
+        out.flush()?;
+        out.check_limit(self.emitted.len(), MAX_BLOCKS, "blocks in one message")
     }
 
     fn message_end(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
