@@ -24,8 +24,8 @@ pub(crate) struct MarkdownContext {
     tag_begins_line: bool,
     /// The number of bytes after the last `<`, up to the length of the longest beginning of HTML.
     since_tag: u8,
-    /// The last sixteen bytes in lower case, the newest in the lowest byte.
-    last: u128,
+    /// The last eight bytes, the newest in the lowest byte.
+    last: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl Default for MarkdownContext {
             html: None,
             tag_begins_line: false,
             since_tag: LONGEST,
-            last: u128::from(b'\n'),
+            last: u64::from(b'\n'),
         }
     }
 }
@@ -212,13 +212,13 @@ impl MarkdownContext {
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
     pub(crate) fn skip(&mut self, text: &[u8]) {
-        match text.last_chunk() {
-            Some(tail) => {
-                self.last = u128::from_be_bytes(tail.map(|byte| byte.to_ascii_lowercase()));
-                self.since_tag = LONGEST;
-            }
-            None => text.iter().for_each(|&byte| self.remember(byte)),
-        }
+        self.last = match text.last_chunk() {
+            Some(tail) => u64::from_be_bytes(*tail),
+            None => text.iter().fold(self.last, |last, &byte| last << 8 | u64::from(byte)),
+        };
+        // None of its bytes begins a tag.
+        let length = u8::try_from(text.len()).unwrap_or(LONGEST);
+        self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
     }
 
     /// True in the middle of a line, outside of HTML.
@@ -279,13 +279,14 @@ impl MarkdownContext {
     }
 
     fn remember(&mut self, byte: u8) {
-        self.last = self.last << 8 | u128::from(byte.to_ascii_lowercase());
+        self.last = self.last << 8 | u64::from(byte);
         self.since_tag = if byte == b'<' { 0 } else { LONGEST.min(self.since_tag + 1) };
     }
 
-    /// True if the text so far ends with this, in lower case.
-    fn has_suffix(&self, suffix: &str) -> bool {
-        suffix.bytes().rev().eq(self.last.to_le_bytes().into_iter().take(suffix.len()))
+    /// True if the text so far ends with this, which is at most eight bytes in lower case.
+    fn has_suffix(&self, suffix: &[u8]) -> bool {
+        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
+        last.ends_with(suffix)
     }
 
     fn byte(&mut self, byte: u8) {
@@ -310,8 +311,9 @@ impl MarkdownContext {
         if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') || !self.is_after_tag() {
             return;
         }
-        let found =
-            HTML.iter().find(|(open, last, ..)| self.has_suffix(open) && last.contains(&byte));
+        let found = HTML
+            .iter()
+            .find(|(open, ends, ..)| ends.contains(&byte) && self.has_suffix(open.as_bytes()));
         if let Some(&(_, _, close, may_be_block)) = found
             && !self.is_code()
         {
@@ -320,10 +322,9 @@ impl MarkdownContext {
     }
 
     fn inside_html(&mut self, html: Html, byte: u8) {
-        let close = html.close.as_bytes();
-        if let Some((last, head)) = close.split_last()
+        if let Some((last, head)) = html.close.as_bytes().split_last()
             && byte == *last
-            && head.iter().rev().eq(self.last.to_le_bytes().iter().take(head.len()))
+            && self.has_suffix(head)
         {
             (self.html, self.at) = (None, At::Rest);
         }
