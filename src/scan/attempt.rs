@@ -19,20 +19,14 @@ pub(crate) enum Match {
     Yes(usize),
 }
 
-/// The effect of a byte, or of the end of the text, on a token.
+/// The effect of the text on a token.
 enum Step {
-    /// The byte belongs to the token.
-    Take,
-    /// The byte belongs to the token and completes it.
-    TakeLast,
-    /// The token was complete before the byte.
+    /// The token is complete.
     Over,
     /// The token does not match.
     Fail,
     /// More bytes are needed.
     Wait,
-    /// The token does not match, but is optional: this token is next.
-    Jump(usize),
 }
 
 /// One pattern, tried at one place.
@@ -62,13 +56,7 @@ impl Attempt {
         while let Some(token) = pattern.tokens.get(self.token) {
             match self.step(token, text.as_bytes(), ended) {
                 Step::Wait => return Match::More,
-                Step::Take => self.take(token),
-                Step::TakeLast => {
-                    self.take(token);
-                    self.next(self.token + 1);
-                }
                 Step::Over => self.next(self.token + 1),
-                Step::Jump(token) => self.next(token),
                 Step::Fail => match self.optional.pop() {
                     Some((end, at, words, tag_end)) => {
                         (self.at, self.tag_end) = (at, tag_end);
@@ -88,72 +76,73 @@ impl Attempt {
         self.tag_end > 0 && self.at > self.tag_end
     }
 
-    fn take(&mut self, token: &Token) {
-        self.at += 1;
-        if let Token::Literal(literal, true) = token
-            && self.tag_end == 0
-            && self.at - self.begun == literal.len()
-        {
-            // After an equals sign, a name is missing.
-            self.tag_end = self.at - usize::from(literal.ends_with('='));
-        }
-    }
-
     fn next(&mut self, token: usize) {
         self.token = token;
         self.begun = self.at;
         (self.quote, self.after_equals) = (None, false);
     }
 
+    /// Takes all that is there of a token.
     fn step(&mut self, token: &Token, bytes: &[u8], ended: bool) -> Step {
-        let byte = bytes.get(self.at).copied();
-        let known = self.at - self.begun;
-        match (token, byte) {
-            (Token::Literal(literal, _), _) => {
-                let want = literal.as_bytes().get(known..).unwrap_or_default();
-                let got = bytes.get(self.at..).unwrap_or_default();
-                if want.is_empty() {
-                    return Step::Over;
-                }
-                if got.starts_with(want) {
-                    self.at += want.len() - 1;
-                    return Step::TakeLast;
-                }
-                let alike = common_length(want, got);
-                self.at += alike;
-                if alike == got.len() && !ended { Step::Wait } else { Step::Fail }
+        match token {
+            Token::Literal(literal, is_tag) => return self.literal(literal, *is_tag, bytes, ended),
+            Token::Word(_, stop) => return self.word(bytes, *stop, ended),
+            Token::Any(until) => return self.any(bytes, until.as_bytes(), ended),
+            Token::Attributes(_) => return self.attributes(bytes, ended),
+            Token::Namespace => return self.namespace(bytes, ended),
+            Token::Space => {
+                return self.run(bytes, ended, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
             }
-            (Token::Optional(end), _) => {
+            Token::Blank => return self.run(bytes, ended, |byte| matches!(byte, b' ' | b'\t')),
+            Token::Number => {
+                let rest = self.begun + MAX_WORD;
+                let near = bytes.get(..bytes.len().min(rest)).unwrap_or_default();
+                let step =
+                    self.run(near, ended || near.len() < bytes.len(), |byte| byte.is_ascii_digit());
+                return if matches!(step, Step::Over) && self.at == self.begun {
+                    Step::Fail
+                } else {
+                    step
+                };
+            }
+            Token::Newline => match bytes.get(self.at) {
+                None if !ended => return Step::Wait,
+                byte => self.at += usize::from(byte == Some(&b'\n')),
+            },
+            Token::Optional(end) => {
                 self.optional.push((*end, self.at, self.words.len(), self.tag_end));
-                Step::Over
             }
-            (Token::OptionalEnd, _) => {
-                self.optional.pop();
-                Step::Over
-            }
-            (Token::Capture(_), _) => {
-                self.capture = Some((self.token, self.at));
-                Step::Over
-            }
-            (Token::CaptureEnd, _) => {
+            Token::OptionalEnd => drop(self.optional.pop()),
+            Token::Capture(_) => self.capture = Some((self.token, self.at)),
+            Token::CaptureEnd => {
                 if let Some((token, begun)) = self.capture.take() {
                     self.words.push((token, begun..self.at));
                 }
-                Step::Over
             }
-            (Token::Word(_, stop), _) => self.word(bytes, *stop, ended),
-            (Token::Any(until), _) => self.any(bytes, until.as_bytes(), ended),
-            (Token::Attributes(_), _) => self.attributes(bytes, ended),
-            (_, None) if !ended => Step::Wait,
-            (Token::Space, Some(b' ' | b'\t' | b'\r' | b'\n'))
-            | (Token::Blank, Some(b' ' | b'\t')) => Step::Take,
-            (Token::Newline, Some(b'\n')) => Step::TakeLast,
-            (Token::Space | Token::Blank | Token::Newline, _) => Step::Over,
-            (Token::Number, Some(b'0'..=b'9')) if known < MAX_WORD => Step::Take,
-            (Token::Number, _) if known == 0 => Step::Fail,
-            (Token::Number, _) => Step::Over,
-            (Token::Namespace, byte) => self.namespace(byte),
         }
+        Step::Over
+    }
+
+    /// Takes bytes as long as they are of a kind.
+    fn run(&mut self, bytes: &[u8], ended: bool, is_inside: impl Fn(u8) -> bool) -> Step {
+        let rest = bytes.get(self.at..).unwrap_or_default();
+        self.at += rest.iter().take_while(|byte| is_inside(**byte)).count();
+        if self.at >= bytes.len() && !ended { Step::Wait } else { Step::Over }
+    }
+
+    fn literal(&mut self, literal: &str, is_tag: bool, bytes: &[u8], ended: bool) -> Step {
+        let want = literal.as_bytes().get(self.at - self.begun..).unwrap_or_default();
+        let got = bytes.get(self.at..).unwrap_or_default();
+        let alike = if got.starts_with(want) { want.len() } else { common_length(want, got) };
+        self.at += alike;
+        if alike < want.len() {
+            return if alike == got.len() && !ended { Step::Wait } else { Step::Fail };
+        }
+        if is_tag && self.tag_end == 0 {
+            // After an equals sign, a name is missing.
+            self.tag_end = self.at - usize::from(literal.ends_with('='));
+        }
+        Step::Over
     }
 
     /// Takes all that is there of a word at once.
@@ -202,20 +191,19 @@ impl Attempt {
 
     /// Matches letters and a colon, or neither: if no colon comes, the letters are not
     /// a namespace, and the next token begins at them.
-    fn namespace(&mut self, byte: Option<u8>) -> Step {
-        match byte {
+    fn namespace(&mut self, bytes: &[u8], ended: bool) -> Step {
+        let rest = bytes.get(self.at..).unwrap_or_default();
+        let letters = rest.iter().take(MAX_WORD - (self.at - self.begun));
+        self.at += letters.take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        match bytes.get(self.at) {
+            None if !ended => return Step::Wait,
             Some(b':') if self.at > self.begun => {
-                self.words.push((self.token, self.begun..self.at + 1));
-                Step::TakeLast
+                self.at += 1;
+                self.words.push((self.token, self.begun..self.at));
             }
-            Some(byte) if byte.is_ascii_alphanumeric() && self.at - self.begun < MAX_WORD => {
-                Step::Take
-            }
-            _ => {
-                self.at = self.begun;
-                Step::Jump(self.token + 1)
-            }
+            _ => self.at = self.begun,
         }
+        Step::Over
     }
 
     /// Takes all that is there of white space and `name="value"`, up to `>`, `/` or another
