@@ -36,6 +36,8 @@ pub(crate) struct Calls {
     /// True if there was more text than `max_raw`.
     pub(super) is_over: bool,
     pub(super) open: Option<OpenCall>,
+    /// The values of the open call that are open, the outermost first.
+    pub(super) values: Vec<Value>,
     /// True if the markup that is open has given a call.
     pub(super) has_closed: bool,
     /// Arguments of the open call that were read and not yet emitted.
@@ -49,13 +51,12 @@ const MAX_WAITING: usize = 16 << 10;
 #[derive(Default)]
 pub(super) struct OpenCall {
     pub(super) key: Key,
+    /// The name in its body.
     pub(super) name: Option<String>,
     /// The reason that it can't be run.
     pub(super) fault: Option<Reason>,
     /// True if its arguments are an object, of which members have been emitted.
     pub(super) has_keys: bool,
-    /// The values that are open, the outermost first.
-    pub(super) values: Vec<Value>,
     /// The arguments that are elements and have ended.
     pub(super) elements: Elements,
 }
@@ -152,8 +153,7 @@ impl Calls {
         self.undouble_name(emit)?;
         let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
         emit(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
-        let name = self.name.clone();
-        self.open = Some(OpenCall { key, name, ..OpenCall::default() });
+        self.open = Some(OpenCall { key, ..OpenCall::default() });
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Calls {
 
     /// Returns the open call's name, once it's known.
     pub(crate) fn name(&self) -> Option<&str> {
-        self.open.as_ref().and_then(|call| call.name.as_deref())
+        self.open.as_ref().and_then(|call| call.name.as_deref().or(self.name.as_deref()))
     }
 
     /// Emits the name or the id, which the body has.
@@ -296,6 +296,7 @@ impl Calls {
         }
         self.begin(emit)?;
         self.flush(emit)?;
+        self.values.clear();
         let Some(call) = self.open.take() else { return Ok(()) };
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));

@@ -22,13 +22,12 @@ pub(crate) struct Opener<'o> {
 impl Calls {
     /// True if a value is open.
     pub(crate) fn has_value(&self) -> bool {
-        self.open.as_ref().is_some_and(|call| !call.values.is_empty())
+        !self.values.is_empty()
     }
 
     /// True if the open value may hold elements.
     pub(crate) fn may_nest(&self) -> bool {
-        let value = self.open.as_ref().and_then(|call| call.values.last());
-        value.is_some_and(|value| value.elements.is_some())
+        self.values.last().is_some_and(|value| value.elements.is_some())
     }
 
     /// Returns the schema of the open call's arguments.
@@ -41,8 +40,7 @@ impl Calls {
     fn declared(&self, key: &str, item: &str) -> Option<Types> {
         let mut schema = self.schema()?;
         let mut is_outermost = true;
-        let open = self.open.iter().flat_map(|call| &call.values);
-        for key in open.map(|value| value.key.as_str()).chain([key]) {
+        for key in self.values.iter().map(|value| value.key.as_str()).chain([key]) {
             let is_item = key == item && !is_outermost;
             schema = if is_item { schema.items() } else { schema.property(key) };
             is_outermost = false;
@@ -63,7 +61,7 @@ impl Calls {
         let Some(call) = &mut self.open else { return Ok(()) };
         let is_declared = opener.kind.is_some() && declared != Some(Types::STRING);
         let types = declared.or((untyped == Untyped::Text).then_some(Types::STRING));
-        let is_too_deep = call.values.len() >= json::MAX_DEPTH;
+        let is_too_deep = self.values.len() >= json::MAX_DEPTH;
         if is_too_deep {
             call.fault.get_or_insert(Reason::Malformed);
         }
@@ -72,7 +70,7 @@ impl Calls {
         let is_streaming = types == Some(Types::STRING) && !is_nested;
         let has_keys = call.has_keys;
         call.has_keys |= !is_nested;
-        call.values.push(Value {
+        self.values.push(Value {
             key: key.to_owned(),
             types,
             is_declared,
@@ -96,8 +94,7 @@ impl Calls {
     /// Begins the arguments, in YAML.
     pub(crate) fn open_yaml(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.begin(emit)?;
-        let open = self.open.iter_mut();
-        open.for_each(|call| call.values.push(Value { is_yaml: true, ..Value::default() }));
+        self.values.push(Value { is_yaml: true, ..Value::default() });
         Ok(())
     }
 
@@ -105,9 +102,7 @@ impl Calls {
     /// may have another type waits for its end.
     pub(crate) fn feed_value(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         self.push_raw(text);
-        let Some(value) = self.open.as_mut().and_then(|call| call.values.last_mut()) else {
-            return Ok(());
-        };
+        let Some(value) = self.values.last_mut() else { return Ok(()) };
         if let Some(scanner) = &mut value.scanner {
             scanner.push_all(text.as_bytes());
         }
@@ -124,15 +119,13 @@ impl Calls {
     /// True if the open value is JSON and inside one of its strings, where a closer
     /// is text.
     pub(crate) fn is_in_string(&self) -> bool {
-        let value = self.open.as_ref().and_then(|call| call.values.last());
+        let value = self.values.last();
         value.and_then(|value| value.scanner.as_ref()).is_some_and(Scanner::is_in_string)
     }
 
     /// Closes the open value, if there is one.
     pub(crate) fn close_value(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Some(value) = self.open.as_mut().and_then(|call| call.values.pop()) else {
-            return Ok(());
-        };
+        let Some(value) = self.values.pop() else { return Ok(()) };
         if value.is_yaml {
             return match yaml::object(&value.text, self.schema()) {
                 Some(json) => self.arguments(&json, emit),
@@ -154,7 +147,7 @@ impl Calls {
             return self.fragment(&json, emit);
         }
         if let Some(call) = self.open.as_mut().filter(|_| !self.is_over) {
-            let outer = call.values.last_mut().and_then(|outer| outer.elements.as_mut());
+            let outer = self.values.last_mut().and_then(|outer| outer.elements.as_mut());
             outer.unwrap_or(&mut call.elements).push(value.key, json);
         }
         Ok(())
