@@ -8,6 +8,9 @@ use smallvec::SmallVec;
 
 use crate::scan::MAX_WORD;
 
+/// The number of tokens that most patterns have, or less.
+const USUAL: usize = 8;
+
 /// The names that words are asked for by.
 const NAMES: [&str; 8] = ["name", "key", "id", "type", "suffix", "server", "ns", "_"];
 
@@ -83,9 +86,11 @@ impl Captures<'_> {
 
     /// Returns the words whose names are kept, without the text that they stand in.
     pub(crate) fn keep(&self, is_kept: impl Fn(&str) -> bool) -> Captures<'static> {
-        let kept = self.words.iter().filter(|(name, _)| is_kept(name));
-        let words = kept.map(|(name, word)| (*name, owned(word))).collect();
-        Captures { words, ..Captures::default() }
+        let mut kept = Captures::default();
+        for (name, word) in self.words.iter().filter(|(name, _)| is_kept(name)) {
+            kept.words.push((name, owned(word)));
+        }
+        kept
     }
 
     /// Returns all of it without the text that it stands in.
@@ -118,7 +123,7 @@ impl Pattern {
             _ if text.starts_with("{line}") => (Place::Line, text.trim_start_matches("{line}")),
             _ => (Place::Any, text),
         };
-        let mut tokens = Vec::new();
+        let mut tokens = Vec::with_capacity(USUAL);
         while let Some((literal, tail)) = rest.split_once('{') {
             // A brace that opens no word is a brace: JSON follows some markers.
             let Some((inside, tail)) = tail.split_once('}') else { break };
@@ -146,6 +151,11 @@ impl Pattern {
     /// the text is empty.
     pub(crate) fn parse_any(text: &str) -> Result<Vec<Self>, String> {
         text.split("{|}").filter(|text| !text.is_empty()).map(Self::parse).collect()
+    }
+
+    /// Parses patterns that have no mistakes.
+    pub(crate) fn parse_all(texts: &[&str]) -> Vec<Self> {
+        texts.iter().filter_map(|text| Self::parse(text).ok()).collect()
     }
 
     /// Returns the place where the marker may stand.
@@ -244,8 +254,8 @@ impl Pattern {
     }
 
     /// Returns the bytes that a match can begin with; none if that can be any.
-    pub(crate) fn first_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+    pub(crate) fn first_bytes(&self) -> SmallVec<[u8; 4]> {
+        let mut bytes = SmallVec::new();
         let mut at = 0;
         while let Some(token) = self.tokens.get(at) {
             match token {
@@ -267,7 +277,7 @@ impl Pattern {
             }
             at += 1;
         }
-        Vec::new()
+        SmallVec::new()
     }
 }
 
@@ -477,7 +487,7 @@ fn known(name: &str) -> &'static str {
 
 impl Token {
     fn literal(text: &str) -> Self {
-        let is_tag = text.contains(['<', '[']) || !text.is_ascii();
+        let is_tag = text.bytes().any(|byte| matches!(byte, b'<' | b'[') || !byte.is_ascii());
         let has_word = text.contains(|c: char| c.is_alphanumeric());
         Token::Literal(text.to_owned(), is_tag && has_word)
     }
@@ -529,7 +539,7 @@ mod tests {
     #[test]
     fn what_a_match_can_begin_with() {
         let check = |text: &str, expected: &[u8]| {
-            assert_eq!(Pattern::parse(text).unwrap().first_bytes(), expected, "{text}");
+            assert_eq!(Pattern::parse(text).unwrap().first_bytes().as_slice(), expected, "{text}");
         };
         check("<think>", b"<");
         check("{nl}</think>", b"\n<");
@@ -549,6 +559,6 @@ mod tests {
 
     #[test]
     fn braces_of_json_are_text() {
-        assert_eq!(Pattern::parse("{\"tool_calls\":").unwrap().first_bytes(), b"{");
+        assert_eq!(Pattern::parse("{\"tool_calls\":").unwrap().first_bytes().as_slice(), b"{");
     }
 }

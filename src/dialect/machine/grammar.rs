@@ -19,7 +19,11 @@ pub(crate) struct Grammar {
 
 /// The tokens that end a message in any dialect.
 pub(crate) static ENDS: LazyLock<Vec<Pattern>> =
-    LazyLock::new(|| tags::END_TOKENS.iter().filter_map(|end| Pattern::parse(end).ok()).collect());
+    LazyLock::new(|| Pattern::parse_all(tags::END_TOKENS));
+
+/// What a body in JSON begins with.
+static JSON: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| Pattern::parse_all(&["{", "[{ws}{", "[{ws}]"]));
 
 pub(crate) struct RegionForm {
     pub(crate) open: Pattern,
@@ -298,15 +302,12 @@ impl CallForm {
     /// Returns what must follow the call's opener: what its row names, or else
     /// what its body begins with.
     fn lookahead(&self) -> Vec<Pattern> {
-        let parse =
-            |texts: &[&str]| texts.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
+        let parse = Pattern::parse_all;
         match &self.body {
             _ if !self.next.is_empty() => self.next.clone(),
             BodyForm::Literal(_) => parse(&["{", "["]),
-            BodyForm::Json(_) => parse(&["{", "[{ws}{", "[{ws}]"]),
-            BodyForm::Arguments => {
-                Pattern::parse("{").into_iter().chain(self.close.clone()).collect()
-            }
+            BodyForm::Json(_) => JSON.clone(),
+            BodyForm::Arguments => parse(&["{"]).into_iter().chain(self.close.clone()).collect(),
             BodyForm::Braces(_) => parse(&["{", "("]),
             BodyForm::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
             BodyForm::Parameters { open, .. } => {

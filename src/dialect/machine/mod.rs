@@ -252,6 +252,8 @@ impl Machine {
                 }
                 continue;
             }
+            // Text that may still become a section's marker is read when the section is over.
+            let ended = ended && !matches!(self.place, Place::Section(_));
             let mut start = at;
             match self.begin(text, ended, &mut start, &mut seen) {
                 Begun::None => break,
@@ -262,8 +264,6 @@ impl Machine {
                 Begun::Now => {}
             }
             let rest = text.get(start..).unwrap_or_default();
-            // Text that may still become a section's marker is read when the section is over.
-            let ended = ended && !matches!(self.place, Place::Section(_));
             let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
             if matches!(found, Found::No) {
                 self.leave_start();
@@ -342,31 +342,37 @@ impl Machine {
             return Begun::Now;
         }
         let has_tools = self.calls.tools.is_some();
-        if self.is_followed() && self.search.rules.is_calm && !self.is_start() {
+        if self.is_start() && *start < text.len() {
+            self.follow(text, *seen, *start);
+            *seen = *start;
+            let rest = text.get(*start..).unwrap_or_default();
+            self.search.look(rest, true, has_tools);
+            self.begin_search(rest);
+            return Begun::Now;
+        }
+        if self.is_followed() && self.search.rules.is_calm {
             self.follow(text, *seen, *start);
             *seen = *start;
             let begun = self.begin_in_prose(text.as_bytes(), ended, seen);
             *start = *seen;
             return begun;
         }
-        if self.is_start() && *start < text.len() {
-            self.search.look(text.get(*start..).unwrap_or_default(), true, has_tools);
-        } else {
-            let Some(found) = self.search.find(text, *start, has_tools) else {
-                return Begun::None;
-            };
-            *start = found;
+        let mut from = *start;
+        while let Some(found) = self.search.find(text.as_bytes(), from) {
+            self.follow(text, *seen, found);
+            (*start, *seen) = (found, found);
+            let rest = text.as_bytes().get(found..).unwrap_or_default();
+            match self.begin_here(rest, ended) {
+                Begun::None => from = found + 1,
+                begun => return begun,
+            }
         }
-        self.follow(text, *seen, *start);
-        *seen = *start;
-        self.begin_search(text.get(*start..).unwrap_or_default());
-        Begun::Now
+        Begun::None
     }
 
     /// Does the same in prose: the context sees the text up to the marker, and tells where none
     /// begins.
     fn begin_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Begun {
-        let has_tools = self.calls.tools.is_some();
         while let Some(rest) = text.get(*seen..) {
             let calm = self.context.take_calm(rest);
             *seen += calm;
@@ -374,13 +380,18 @@ impl Machine {
             if rest.is_empty() {
                 break;
             }
-            let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
-            match self.search.begin_here(rest, ended, has_tools, &here) {
+            match self.begin_here(rest, ended) {
                 Begun::None => *seen += self.context.take_char(rest),
                 begun => return begun,
             }
         }
         Begun::None
+    }
+
+    /// Begins to try the rules that are legal here, which is not where the message begins.
+    fn begin_here(&mut self, text: &[u8], ended: bool) -> Begun {
+        let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
+        self.search.begin_here(text, ended, self.calls.tools.is_some(), &here)
     }
 
     fn is_in_body(&self) -> bool {

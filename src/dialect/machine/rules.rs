@@ -1,6 +1,6 @@
 //! The markers that are legal in each place of the text, and where they lead.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
@@ -9,7 +9,7 @@ use crate::dialect::machine::grammar::{
 use crate::dialect::machine::markdown_context::calm_length;
 use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
-use crate::scan::{self, Captures, Pattern};
+use crate::scan::{self, Captures, Pattern, Start};
 
 /// A marker that is legal in a place, and where it leads.
 #[derive(Clone)]
@@ -95,19 +95,18 @@ impl Rule {
         self.pattern.place() != scan::Place::Start && self.pattern.first_bytes().contains(&b' ')
     }
 
-    /// True if its marker may stand inside a line of prose where it is guarded.
-    pub(super) fn is_inline(&self) -> bool {
-        let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
-        let is_sign = self.pattern.first_bytes().iter().all(is_sign);
-        self.pattern.is_token() || (self.go.opens_call() && is_sign)
+    /// True if its marker, which begins so, may stand inside a line of prose where it is guarded.
+    pub(super) fn is_inline(&self, starts: &[Start]) -> bool {
+        let is_sign = |start: &Start| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
+        self.pattern.is_token() || (self.go.opens_call() && starts.iter().all(is_sign))
     }
 
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
-    pub(super) fn is_calm(&self) -> bool {
-        let starts = self.pattern.starts();
+    pub(super) fn is_calm(&self, starts: &[Start]) -> bool {
         let is_stop =
             !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
-        is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !self.is_inline())
+        let is_inline = || self.is_inline(starts);
+        is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !is_inline())
     }
 }
 
@@ -156,6 +155,16 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
 /// Characters that no prose begins with: NUL, a byte order mark, and spaces without width.
 const UNSEEN: [&str; 6] = ["\0", "\u{feff}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}"];
 
+/// What a call without an opener begins with, in JSON and in Python.
+static NAMED_JSON: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    Pattern::parse_all(&[
+        "{{}{ws}\"name\"{ws}:{ws}\"{name}\"",
+        "[{ws}{{}{ws}\"name\"{ws}:{ws}\"{name}\"",
+    ])
+});
+static NAMED_PYTHON: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| Pattern::parse_all(&["[{ws}{name}("]));
+
 impl CallForm {
     /// The opener where the user chose this dialect: one that its closer follows, or what no
     /// reader sees, is a call that can't be read.
@@ -163,7 +172,7 @@ impl CallForm {
         if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
             rule.next.extend_from_slice(&self.close);
             if !self.open.is_blank() {
-                rule.next.extend(UNSEEN.iter().filter_map(|text| Pattern::parse(text).ok()));
+                rule.next.extend(Pattern::parse_all(&UNSEEN));
             }
         }
         rule
@@ -171,14 +180,12 @@ impl CallForm {
 
     /// The opener where the user did not choose this dialect.
     fn unsolicited(&self, rule: Rule) -> Rule {
-        let next: &[&str] = match &self.body {
-            BodyForm::Json(_) if self.open.is_blank() => {
-                &["{{}{ws}\"name\"{ws}:{ws}\"{name}\"", "[{ws}{{}{ws}\"name\"{ws}:{ws}\"{name}\""]
-            }
-            BodyForm::Python if self.open.is_blank() => &["[{ws}{name}("],
+        let next = match &self.body {
+            BodyForm::Json(_) if self.open.is_blank() => &NAMED_JSON,
+            BodyForm::Python if self.open.is_blank() => &NAMED_PYTHON,
             _ => return Rule { plain: self.narrated, ..rule },
         };
-        let next = next.iter().filter_map(|next| Pattern::parse(next).ok()).collect();
+        let next = LazyLock::force(next).clone();
         let known = rule.known || self.open.is_blank();
         Rule { known, plain: self.narrated, next, ..rule }
     }
@@ -415,7 +422,7 @@ mod tests {
     fn no_marker_of_unknown_text_begins_in_calm_text() {
         let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
         for rule in text_rules(grammars.iter(), false, false) {
-            assert!(rule.is_calm(), "{:?}", rule.pattern);
+            assert!(rule.is_calm(&rule.pattern.starts()), "{:?}", rule.pattern);
         }
     }
 
@@ -427,7 +434,8 @@ mod tests {
             let open = OpenRegion::new(id, Arc::clone(form), Captures::default());
             let rules = region_rules(&grammars, grammars.iter(), &open, false);
             for rule in rules.iter().filter(|rule| rule.guarded) {
-                assert!(rule.is_calm(), "{:?} in {:?}", rule.pattern, form.open);
+                let starts = rule.pattern.starts();
+                assert!(rule.is_calm(&starts), "{:?} in {:?}", rule.pattern, form.open);
             }
         }
     }

@@ -74,17 +74,10 @@ impl Search {
         self.attempts.clear();
     }
 
-    /// Returns the first place at or after `from` where a marker may begin, as far as the text at
-    /// its beginning tells. Some need `--tools`.
-    pub(crate) fn find(&mut self, text: &str, mut from: usize, has_tools: bool) -> Option<usize> {
-        loop {
-            let at = self.rules.finder.find(text.as_bytes(), from)?;
-            self.rules.fit(text.as_bytes().get(at..)?, has_tools, &mut self.fits);
-            if self.fits() {
-                return Some(at);
-            }
-            from = at + 1;
-        }
+    /// Returns the first place at or after `from` where a marker may begin, as far as its first
+    /// two bytes tell.
+    pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        self.rules.finder.find(text, from)
     }
 
     /// Looks which markers may begin with `text`; where the message begins if `is_start`.
@@ -111,8 +104,8 @@ impl Search {
         self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
     }
 
-    /// Begins to try the rules that are legal here in prose and may begin with `text`, unless
-    /// all need more text than there is.
+    /// Begins to try the rules that are legal here and may begin with `text`, unless all need more
+    /// text than there is. Some need `--tools`.
     pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
@@ -135,9 +128,13 @@ impl Search {
         if !ended && text.len() < likely.shortest {
             return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
         }
-        likely.filter_into(fits, &mut self.fits);
-        self.attempts.extend(self.fits.iter().map(|&number| (number, Fit::Unknown)));
-        if self.fits.is_empty() { Begun::None } else { Begun::Now }
+        let fitting = likely.numbers().filter(|number| fits(number));
+        self.attempts.extend(fitting.map(|&number| (number, Fit::Unknown)));
+        if !likely.spaced.is_empty() {
+            self.attempts.sort_unstable_by_key(|(number, _)| *number);
+            self.attempts.dedup_by_key(|(number, _)| *number);
+        }
+        if self.attempts.is_empty() { Begun::None } else { Begun::Now }
     }
 
     /// Gives up all attempts.
@@ -252,15 +249,6 @@ impl Likely<'_> {
     fn numbers(&self) -> impl Iterator<Item = &usize> {
         self.rules.iter().chain(self.spaced)
     }
-
-    /// Sets `fits` to the numbers for which `is_fit` holds, in their order.
-    fn filter_into(&self, is_fit: impl Fn(&usize) -> bool, fits: &mut Vec<usize>) {
-        fits.clear();
-        fits.extend(self.numbers().copied().filter(is_fit));
-        if !self.spaced.is_empty() {
-            sort(fits);
-        }
-    }
 }
 
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
@@ -276,9 +264,8 @@ struct Starts {
     next: Option<Box<Next>>,
 }
 
-/// The rules by one byte: its entry is the number of what it leads to. The first two are of bytes
-/// that only rules go on with which any byte may follow: one that begins no word, and one that
-/// does.
+/// The rules by one byte: its entry is the number of what it leads to. The first is of bytes that
+/// only rules go on with which any byte may follow.
 struct Next {
     /// The place of the byte in the text.
     at: usize,
@@ -286,42 +273,52 @@ struct Next {
     starts: Vec<Starts>,
 }
 
-/// A beginning, the number of its rule, and the length of the shortest marker of that.
-type Beginning = (Start, usize, usize);
+/// A text that the markers of a rule can begin with.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Beginning {
+    start: Start,
+    rule: usize,
+    /// The length of the rule's shortest marker, in bytes.
+    shortest: usize,
+}
+
+impl Beginning {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.start.text.get(at).copied()
+    }
+}
 
 impl Starts {
-    /// Returns the rules of these beginnings, in their order. All begin alike up to `at`.
-    fn new(beginnings: &[&Beginning], at: usize) -> Self {
-        let (any, longer): (Vec<&Beginning>, Vec<_>) =
-            beginnings.iter().copied().partition(|(start, ..)| start.text.len() <= at);
-        let is_leaf = longer.is_empty() || at >= MAX_STARTS;
-        // They are in order: what the first and the last begin with, all do.
-        if let (Some(first), Some(last), false) = (longer.first(), longer.last(), is_leaf)
-            && let alike = common_length(&first.0.text, &last.0.text)
-            && alike > at
-        {
-            return Starts::new(beginnings, alike);
-        }
-        let mut rules: Vec<usize> = beginnings.iter().map(|(_, rule, _)| *rule).collect();
-        rules.sort_unstable();
-        rules.dedup();
-        let shortest = beginnings.iter().map(|(.., shortest)| *shortest).min().unwrap_or(0);
-        if is_leaf {
+    /// Returns the rules of `beginnings`, which are in order, and of those that ended `before` the
+    /// place where these differ.
+    fn new(before: &[&Beginning], beginnings: &[Beginning]) -> Self {
+        // What the first and the last begin with, all do.
+        let ends = beginnings.first().zip(beginnings.last());
+        let at = ends.map_or(0, |(a, b)| common_length(&a.start.text, &b.start.text));
+        let all = || before.iter().copied().chain(beginnings);
+        let mut rules: Vec<usize> = all().map(|beginning| beginning.rule).collect();
+        sort(&mut rules);
+        let shortest = all().map(|beginning| beginning.shortest).min().unwrap_or(0);
+        let ended = beginnings.partition_point(|beginning| beginning.start.text.len() == at);
+        let (ended, longer) = beginnings.split_at(ended);
+        if longer.is_empty() || at >= MAX_STARTS {
             return Starts { rules, shortest, next: None };
         }
-        let is_before_word = |start: &Start| start.is_before_word && start.text.len() == at;
-        let other: Vec<&Beginning> =
-            any.iter().copied().filter(|(start, ..)| !is_before_word(start)).collect();
-        let starts = vec![Starts::new(&other, at), Starts::new(&any, at)];
-        let numbers =
-            std::array::from_fn(|byte| u16::from(u8::try_from(byte).is_ok_and(begins_word)));
-        let mut next = Next { at, numbers, starts };
-        for group in longer.chunk_by(|a, b| a.0.text.get(at) == b.0.text.get(at)) {
-            if let Some(&byte) = group.first().and_then(|(start, ..)| start.text.get(at)) {
-                let any = if begins_word(byte) { &any } else { &other };
-                next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
-                next.starts.push(Starts::new(&[any, group].concat(), at + 1));
-            }
+        let before = || before.iter().copied();
+        let is_of_any = |beginning: &&Beginning| !beginning.start.is_before_word;
+        let of_any: Vec<&Beginning> = before().chain(ended.iter().filter(is_of_any)).collect();
+        let of_word: Vec<&Beginning> = before().chain(ended).collect();
+        let mut next = Next { at, numbers: [0; 256], starts: vec![Starts::new(&of_any, &[])] };
+        if of_word.len() > of_any.len() {
+            next.starts.push(Starts::new(&of_word, &[]));
+            let number = |byte| u16::from(u8::try_from(byte).is_ok_and(begins_word));
+            next.numbers = std::array::from_fn(number);
+        }
+        for group in longer.chunk_by(|a, b| a.byte(at) == b.byte(at)) {
+            let Some(byte) = group.first().and_then(|first| first.byte(at)) else { continue };
+            let before = if begins_word(byte) { &of_word } else { &of_any };
+            next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
+            next.starts.push(Starts::new(before, group));
         }
         Starts { rules, shortest, next: Some(Box::new(next)) }
     }
@@ -345,32 +342,32 @@ impl Starts {
 
 impl RuleSet {
     pub(crate) fn new(rules: Vec<Rule>) -> Arc<Self> {
-        let patterns = || rules.iter().map(|rule| &rule.pattern);
-        let (mut beginnings, mut blank) = (Vec::new(), Vec::new());
-        for (number, pattern) in patterns().enumerate() {
-            let own = pattern.starts();
-            if own.is_empty() {
+        let (mut beginnings, mut blank, mut spaced) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut inline, mut is_calm, mut shortest_spaced) = (Vec::new(), true, usize::MAX);
+        for (number, rule) in rules.iter().enumerate() {
+            let (starts, shortest) = (rule.pattern.starts(), rule.pattern.min_length());
+            inline.push(rule.is_inline(&starts));
+            is_calm &= rule.is_calm(&starts);
+            if starts.is_empty() {
                 blank.push(number);
             }
-            let shortest = pattern.min_length();
-            beginnings.extend(own.into_iter().map(|start| (start, number, shortest)));
+            if rule.pattern.has_namespace() {
+                spaced.push(number);
+                shortest_spaced = shortest.min(shortest_spaced);
+            }
+            let beginning = |start| Beginning { start, rule: number, shortest };
+            beginnings.extend(starts.into_iter().map(beginning));
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let starts = Starts::new(&beginnings.iter().collect::<Vec<_>>(), 0);
-        let spaced = patterns().enumerate().filter(|(_, pattern)| pattern.has_namespace());
-        let spaced: Vec<usize> = spaced.map(|(number, _)| number).collect();
-        let lengths = spaced.iter().map(|&number| rules[number].pattern.min_length());
-        let shortest_spaced = lengths.min().unwrap_or(usize::MAX);
-        let inline = rules.iter().map(Rule::is_inline).collect();
-        let is_searched = |number: &usize| rules[*number].pattern.place() != scan::Place::Start;
-        let searched = beginnings.iter().filter(|(_, number, _)| is_searched(number));
-        let searched = searched.map(|(start, ..)| start);
+        let starts = Starts::new(&[], &beginnings);
+        let is_searched =
+            |beginning: &&Beginning| rules[beginning.rule].pattern.place() != scan::Place::Start;
+        let searched = beginnings.iter().filter(is_searched).map(|beginning| &beginning.start);
         // A namespace may stand after the first byte of a tag.
         let tag = Start { text: b"<".into(), is_before_word: true };
         let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
         let finder = Finder::new(searched.chain(tags));
-        let is_calm = rules.iter().all(Rule::is_calm);
         Arc::new(RuleSet { rules, finder, starts, spaced, shortest_spaced, blank, inline, is_calm })
     }
 
@@ -384,22 +381,31 @@ impl RuleSet {
     /// between them.
     fn likely(&self, text: &[u8]) -> Likely<'_> {
         let Starts { rules, shortest, .. } = self.starts.of(text);
-        let spaced = match scan::namespace(text) {
-            _ if self.spaced.is_empty() => &[][..],
+        let spaced = match self.spaced.is_empty() {
+            true => &[][..],
+            false => self.likely_spaced(text),
+        };
+        Likely { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
+    }
+
+    /// Returns the rules that may begin with this text after a namespace.
+    fn likely_spaced(&self, text: &[u8]) -> &[usize] {
+        match scan::namespace(text) {
             Namespace::None => &[],
             Namespace::Open => &self.spaced,
             Namespace::Is(space) => {
                 let after = |at| if at < space.start { at } else { at + space.len() };
                 &self.starts.of_bytes(|at| text.get(after(at)).copied()).rules
             }
-        };
-        Likely { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
+        }
     }
 
     /// Sets `fits` to the numbers of the rules that may begin with this text, in their order.
     fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        let may_begin = |&number: &usize| self.may_begin(number, text, has_tools);
-        self.likely(text).filter_into(may_begin, fits);
+        let likely = self.likely(text);
+        fits.clear();
+        fits.extend(likely.numbers().filter(|number| self.may_begin(**number, text, has_tools)));
+        sort(fits);
     }
 
     /// True if a rule that may begin with this text is tried there.
