@@ -193,7 +193,11 @@ impl Calls {
             Key::None => mem::take(&mut self.open).into_values().map(|call| *call).collect(),
             key => {
                 let call = self.index_of(key).and_then(|index| self.open.remove(&index));
-                self.ended.extend(call.iter().map(|call| (call.index, key)));
+                match key {
+                    // Nothing more comes of a place in the text.
+                    Key::Text(_) => drop(self.by_key.remove(&key)),
+                    _ => self.ended.extend(call.iter().map(|call| (call.index, key))),
+                }
                 call.map(|call| *call).into_iter().collect()
             }
         }
