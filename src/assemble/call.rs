@@ -460,8 +460,8 @@ pub(super) struct Ids {
     sent: HashMap<String, Vec<u64>>,
     /// The numbers of those that look made up.
     numbers: BTreeSet<u64>,
-    /// The numbers that were made up and printed.
-    made_up: BTreeSet<u64>,
+    /// For each number up to the highest that was made up and printed, true if it was.
+    made_up: Vec<bool>,
     /// The number from which a free one is searched for, if a call's own is taken.
     next: u64,
 }
@@ -499,18 +499,23 @@ impl Ids {
         if number != index {
             self.next = number + 1;
         }
-        self.made_up.insert(number);
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        self.made_up.resize(self.made_up.len().max(place.saturating_add(1)), false);
+        self.made_up[place] = true;
         Cow::Owned(made_up_id(number))
     }
 
     fn is_made_up(&self, id: &str) -> bool {
-        number(id).is_some_and(|number| self.made_up.contains(&number))
+        number(id).is_some_and(|number| self.has_made_up(number))
+    }
+
+    fn has_made_up(&self, number: u64) -> bool {
+        usize::try_from(number).is_ok_and(|place| self.made_up.get(place) == Some(&true))
     }
 
     /// Returns the first free number.
     fn free(&self, index: u64) -> u64 {
-        let is_free =
-            |number: &u64| !self.numbers.contains(number) && !self.made_up.contains(number);
+        let is_free = |number: &u64| !self.numbers.contains(number) && !self.has_made_up(*number);
         let more = self.next.max(index + 1)..;
         std::iter::once(index).chain(more).find(is_free).unwrap_or(index)
     }
