@@ -15,7 +15,7 @@ use crate::json::{MAX_DEPTH, Member, ObjectReader, Status};
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     reader: ObjectReader,
-    parts: Box<Parts>,
+    parts: Parts,
 }
 
 /// The parts of a call that have been read from its object.
@@ -68,7 +68,7 @@ impl Element {
             inner_keys: HashSet::new(),
             is_ambiguous: false,
         };
-        Element { reader: ObjectReader::new(MAX_DEPTH), parts: Box::new(parts) }
+        Element { reader: ObjectReader::new(MAX_DEPTH), parts }
     }
 
     /// Takes what belongs to the object; returns how many bytes. Arguments are
