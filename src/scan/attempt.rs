@@ -145,26 +145,21 @@ impl Attempt {
         Step::Over
     }
 
-    /// Takes all that is there of a word at once.
     fn word(&mut self, bytes: &[u8], stop: Option<u8>, ended: bool) -> Step {
-        let rest = bytes.get(self.at..).unwrap_or_default();
-        let is_inside = |&&byte: &&u8| is_word(byte) && Some(byte) != stop;
-        let known = self.at - self.begun;
-        let taken = rest.iter().take(MAX_WORD + 1 - known).take_while(is_inside).count();
-        match (known, rest.first(), rest.get(taken)) {
-            (0, Some(b'/'), _) => return Step::Fail,
-            // A longer one is no word, and a part of it may end inside a character.
-            _ if known + taken > MAX_WORD => return Step::Fail,
-            (_, _, None) if !ended => {
-                self.at += taken;
-                return Step::Wait;
-            }
-            _ if known + taken == 0 => return Step::Fail,
-            _ => {}
+        // A longer one is no word, and a part of it may end inside a character.
+        let near = bytes.get(..bytes.len().min(self.begun + MAX_WORD + 1)).unwrap_or_default();
+        if self.at == self.begun && near.get(self.at) == Some(&b'/') {
+            return Step::Fail;
         }
-        self.at += taken;
-        self.words.push((self.token, self.begun..self.at));
-        Step::Over
+        let step = self.run(near, ended, |byte| is_word(byte) && Some(byte) != stop);
+        let length = self.at - self.begun;
+        if length > MAX_WORD || (length == 0 && matches!(step, Step::Over)) {
+            return Step::Fail;
+        }
+        if matches!(step, Step::Over) {
+            self.words.push((self.token, self.begun..self.at));
+        }
+        step
     }
 
     /// Takes all that is there of the line at once, up to the text `until`.

@@ -124,9 +124,9 @@ impl Pattern {
             _ => (Place::Any, text),
         };
         let mut tokens = Vec::with_capacity(USUAL);
-        while let Some((literal, tail)) = rest.split_once('{') {
+        while let Some((literal, tail)) = cut(rest, b'{') {
             // A brace that opens no word is a brace: JSON follows some markers.
-            let Some((inside, tail)) = tail.split_once('}') else { break };
+            let Some((inside, tail)) = cut(tail, b'}') else { break };
             if !literal.is_empty() {
                 tokens.push(Token::literal(literal));
             }
@@ -219,6 +219,7 @@ impl Pattern {
 
     /// True if a match can begin as this text does, as far as line ends, literals
     /// and a namespace at the pattern's beginning tell.
+    #[inline]
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
         let (known, mask) = self.head;
         let differs = |first: &[u8; 8]| (u64::from_le_bytes(*first) ^ known) & mask != 0;
@@ -320,6 +321,12 @@ impl Pattern {
             false => Vec::new(),
         }
     }
+}
+
+/// Returns what stands before the first of these ASCII characters, and after it.
+fn cut(text: &str, sign: u8) -> Option<(&str, &str)> {
+    let at = memchr::memchr(sign, text.as_bytes())?;
+    text.get(..at).zip(text.get(at + 1..))
 }
 
 /// A text that a match can begin with.

@@ -311,9 +311,11 @@ impl MarkdownContext {
         if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') || !self.is_after_tag() {
             return;
         }
-        let found = HTML
-            .iter()
-            .find(|(open, ends, ..)| ends.contains(&byte) && self.has_suffix(open.as_bytes()));
+        let length = usize::from(self.since_tag) + 1;
+        let is_opener = |(open, ends, ..): &&(&str, &[u8], &str, bool)| {
+            open.len() == length && ends.contains(&byte) && self.has_suffix(open.as_bytes())
+        };
+        let found = HTML.iter().find(is_opener);
         if let Some(&(_, _, close, may_be_block)) = found
             && !self.is_code()
         {

@@ -389,6 +389,7 @@ impl Machine {
     }
 
     /// Begins to try the rules that are legal here, which is not where the message begins.
+    #[inline]
     fn begin_here(&mut self, text: &[u8], ended: bool) -> Begun {
         let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
         self.search.begin_here(text, ended, self.calls.tools.is_some(), &here)
@@ -444,7 +445,9 @@ impl Machine {
             return self.search = Search::default();
         };
         let is_same = |known: &&KnownRules| {
-            known.key == key && known.words.iter().eq(words.iter().copied().flatten())
+            let mut words = words.iter();
+            let rest = words.try_fold(&*known.words, |rest, words| rest.strip_prefix(*words));
+            known.key == key && rest.is_some_and(<[_]>::is_empty)
         };
         if let Some(known) = self.known.iter().rfind(is_same) {
             let rules = Arc::clone(&known.rules);

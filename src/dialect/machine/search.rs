@@ -1,7 +1,10 @@
 //! The search for the next marker of one place: where one may begin by its first bytes, which rules
 //! to try there, and how far they fit.
 
+use std::ops::Range;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::rules::{Go, Rule};
@@ -106,6 +109,7 @@ impl Search {
 
     /// Begins to try the rules that are legal here and may begin with `text`, unless all need more
     /// text than there is. Some need `--tools`.
+    #[inline]
     pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
@@ -113,23 +117,34 @@ impl Search {
         has_tools: bool,
         here: &Here<'_>,
     ) -> Begun {
-        let rules = &self.rules;
-        if !rules.finder.fits(text) {
-            return Begun::None;
+        match self.rules.finder.fits(text) {
+            true => self.begin_likely(text, ended, has_tools, here),
+            false => Begun::None,
         }
+    }
+
+    fn begin_likely(
+        &mut self,
+        text: &[u8],
+        ended: bool,
+        has_tools: bool,
+        here: &Here<'_>,
+    ) -> Begun {
+        let rules = &self.rules;
         let likely = rules.likely(text);
         if likely.is_empty() {
             return Begun::None;
         }
         let first = text.first().copied();
         let fits = |&number: &usize| {
-            rules.is_legal(number, first, here) && rules.may_begin(number, text, has_tools)
+            rules.may_begin(number, text, has_tools) && rules.is_legal(number, first, here)
         };
         if !ended && text.len() < likely.shortest {
             return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
         }
-        let fitting = likely.numbers().filter(|number| fits(number));
-        self.attempts.extend(fitting.map(|&number| (number, Fit::Unknown)));
+        for number in likely.numbers().filter(|number| fits(number)) {
+            self.attempts.push((*number, Fit::Unknown));
+        }
         if !likely.spaced.is_empty() {
             self.attempts.sort_unstable_by_key(|(number, _)| *number);
             self.attempts.dedup_by_key(|(number, _)| *number);
@@ -254,28 +269,31 @@ impl Likely<'_> {
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
 const MAX_STARTS: usize = 32;
 
-/// The rules that may begin with some text, as far as the bytes tell that differ between them.
+/// The rules that may begin with some text, as far as the bytes tell that differ between them: a
+/// tree, its root the last node.
 #[derive(Default)]
 struct Starts {
-    /// The numbers of the rules, in order.
+    nodes: Vec<Node>,
+    /// The numbers of each node's rules, in order.
     rules: Vec<usize>,
-    /// The length of the shortest of their markers, in bytes, or less.
-    shortest: usize,
-    next: Option<Box<Next>>,
+    /// The nodes that a byte leads to, by their numbers.
+    tables: Vec<[u16; 256]>,
 }
 
-/// The rules by one byte: its entry is the number of what it leads to. The first is of bytes that
-/// only rules go on with which any byte may follow.
-struct Next {
-    /// The place of the byte in the text.
-    at: usize,
-    numbers: [u16; 256],
-    starts: Vec<Starts>,
+struct Node {
+    /// The place of its rules in [`Starts`].
+    rules: Range<usize>,
+    /// The length of the shortest of their markers, in bytes, or less.
+    shortest: usize,
+    /// The place of a byte in the text, and the table of the nodes that it leads to.
+    next: Option<(usize, usize)>,
 }
 
 /// A text that the markers of a rule can begin with.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Beginning {
+    /// Its first bytes, which decide most comparisons.
+    head: u64,
     start: Start,
     rule: usize,
     /// The length of the rule's shortest marker, in bytes.
@@ -283,60 +301,92 @@ struct Beginning {
 }
 
 impl Beginning {
+    fn new(start: Start, rule: usize, shortest: usize) -> Self {
+        let mut head = [0; 8];
+        head.iter_mut().zip(&start.text).for_each(|(head, byte)| *head = *byte);
+        Beginning { head: u64::from_be_bytes(head), start, rule, shortest }
+    }
+
     fn byte(&self, at: usize) -> Option<u8> {
         self.start.text.get(at).copied()
     }
 }
 
 impl Starts {
-    /// Returns the rules of `beginnings`, which are in order, and of those that ended `before` the
-    /// place where these differ.
-    fn new(before: &[&Beginning], beginnings: &[Beginning]) -> Self {
+    /// Returns the tree of these beginnings, which are in order.
+    fn new(beginnings: &[Beginning]) -> Self {
+        let mut starts = Starts::default();
+        starts.add(&mut Vec::new(), beginnings);
+        starts
+    }
+
+    /// Adds a node of `beginnings`, which are in order, and of those that ended `before` the place
+    /// where these differ. Returns its number.
+    fn add<'b>(&mut self, before: &mut Vec<&'b Beginning>, beginnings: &'b [Beginning]) -> u16 {
         // What the first and the last begin with, all do.
         let ends = beginnings.first().zip(beginnings.last());
         let at = ends.map_or(0, |(a, b)| common_length(&a.start.text, &b.start.text));
-        let all = || before.iter().copied().chain(beginnings);
-        let mut rules: Vec<usize> = all().map(|beginning| beginning.rule).collect();
-        sort(&mut rules);
-        let shortest = all().map(|beginning| beginning.shortest).min().unwrap_or(0);
         let ended = beginnings.partition_point(|beginning| beginning.start.text.len() == at);
         let (ended, longer) = beginnings.split_at(ended);
-        if longer.is_empty() || at >= MAX_STARTS {
-            return Starts { rules, shortest, next: None };
-        }
-        let before = || before.iter().copied();
-        let is_of_any = |beginning: &&Beginning| !beginning.start.is_before_word;
-        let of_any: Vec<&Beginning> = before().chain(ended.iter().filter(is_of_any)).collect();
-        let of_word: Vec<&Beginning> = before().chain(ended).collect();
-        let mut next = Next { at, numbers: [0; 256], starts: vec![Starts::new(&of_any, &[])] };
-        if of_word.len() > of_any.len() {
-            next.starts.push(Starts::new(&of_word, &[]));
-            let number = |byte| u16::from(u8::try_from(byte).is_ok_and(begins_word));
-            next.numbers = std::array::from_fn(number);
-        }
-        for group in longer.chunk_by(|a, b| a.byte(at) == b.byte(at)) {
-            let Some(byte) = group.first().and_then(|first| first.byte(at)) else { continue };
-            let before = if begins_word(byte) { &of_word } else { &of_any };
-            next.numbers[usize::from(byte)] = u16::try_from(next.starts.len()).unwrap_or(0);
-            next.starts.push(Starts::new(before, group));
-        }
-        Starts { rules, shortest, next: Some(Box::new(next)) }
+        let next = (!longer.is_empty() && at < MAX_STARTS)
+            .then(|| (at, self.add_table(before, ended, longer, at)));
+        let all = || before.iter().copied().chain(beginnings);
+        let mut rules: SmallVec<[usize; 64]> = all().map(|beginning| beginning.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let shortest = all().map(|beginning| beginning.shortest).min().unwrap_or(0);
+        let place = self.rules.len()..self.rules.len() + rules.len();
+        self.rules.extend(rules);
+        self.nodes.push(Node { rules: place, shortest, next });
+        u16::try_from(self.nodes.len() - 1).unwrap_or(0)
     }
 
-    /// Returns the rules that may begin with this text, and others: what all begin with is not
-    /// compared.
-    fn of(&self, text: &[u8]) -> &Starts {
-        self.of_bytes(|at| text.get(at).copied())
+    /// Adds the table of the byte `at` which some `ended` and the others differ. After some, a word
+    /// has to begin there.
+    fn add_table<'b>(
+        &mut self,
+        before: &mut Vec<&'b Beginning>,
+        ended: &'b [Beginning],
+        longer: &'b [Beginning],
+        at: usize,
+    ) -> usize {
+        let known = before.len();
+        let is_of_any = |ended: &&Beginning| !ended.start.is_before_word;
+        before.extend(ended.iter().filter(is_of_any));
+        let mut table = [self.add(before, &[]); 256];
+        for is_word in [false, true] {
+            if is_word && before.len() < known + ended.len() {
+                before.extend(ended.iter().filter(|ended| !is_of_any(ended)));
+                let number = self.add(before, &[]);
+                let bytes = (0..=u8::MAX).zip(&mut table).filter(|(byte, _)| begins_word(*byte));
+                bytes.for_each(|(_, entry)| *entry = number);
+            }
+            for group in longer.chunk_by(|a, b| a.byte(at) == b.byte(at)) {
+                let byte = group.first().and_then(|first| first.byte(at));
+                if let Some(byte) = byte.filter(|&byte| begins_word(byte) == is_word) {
+                    table[usize::from(byte)] = self.add(before, group);
+                }
+            }
+        }
+        before.truncate(known);
+        self.tables.push(table);
+        self.tables.len() - 1
     }
 
-    /// Returns the same for the text with these bytes.
-    fn of_bytes(&self, byte_at: impl Fn(usize) -> Option<u8>) -> &Starts {
-        let mut starts = self;
-        while let Some(next) = &starts.next {
-            let Some(byte) = byte_at(next.at) else { break };
-            starts = &next.starts[usize::from(next.numbers[usize::from(byte)])];
+    /// Returns the node of a text with these bytes: its rules may begin with the text, and others
+    /// as well, as what all begin with is not compared.
+    fn of_bytes(&self, byte_at: impl Fn(usize) -> Option<u8>) -> Option<&Node> {
+        let mut node = self.nodes.last()?;
+        while let Some((at, table)) = node.next {
+            let Some(byte) = byte_at(at) else { break };
+            node = &self.nodes[usize::from(self.tables[table][usize::from(byte)])];
         }
-        starts
+        Some(node)
+    }
+
+    /// Returns the rules of a node.
+    fn rules(&self, node: &Node) -> &[usize] {
+        self.rules.get(node.rules.clone()).unwrap_or_default()
     }
 }
 
@@ -355,12 +405,12 @@ impl RuleSet {
                 spaced.push(number);
                 shortest_spaced = shortest.min(shortest_spaced);
             }
-            let beginning = |start| Beginning { start, rule: number, shortest };
+            let beginning = |start| Beginning::new(start, number, shortest);
             beginnings.extend(starts.into_iter().map(beginning));
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let starts = Starts::new(&[], &beginnings);
+        let starts = Starts::new(&beginnings);
         let is_searched =
             |beginning: &&Beginning| rules[beginning.rule].pattern.place() != scan::Place::Start;
         let searched = beginnings.iter().filter(is_searched).map(|beginning| &beginning.start);
@@ -380,12 +430,14 @@ impl RuleSet {
     /// Returns the rules that may begin with this text, as far as the bytes tell that differ
     /// between them.
     fn likely(&self, text: &[u8]) -> Likely<'_> {
-        let Starts { rules, shortest, .. } = self.starts.of(text);
+        let node = self.starts.of_bytes(|at| text.get(at).copied());
+        let (rules, shortest) =
+            node.map_or((&[][..], 0), |node| (self.starts.rules(node), node.shortest));
         let spaced = match self.spaced.is_empty() {
             true => &[][..],
             false => self.likely_spaced(text),
         };
-        Likely { rules, spaced, shortest: *shortest.min(&self.shortest_spaced) }
+        Likely { rules, spaced, shortest: shortest.min(self.shortest_spaced) }
     }
 
     /// Returns the rules that may begin with this text after a namespace.
@@ -395,7 +447,8 @@ impl RuleSet {
             Namespace::Open => &self.spaced,
             Namespace::Is(space) => {
                 let after = |at| if at < space.start { at } else { at + space.len() };
-                &self.starts.of_bytes(|at| text.get(after(at)).copied()).rules
+                let node = self.starts.of_bytes(|at| text.get(after(at)).copied());
+                node.map_or(&[], |node| self.starts.rules(node))
             }
         }
     }
