@@ -456,8 +456,8 @@ impl Call {
 /// replaced: no two calls get one id from here.
 #[derive(Default)]
 pub(super) struct Ids {
-    /// The calls of each id that the provider sent, in their order.
-    sent: HashMap<String, Vec<u64>>,
+    /// The calls of each id that the provider sent.
+    sent: HashMap<String, Sent>,
     /// The numbers of those that look made up.
     numbers: BTreeSet<u64>,
     /// For each number up to the highest that was made up and printed, true if it was.
@@ -466,20 +466,35 @@ pub(super) struct Ids {
     next: u64,
 }
 
+/// The calls that an id was sent for.
+struct Sent {
+    /// The one that it was sent for last, the first time.
+    latest: u64,
+    /// The indices of all, in order.
+    calls: Vec<u64>,
+}
+
 impl Ids {
     /// Adds an id that the provider sent for a call.
     pub(super) fn add(&mut self, id: &str, index: u64) {
         match self.sent.get_mut(id) {
-            Some(calls) if calls.contains(&index) => {}
-            Some(calls) => calls.push(index),
-            None => drop(self.sent.insert(id.to_owned(), vec![index])),
+            Some(sent) => {
+                if let Err(place) = sent.calls.binary_search(&index) {
+                    sent.calls.insert(place, index);
+                    sent.latest = index;
+                }
+            }
+            None => {
+                let sent = Sent { latest: index, calls: vec![index] };
+                self.sent.insert(id.to_owned(), sent);
+            }
         }
         self.numbers.extend(number(id));
     }
 
     /// Returns the latest call that the provider sent this id for.
     pub(super) fn latest(&self, id: &str) -> Option<u64> {
-        self.sent.get(id)?.last().copied()
+        self.sent.get(id).map(|sent| sent.latest)
     }
 
     /// Returns the id that a call would be printed with now.
