@@ -295,22 +295,19 @@ impl MarkdownContext {
         }
         match self.html {
             Some(html) => self.inside_html(html, byte),
-            None => self.open_html(byte),
+            None if self.is_after_tag() => self.open_html(byte),
+            None => {}
         }
-        match byte {
-            b'\n' => self.line_end(),
-            b'\r' => {}
-            b' ' | b'\t' if self.html.is_some() => {}
-            _ if self.html.is_some() => self.at = At::Rest,
-            _ => self.on_line(byte),
+        match (byte, self.html) {
+            (b'\n', _) => self.line_end(),
+            (b'\r', _) | (b' ' | b'\t', Some(_)) => {}
+            (_, Some(_)) => self.at = At::Rest,
+            (_, None) => self.on_line(byte),
         }
         self.remember(byte);
     }
 
     fn open_html(&mut self, byte: u8) {
-        if !matches!(byte, b' ' | b'\t' | b'\n' | b'>' | b'-' | b'[') || !self.is_after_tag() {
-            return;
-        }
         let length = usize::from(self.since_tag) + 1;
         let is_opener = |(open, ends, ..): &&(&str, &[u8], &str, bool)| {
             open.len() == length && ends.contains(&byte) && self.has_suffix(open.as_bytes())

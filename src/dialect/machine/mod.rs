@@ -380,16 +380,17 @@ impl Machine {
             if rest.is_empty() {
                 break;
             }
-            match self.begin_here(rest, ended) {
-                Begun::None => *seen += self.context.take_char(rest),
-                begun => return begun,
+            if self.search.may_begin(rest)
+                && let begun @ (Begun::Now | Begun::Later) = self.begin_here(rest, ended)
+            {
+                return begun;
             }
+            *seen += self.context.take_char(rest);
         }
         Begun::None
     }
 
     /// Begins to try the rules that are legal here, which is not where the message begins.
-    #[inline]
     fn begin_here(&mut self, text: &[u8], ended: bool) -> Begun {
         let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
         self.search.begin_here(text, ended, self.calls.tools.is_some(), &here)

@@ -107,23 +107,15 @@ impl Search {
         self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
     }
 
-    /// Begins to try the rules that are legal here and may begin with `text`, unless all need more
-    /// text than there is. Some need `--tools`.
+    /// True if a marker may begin here, as far as its first two bytes tell.
     #[inline]
-    pub(crate) fn begin_here(
-        &mut self,
-        text: &[u8],
-        ended: bool,
-        has_tools: bool,
-        here: &Here<'_>,
-    ) -> Begun {
-        match self.rules.finder.fits(text) {
-            true => self.begin_likely(text, ended, has_tools, here),
-            false => Begun::None,
-        }
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        self.rules.finder.fits(text)
     }
 
-    fn begin_likely(
+    /// Begins to try the rules that are legal here and may begin with `text`, unless all need more
+    /// text than there is. Some need `--tools`.
+    pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
         ended: bool,
@@ -316,6 +308,7 @@ impl Starts {
     /// Returns the tree of these beginnings, which are in order.
     fn new(beginnings: &[Beginning]) -> Self {
         let mut starts = Starts::default();
+        starts.tables.reserve(beginnings.len() / 2);
         starts.add(&mut Vec::new(), beginnings);
         starts
     }
