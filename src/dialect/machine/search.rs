@@ -261,6 +261,9 @@ impl Likely<'_> {
 /// The most bytes by which the beginnings of markers are told apart in [`Starts`].
 const MAX_STARTS: usize = 32;
 
+/// The most nodes of [`Starts`] before what is added has no table: they are numbered in two bytes.
+const MAX_NODES: usize = 1 << 15;
+
 /// The rules that may begin with some text, as far as the bytes tell that differ between them: a
 /// tree, its root the last node.
 #[derive(Default)]
@@ -321,8 +324,8 @@ impl Starts {
         let at = ends.map_or(0, |(a, b)| common_length(&a.start.text, &b.start.text));
         let ended = beginnings.partition_point(|beginning| beginning.start.text.len() == at);
         let (ended, longer) = beginnings.split_at(ended);
-        let next = (!longer.is_empty() && at < MAX_STARTS)
-            .then(|| (at, self.add_table(before, ended, longer, at)));
+        let is_leaf = longer.is_empty() || at >= MAX_STARTS || self.nodes.len() >= MAX_NODES;
+        let next = (!is_leaf).then(|| (at, self.add_table(before, ended, longer, at)));
         let all = || before.iter().copied().chain(beginnings);
         let mut rules: SmallVec<[usize; 64]> = all().map(|beginning| beginning.rule).collect();
         rules.sort_unstable();
@@ -334,8 +337,8 @@ impl Starts {
         u16::try_from(self.nodes.len() - 1).unwrap_or(0)
     }
 
-    /// Adds the table of the byte `at` which some `ended` and the others differ. After some, a word
-    /// has to begin there.
+    /// Adds the table of the byte where some have `ended` and the others differ. What ended before a
+    /// word goes on with a byte that begins one. Returns its number.
     fn add_table<'b>(
         &mut self,
         before: &mut Vec<&'b Beginning>,
