@@ -252,8 +252,6 @@ impl Machine {
                 }
                 continue;
             }
-            // Text that may still become a section's marker is read when the section is over.
-            let ended = ended && !matches!(self.place, Place::Section(_));
             let mut start = at;
             match self.begin(text, ended, &mut start, &mut seen) {
                 Begun::None => break,
@@ -264,6 +262,8 @@ impl Machine {
                 Begun::Now => {}
             }
             let rest = text.get(start..).unwrap_or_default();
+            // Text that may still become a section's marker is read when the section is over.
+            let ended = ended && !matches!(self.place, Place::Section(_));
             let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
             if matches!(found, Found::No) {
                 self.leave_start();
@@ -362,7 +362,7 @@ impl Machine {
             self.follow(text, *seen, found);
             (*start, *seen) = (found, found);
             let rest = text.as_bytes().get(found..).unwrap_or_default();
-            match self.begin_here(rest, ended) {
+            match self.begin_here(rest, false) {
                 Begun::None => from = found + 1,
                 begun => return begun,
             }
@@ -381,7 +381,7 @@ impl Machine {
                 break;
             }
             if self.search.may_begin(rest)
-                && let begun @ (Begun::Now | Begun::Later) = self.begin_here(rest, ended)
+                && let begun @ (Begun::Now | Begun::Later) = self.begin_here(rest, !ended)
             {
                 return begun;
             }
@@ -390,10 +390,11 @@ impl Machine {
         Begun::None
     }
 
-    /// Begins to try the rules that are legal here, which is not where the message begins.
-    fn begin_here(&mut self, text: &[u8], ended: bool) -> Begun {
+    /// Begins to try the rules that are legal here, which is not where the message begins; later,
+    /// if it `may_wait` for more text.
+    fn begin_here(&mut self, text: &[u8], may_wait: bool) -> Begun {
         let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
-        self.search.begin_here(text, ended, self.calls.tools.is_some(), &here)
+        self.search.begin_here(text, may_wait, self.calls.tools.is_some(), &here)
     }
 
     fn is_in_body(&self) -> bool {

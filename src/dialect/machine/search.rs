@@ -113,12 +113,12 @@ impl Search {
         self.rules.finder.fits(text)
     }
 
-    /// Begins to try the rules that are legal here and may begin with `text`, unless all need more
-    /// text than there is. Some need `--tools`.
+    /// Begins to try the rules that are legal here and may begin with `text`; if it `may_wait`, not
+    /// where all need more text than there is. Some need `--tools`.
     pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
-        ended: bool,
+        may_wait: bool,
         has_tools: bool,
         here: &Here<'_>,
     ) -> Begun {
@@ -131,7 +131,7 @@ impl Search {
         let fits = |&number: &usize| {
             rules.may_begin(number, text, has_tools) && rules.is_legal(number, first, here)
         };
-        if !ended && text.len() < likely.shortest {
+        if may_wait && text.len() < likely.shortest {
             return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
         }
         for number in likely.numbers().filter(|number| fits(number)) {
