@@ -18,7 +18,8 @@
 //!   and nothing else, and if that text is the value of exactly one string of
 //!   the record, or of several that its decoder names as the places of text. The
 //!   decoder says that it takes text from the record's strings only, so one of
-//!   these is where it came from. Several have the same value in the next record
+//!   these is where it came from, unless half a character was joined with it or
+//!   waits for the next record. Several have the same value in the next record
 //!   too. Where the decoder allows it, a record of which nothing came is a
 //!   template without a hole for text.
 //! - Its decoder says that the same record with other text would change nothing
@@ -171,6 +172,7 @@ impl Repeats {
         if !self.is_on {
             return decoder.feed(frame, &mut EventOut::new(emit, halves, frame.offset));
         }
+        let follows_half = !halves.is_empty();
         let emitted = &mut self.emitted;
         emitted.clear();
         let mut note = |event: Event<'_>| {
@@ -183,8 +185,11 @@ impl Repeats {
             self.unused = 0;
             return Ok(());
         }
-        let may_be_silent = |of: &&Repeatable| of.may_be_silent && halves.is_empty();
-        let repeatable = decoder.repeatable().filter(|of| text.is_some() || may_be_silent(of));
+        // Text that was joined with half a character, or lacks one, is the value of no string.
+        if follows_half || !halves.is_empty() {
+            return Ok(());
+        }
+        let repeatable = decoder.repeatable().filter(|of| text.is_some() || of.may_be_silent);
         let Some(repeatable) = repeatable else { return Ok(()) };
         self.unused += 1;
         if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
