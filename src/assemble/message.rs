@@ -75,7 +75,10 @@ impl Message {
             return self.error(TOO_MANY_CHOICES, out);
         }
         match event.kind {
-            Kind::CallPart(part) => return self.part(&part, out),
+            Kind::CallPart(part) => {
+                let id = part.id.filter(|id| !id.trim().is_empty());
+                return self.part(&CallPart { id, ..part }, out);
+            }
             Kind::CallEnd(end) => self.call_end(end, out)?,
             Kind::Lost => self.taint(),
             Kind::Finish(finish) => {
