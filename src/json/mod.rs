@@ -25,7 +25,7 @@ pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{plain_length, push_short};
 pub use reader::{Fault, FromJson, Keys, Reader};
-pub(crate) use reader::{Source, read, read_again, read_as};
+pub(crate) use reader::{Source, read, read_again, read_to};
 pub(crate) use repair::{elements, member, members, repair};
 #[cfg(feature = "cli")]
 pub(crate) use repair::{place, try_members};

@@ -63,23 +63,26 @@ pub trait FromJson<'t>: Sized {
 
 /// Reads a whole JSON text as a `T`.
 pub(crate) fn read<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
-    let mut value = None;
-    read_as(Source::Text, text, &mut value)?;
-    value.ok_or(Fault::Syntax)
+    read_as(Source::Text, text)
 }
 
 /// Reads the text of a value that was read as a part of another.
 pub(crate) fn read_again<'t, T: FromJson<'t>>(json: &'t str) -> Result<T> {
+    read_as(Source::Json, json)
+}
+
+/// Reads a whole JSON text of which so much is known.
+fn read_as<'t, T: FromJson<'t>>(source: Source, text: &'t str) -> Result<T> {
     let mut value = None;
-    read_as(Source::Json, json, &mut value)?;
+    read_to(&mut value, source, text)?;
     value.ok_or(Fault::Syntax)
 }
 
 /// Reads a whole JSON text into a place for its value.
-pub(crate) fn read_as<'t, T: FromJson<'t>>(
+pub(crate) fn read_to<'t, T: FromJson<'t>>(
+    place: &mut Option<T>,
     source: Source,
     text: &'t str,
-    place: &mut Option<T>,
 ) -> Result<()> {
     let mut reader = Reader::new(source, text);
     T::read_into(place, &mut reader)?;
@@ -960,15 +963,14 @@ mod tests {
         assert!(field.path().eq(&path), "{field:?}");
     }
 
-    fn read_lossy<'t, T: FromJson<'t>>(text: &'t str) -> Result<Option<T>> {
-        let mut value = None;
-        read_as(Source::Lossy, text, &mut value).map(|()| value)
+    fn read_lossy<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
+        read_as(Source::Lossy, text)
     }
 
     #[test]
     fn replaced_bytes_are_told() {
         let text = "{\"text\":\"a\u{fffd}\\n\"}";
-        let everything = read_lossy::<Everything<'_>>(text).unwrap().unwrap();
+        let everything: Everything<'_> = read_lossy(text).unwrap();
         assert_eq!(everything.text, Some(Str::from_bytes(b"a\xFF\n")));
         assert!(read_lossy::<Everything<'_>>("{\"raw\":\"\u{fffd}\"}").is_err());
         assert!(read_lossy::<Everything<'_>>("{\"name\":\"\u{fffd}\"}").is_err());

@@ -29,7 +29,7 @@ where
 {
     each_record(frame, out, &mut |source, text, is_lost, out| {
         let mut payload = None;
-        json::read_as(source, text, &mut payload)?;
+        json::read_to(&mut payload, source, text)?;
         let then: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
             &mut |out| payload.take().map_or(Ok(()), |payload| then(payload, out));
         Ok(if is_lost { out.distrusted(then) } else { then(out) })
