@@ -8,6 +8,7 @@
 
 mod ambiguity;
 mod bytes;
+mod end;
 mod line;
 mod object;
 mod plain;

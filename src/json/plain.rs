@@ -1,107 +1,140 @@
 //! Bytes of JSON text by their kind: runs of those that mean themselves in a string are found
-//! eight at a time, and the end of a value by its brackets and quotes.
+//! thirty-two at a time.
 
-use memchr::memchr2;
+use wide::{i8x32, u8x32};
 
 /// White space is what JSON says it is, and nothing else.
 #[inline]
 pub(super) fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+    byte <= b' ' && matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Returns the first place from this one on that is no white space.
+#[inline]
+pub(super) fn after_space(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|byte| is_space(*byte)) {
+        at += 1;
+    }
+    at
 }
 
 /// Returns how many of the first bytes are printable ASCII other than a quote or
 /// a backslash.
 pub(crate) fn plain_length(bytes: &[u8]) -> usize {
-    let is_special = |byte| matches!(byte, b'"' | b'\\' | ..b' ' | 0x7F..);
-    length(bytes, |word| specials(word) | word | equal(word, 0x7F), is_special)
+    // As signed numbers, the bytes that are not ASCII are negative.
+    let below_space =
+        |block: u8x32| block.cast_signed().simd_lt(i8x32::splat(0x20)).cast_unsigned();
+    run_length(bytes, |block| {
+        is(block, b'"') | is(block, b'\\') | is(block, 0x7F) | below_space(block)
+    })
 }
 
 /// Returns how many of the first bytes neither end a JSON string, nor begin an
 /// escape, nor are control characters.
 #[inline]
 pub(super) fn string_length(bytes: &[u8]) -> usize {
-    let is_special = |byte| matches!(byte, b'"' | b'\\' | ..b' ');
-    length(bytes, |word| specials(word) & !word, is_special)
+    let below_space = |block: u8x32| block.min(u8x32::splat(0x1F)).simd_eq(block);
+    run_length(bytes, |block| is(block, b'"') | is(block, b'\\') | below_space(block))
 }
 
-/// Returns how many bytes come before the first that is special, which `mark` marks as in
-/// [`run_length`].
+/// Marks the bytes that are this one.
 #[inline]
-fn length(bytes: &[u8], mark: impl Fn(u64) -> u64, is_special: impl Fn(u8) -> bool) -> usize {
-    match bytes.split_at_checked(SHORT) {
-        None => run_length(bytes, mark),
-        Some((short, long)) => match run_length(short, &mark) {
-            SHORT => SHORT + long_length(long, mark, is_special),
-            length => length,
-        },
+fn is(block: u8x32, byte: u8) -> u8x32 {
+    block.simd_eq(u8x32::splat(byte))
+}
+
+/// Returns how many bytes come before the first that `mark` marks.
+#[inline]
+fn run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
+    match bytes.first_chunk().map(|block| find(*block, &mark)) {
+        // Most runs are this short.
+        Some(at) if at < BLOCK => at,
+        _ => long_run_length(bytes, &mark),
     }
 }
 
-/// Does the same for what is longer than most.
+/// Does the same for what may be longer than a block, or is shorter as a whole.
 #[inline(never)]
-fn long_length(bytes: &[u8], mark: impl Fn(u64) -> u64, is_special: impl Fn(u8) -> bool) -> usize {
-    let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    // Without a branch in it, this becomes a few instructions for sixteen bytes.
-    let has_special = |block: &&[u8; BLOCK]| block.iter().fold(false, |a, &b| a | is_special(b));
-    let clean = BLOCK * blocks.iter().take_while(|block| !has_special(block)).count();
-    let rest = bytes.get(clean..).unwrap_or_default();
-    clean + run_length(rest, mark)
-}
-
-/// Returns the length of the value that a text begins with, which is known to be JSON.
-pub(super) fn value_length(json: &[u8]) -> usize {
-    let (mut at, mut depth) = (0, 0);
-    while let Some(&byte) = json.get(at) {
-        match byte {
-            b'"' => at += 1 + inside_length(json.get(at + 1..).unwrap_or_default()),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth > 0 => depth -= 1,
-            b'}' | b']' | b',' if depth == 0 => return at,
-            _ if depth == 0 && is_space(byte) => return at,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
-            return at;
+fn long_run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
+    let (blocks, rest) = bytes.as_chunks();
+    for (number, block) in blocks.iter().enumerate() {
+        match find(*block, &mark) {
+            BLOCK => {}
+            at => return number * BLOCK + at,
         }
     }
-    at
+    if let Some(last) = bytes.last_chunk() {
+        // What comes before the rest holds no mark.
+        return bytes.len().min(bytes.len() - BLOCK + find(*last, &mark));
+    }
+    let by_ends = find_by_ends::<16>(rest, &mark).or_else(|| find_by_ends::<8>(rest, &mark));
+    by_ends.unwrap_or_else(|| {
+        let mut block = [b' '; BLOCK];
+        block.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
+        rest.len().min(find(block, &mark))
+    })
 }
 
-/// Returns the length of a string's inside, up to its closing quote.
-fn inside_length(text: &[u8]) -> usize {
+/// Returns how many bytes come before the first that is marked in up to twice as many bytes as
+/// `N`: the first and the last `N` of them are one block.
+#[inline]
+fn find_by_ends<const N: usize>(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> Option<usize> {
+    let (first, last) = (bytes.first_chunk::<N>()?, bytes.last_chunk::<N>()?);
+    let mut block = [b' '; BLOCK];
+    let (begin, rest) = block.split_first_chunk_mut::<N>()?;
+    *begin = *first;
+    *rest.first_chunk_mut()? = *last;
+    Some(match find(block, mark) {
+        at if at < N => at,
+        at if at < 2 * N => at - N + bytes.len() - N,
+        _ => bytes.len(),
+    })
+}
+
+/// Returns the place of the first byte that is marked, or the number of all.
+#[inline]
+fn find(block: [u8; BLOCK], mark: impl Fn(u8x32) -> u8x32) -> usize {
+    mark(u8x32::new(block)).to_bitmask().trailing_zeros() as usize
+}
+
+/// The bytes that are searched at once.
+const BLOCK: usize = 32;
+
+/// Returns the length of a string's inside, up to its closing quote, in text that is known to be
+/// JSON.
+#[inline]
+pub(super) fn inside_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        let Some(end) = memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) else {
-            return text.len();
-        };
-        match text.get(at + end) {
-            Some(b'"') => return at + end,
-            _ => at += end + 2,
+        let rest = text.get(at..).unwrap_or_default();
+        let end = at + run_length(rest, |block| is(block, b'"') | is(block, b'\\'));
+        match text.get(end) {
+            Some(b'\\') => at = end + 2,
+            _ => return end.min(text.len()),
         }
     }
 }
 
-/// The bytes of a string that are searched in words, as most strings end in them.
-const SHORT: usize = 32;
-/// The bytes that are searched at once after these.
-const BLOCK: usize = 64;
-
-/// Returns how many bytes come before the first that `mark` marks by its highest
-/// bit in a word of eight. Only the lowest mark has to be right.
+/// True if a text begins with these bytes. For what is short, this takes less than a call of the C
+/// library's `memcmp`: given a place where no memory is, as that of an empty string may be, its
+/// masked loads take hundreds of cycles on some processors, even if they load nothing.
 #[inline]
-fn run_length(bytes: &[u8], mark: impl Fn(u64) -> u64) -> usize {
-    let (chunks, rest) = bytes.as_chunks();
-    for (number, chunk) in chunks.iter().enumerate() {
-        let marks = mark(u64::from_le_bytes(*chunk)) & HIGHEST;
-        if marks != 0 {
-            return number * 8 + (marks.trailing_zeros() / 8) as usize;
-        }
+pub(crate) fn begins_with(text: &[u8], bytes: &[u8]) -> bool {
+    let Some(text) = text.get(..bytes.len()) else { return false };
+    let (of_text, of_bytes) = (text.as_chunks::<BLOCK>().0, bytes.as_chunks::<BLOCK>().0);
+    if !of_bytes.is_empty() {
+        return of_text == of_bytes && text.last_chunk::<BLOCK>() == bytes.last_chunk();
     }
-    let mut last = [b' '; 8];
-    last.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
-    let marks = mark(u64::from_le_bytes(last)) & HIGHEST;
-    chunks.len() * 8 + rest.len().min((marks.trailing_zeros() / 8) as usize)
+    let is_same = same_ends::<16>(text, bytes).or_else(|| same_ends::<8>(text, bytes));
+    let is_same = is_same.or_else(|| same_ends::<4>(text, bytes));
+    is_same.unwrap_or_else(|| text.iter().eq(bytes))
+}
+
+/// True if the first and the last `N` bytes of two texts are the same.
+#[inline]
+fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> Option<bool> {
+    let is_begin = a.first_chunk::<N>()? == b.first_chunk::<N>()?;
+    Some(is_begin && a.last_chunk::<N>()? == b.last_chunk::<N>()?)
 }
 
 /// Appends the first `length` bytes. Copies a fixed 16 bytes and truncates where
@@ -113,22 +146,6 @@ pub(crate) fn push_short(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
         None => out.extend(bytes.iter().take(length)),
     }
     out.truncate(end);
-}
-
-const ONES: u64 = u64::MAX / 255;
-const HIGHEST: u64 = ONES << 7;
-
-/// Marks quotes, backslashes and control characters, and some bytes that are not
-/// ASCII. Of the marks, the lowest one is right: a borrow goes upwards only.
-#[inline]
-fn specials(word: u64) -> u64 {
-    equal(word, b'"') | equal(word, b'\\') | word.wrapping_sub(ONES * u64::from(b' '))
-}
-
-/// Marks the bytes that are this one.
-#[inline]
-fn equal(word: u64, byte: u8) -> u64 {
-    (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES)
 }
 
 #[cfg(test)]
@@ -166,6 +183,24 @@ mod tests {
                 assert_eq!(string_length(&bytes[..end]), end);
                 assert_eq!(plain_length(&plain), end, "{byte:#x}");
                 assert_eq!(plain_length(&plain[..end]), end);
+            }
+        }
+    }
+
+    #[test]
+    fn every_length() {
+        for length in 0..=100 {
+            let bytes: Vec<u8> = (b'a'..=b'z').cycle().take(length).collect();
+            assert_eq!(plain_length(&bytes), length);
+            assert!(
+                begins_with(&bytes, &bytes) && begins_with(&[&bytes[..], b"a"].concat(), &bytes)
+            );
+            for at in 0..length {
+                let mut other = bytes.clone();
+                other[at] = b'"';
+                let lengths = [plain_length, string_length, inside_length].map(|of| of(&other));
+                assert_eq!(lengths, [at; 3], "of {length}");
+                assert!(!begins_with(&bytes, &other) && begins_with(&bytes, &bytes[..at]));
             }
         }
     }

@@ -17,7 +17,8 @@ use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use crate::json::Str;
-use crate::json::plain::{is_space, string_length, value_length};
+use crate::json::end::{number_end, value_end, value_length, word_end};
+use crate::json::plain::{after_space, begins_with, is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -229,13 +230,8 @@ impl<'t> Reader<'t> {
     /// Returns the next byte that is no white space, and stays before it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<u8> {
-        loop {
-            match self.byte() {
-                Some(byte) if is_space(byte) => self.at += 1,
-                Some(byte) => return Ok(byte),
-                None => return Err(Fault::Syntax),
-            }
-        }
+        self.at = after_space(self.text.as_bytes(), self.at);
+        self.byte().ok_or(Fault::Syntax)
     }
 
     /// Passes a byte, and white space before it.
@@ -250,11 +246,8 @@ impl<'t> Reader<'t> {
 
     /// Passes a word.
     fn word(&mut self, word: &str) -> Result<()> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        if !rest.starts_with(word.as_bytes()) {
-            return Err(Fault::Syntax);
-        }
-        self.at += word.len();
+        let end = word_end(self.text.as_bytes(), self.at, word.as_bytes());
+        self.at = end.ok_or(Fault::Syntax)?;
         Ok(())
     }
 
@@ -370,7 +363,7 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) -> Result<Number> {
         let start = self.at;
-        self.skip_number()?;
+        self.at = number_end(self.text.as_bytes(), self.at).ok_or(Fault::Syntax)?;
         let text = self.since(start)?;
         if let Ok(number) = text.parse() {
             return Ok(Number::Unsigned(number));
@@ -384,65 +377,14 @@ impl<'t> Reader<'t> {
 
     /// Passes a value of any kind.
     pub(crate) fn skip(&mut self) -> Result<()> {
-        if self.source != Source::Json {
-            return self.check();
-        }
-        self.peek()?;
-        self.at += value_length(self.text.as_bytes().get(self.at..).unwrap_or_default());
+        let text = self.text.as_bytes();
+        self.at = if self.source == Source::Json {
+            self.peek()?;
+            self.at + value_length(text.get(self.at..).unwrap_or_default())
+        } else {
+            value_end(text, self.at).ok_or(Fault::Syntax)?
+        };
         Ok(())
-    }
-
-    /// Passes a value if it is JSON.
-    fn check(&mut self) -> Result<()> {
-        // A bit for each container that is open, the innermost lowest: 1 for an object.
-        let (mut open, mut depth) = (0_u64, 0_usize);
-        let mut outer = Vec::new();
-        loop {
-            let opener = self.peek()?;
-            match opener {
-                b'"' => self.skip_string()?,
-                b'{' | b'[' => {
-                    self.at += 1;
-                    if self.peek()? != opener + 2 {
-                        if depth > 0 && depth % 64 == 0 {
-                            outer.push(open);
-                        }
-                        (open, depth) = (open << 1 | u64::from(opener == b'{'), depth + 1);
-                        if opener == b'{' {
-                            self.skip_key()?;
-                        }
-                        continue;
-                    }
-                    self.at += 1;
-                }
-                b't' => self.word("true")?,
-                b'f' => self.word("false")?,
-                b'n' => self.word("null")?,
-                _ => self.skip_number()?,
-            }
-            loop {
-                if depth == 0 {
-                    return Ok(());
-                }
-                match (self.peek()?, open & 1 == 1) {
-                    (b',', is_object) => {
-                        self.at += 1;
-                        if is_object {
-                            self.skip_key()?;
-                        }
-                        break;
-                    }
-                    (b'}', true) | (b']', false) => {
-                        self.at += 1;
-                        (open, depth) = (open >> 1, depth - 1);
-                        if depth > 0 && depth % 64 == 0 {
-                            open = outer.pop().unwrap_or_default();
-                        }
-                    }
-                    _ => return Err(Fault::Syntax),
-                }
-            }
-        }
     }
 
     /// Reads the key of a member from its opening quote on.
@@ -456,62 +398,6 @@ impl<'t> Reader<'t> {
             }
             Content::Other(_) => Err(Fault::Syntax),
         }
-    }
-
-    /// Passes the key of a member, and its colon.
-    fn skip_key(&mut self) -> Result<()> {
-        if self.peek()? != b'"' {
-            return Err(Fault::Syntax);
-        }
-        self.skip_string()?;
-        self.pass(b':')
-    }
-
-    /// Passes a string from its opening quote on.
-    fn skip_string(&mut self) -> Result<()> {
-        self.at += 1;
-        loop {
-            match self.run() {
-                Some(b'"') => break,
-                Some(b'\\') => self.at += 1,
-                _ => return Err(Fault::Syntax),
-            }
-            match self.byte() {
-                Some(b'u') => {
-                    self.at += 1;
-                    self.unit()?;
-                }
-                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-                _ => return Err(Fault::Syntax),
-            }
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Passes a number.
-    fn skip_number(&mut self) -> Result<()> {
-        let byte = |at: usize| self.text.as_bytes().get(at).copied().unwrap_or_default();
-        let digits = |start: usize| {
-            let mut end = start;
-            while byte(end).is_ascii_digit() {
-                end += 1;
-            }
-            if end == start { Err(Fault::Syntax) } else { Ok(end) }
-        };
-        let start = self.at + usize::from(byte(self.at) == b'-');
-        let mut end = digits(start)?;
-        if byte(start) == b'0' && end > start + 1 {
-            return Err(Fault::Syntax);
-        }
-        if byte(end) == b'.' {
-            end = digits(end + 1)?;
-        }
-        if matches!(byte(end), b'e' | b'E') {
-            end = digits(end + 1 + usize::from(matches!(byte(end + 1), b'+' | b'-')))?;
-        }
-        self.at = end;
-        Ok(())
     }
 
     /// Reads an object: calls `read` with the number of the field before the value of each key of
@@ -551,12 +437,14 @@ impl<'t> Reader<'t> {
     fn find_key(&mut self, keys: Keys, next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        if let Some((expected, _)) = keys.get(next)
-            && rest.get(expected.len()) == Some(&b'"')
-            && rest.starts_with(expected.as_bytes())
-        {
-            self.at = start + expected.len() + 1;
-            return Ok(Some(next));
+        let is_next =
+            |key: &&str| rest.get(key.len()) == Some(&b'"') && begins_with(rest, key.as_bytes());
+        let field = (next..keys.len())
+            .chain(0..next)
+            .find(|&field| keys.get(field).is_some_and(|(key, _)| is_next(key)));
+        if let Some(field) = field {
+            self.at = start + keys.get(field).map_or(0, |(key, _)| key.len()) + 1;
+            return Ok(Some(field));
         }
         let length = memchr(b'"', rest).ok_or(Fault::Syntax)?;
         let key = rest.get(..length).unwrap_or_default();

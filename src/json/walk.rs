@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::plain::{is_space, string_length, value_length};
+use crate::json::end::value_length;
+use crate::json::plain::{is_space, string_length};
 use crate::json::reader::read;
 use crate::json::string::Str;
 
