@@ -64,7 +64,7 @@ impl<'b> Inside<'b> {
             return Some(());
         }
         let begin = out.len();
-        let inside = std::str::from_utf8(bytes.get(..self.length)?).ok()?;
+        let inside = simdutf8::basic::from_utf8(bytes.get(..self.length)?).ok()?;
         if unescape(inside.as_bytes(), out).is_some() {
             return Some(());
         }

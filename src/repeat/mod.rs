@@ -146,7 +146,7 @@ impl Repeats {
         let delta = self.template.as_ref().and_then(|template| template.delta.as_ref());
         let Some(delta) = delta.filter(|_| !self.text.is_empty()) else { return Ok(()) };
         // Each piece of it is text.
-        let text = std::str::from_utf8(&self.text).unwrap_or_default();
+        let text = simdutf8::basic::from_utf8(&self.text).unwrap_or_default();
         decoder.on_repeat(&Str::from(text));
         emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
         self.text.clear();

@@ -33,7 +33,7 @@ impl Plain {
     /// Emits the text of some bytes, all but a character cut at their end,
     /// whose bytes it gives back.
     fn emit<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut) -> io::Result<&'b [u8]> {
-        let valid = match std::str::from_utf8(bytes) {
+        let valid = match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
                 let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
