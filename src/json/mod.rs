@@ -24,7 +24,7 @@ pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use object::{Member, ObjectReader};
-pub(crate) use plain::{plain_length, push_short};
+pub(crate) use plain::{begins_with, plain_length, push_short};
 pub use reader::{Fault, FromJson, Keys, Reader};
 pub(crate) use reader::{Source, read, read_again, read_to};
 pub(crate) use repair::{elements, member, members, repair};

@@ -55,7 +55,7 @@ use crate::event::{
 use crate::format::format::{Decoder, Repeatable};
 use crate::format::support::emit::{EventOut, Halves};
 use crate::frame::{Envelope, Frame, FrameConfig, Framing};
-use crate::json::{Str, plain_length};
+use crate::json::{Str, begins_with, plain_length};
 use inside::Inside;
 
 /// The number of templates in a row that may be of no use before most records are not
@@ -98,8 +98,8 @@ impl Repeats {
     pub(crate) fn take(&mut self, bytes: &[u8], envelope: Option<Envelope<'_>>) -> Option<usize> {
         self.template.as_ref()?;
         let Envelope { head, event_type, tail } = envelope?;
-        let data = self.frame.within(bytes).strip_prefix(head)?;
-        let length = self.take_data(event_type, data, |after| after.starts_with(tail))?;
+        let data = strip(self.frame.within(bytes), head)?;
+        let length = self.take_data(event_type, data, |after| begins_with(after, tail))?;
         Some(head.len() + length + tail.len())
     }
 
@@ -388,7 +388,7 @@ impl Template {
         let mut text: Option<Inside<'b>> = None;
         let mut from = 0;
         for (range, hole) in &self.holes {
-            rest = rest.strip_prefix(self.record.get(from..range.start)?)?;
+            rest = strip(rest, self.record.get(from..range.start)?)?;
             let length = match hole {
                 Hole::Text => {
                     let inside = Inside::new(bytes, bytes.len() - rest.len());
@@ -396,12 +396,12 @@ impl Template {
                 }
                 Hole::Again => {
                     let inside = text?.bytes();
-                    let after = rest.strip_prefix(inside)?;
+                    let after = strip(rest, inside)?;
                     after.starts_with(b"\"").then_some(inside.len())?
                 }
                 Hole::Plain => {
                     let last = self.record.get(range.clone())?;
-                    let is_same = rest.starts_with(last) && rest.get(last.len()) == Some(&b'"');
+                    let is_same = begins_with(rest, last) && rest.get(last.len()) == Some(&b'"');
                     if is_same { last.len() } else { plain_length(rest) }
                 }
                 Hole::Digits | Hole::Count => count_length(rest)?,
@@ -409,14 +409,22 @@ impl Template {
             rest = rest.get(length..)?;
             from = range.end;
         }
-        let mut rest = rest.strip_prefix(self.record.get(from..)?)?;
+        let mut rest = strip(rest, self.record.get(from..)?)?;
         while let Some(after) = rest.strip_prefix(b" ") {
             rest = after;
         }
         let rest = rest.strip_prefix(b"}")?;
         let is_empty = text.is_some_and(|text| text.length == 0);
-        (!is_empty && name == self.event_type).then_some((text, rest))
+        let is_named = name.len() == self.event_type.len()
+            && begins_with(name.as_bytes(), self.event_type.as_bytes());
+        (!is_empty && is_named).then_some((text, rest))
     }
+}
+
+/// Returns what follows these bytes, if a text begins with them.
+#[inline]
+fn strip<'t>(text: &'t [u8], bytes: &[u8]) -> Option<&'t [u8]> {
+    begins_with(text, bytes).then(|| text.get(bytes.len()..)).flatten()
 }
 
 /// Returns the length of the whole number that these bytes begin with. Every
