@@ -51,6 +51,16 @@ pub trait FromJson<'t>: Sized {
         Ok(())
     }
 
+    /// Reads the value that is next onto the end of a list. A struct is read where it stands there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FromJson::from_json`]; what is at the end of the list then means nothing.
+    fn push_onto(list: &mut Vec<Self>, reader: &mut Reader<'t>) -> Result<()> {
+        list.push(Self::from_json(reader)?);
+        Ok(())
+    }
+
     /// Reads the value that is next into this one.
     ///
     /// # Errors
@@ -669,21 +679,13 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Box<T> {
     }
 }
 
-/// Reads the element that is next in an array.
-fn element<'t, T: FromJson<'t>>(reader: &mut Reader<'t>) -> Result<Option<T>> {
-    let mut element = None;
-    T::read_into(&mut element, reader)?;
-    Ok(element)
-}
-
 impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         let mut all = Vec::new();
         reader.elements(&"a sequence", &mut |reader| {
             // Most lists have one element.
             all.reserve_exact(usize::from(all.is_empty()));
-            all.extend(element(reader)?);
-            Ok(())
+            T::push_onto(&mut all, reader)
         })?;
         Ok(all)
     }
@@ -693,7 +695,9 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for SmallVec<[T; 1]> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         let mut all = SmallVec::new();
         reader.elements(&"a sequence", &mut |reader| {
-            all.extend(element(reader)?);
+            let mut element = None;
+            T::read_into(&mut element, reader)?;
+            all.extend(element);
             Ok(())
         })?;
         Ok(all)

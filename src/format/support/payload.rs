@@ -186,6 +186,14 @@ macro_rules! payload {
                 place.insert(Self::default()).fill(reader)
             }
 
+            fn push_onto(
+                list: &mut ::std::vec::Vec<Self>,
+                reader: &mut $crate::format::Reader<$life>,
+            ) -> ::std::result::Result<(), $crate::format::Fault> {
+                list.push(Self::default());
+                list.last_mut().map_or(Ok(()), |last| last.fill(reader))
+            }
+
             fn fill(
                 &mut self,
                 reader: &mut $crate::format::Reader<$life>,
