@@ -31,12 +31,15 @@ pub(crate) fn mask(text: &str) -> String {
 
 /// The part of a key that may be shown; none if the word is no key.
 fn shown(word: &str, is_after_bearer: bool) -> Option<&str> {
+    let is_web_token = word.starts_with("eyJ") && word.matches('.').count() == 2;
+    if word.len() < MIN_REST && !is_web_token {
+        return None;
+    }
     let known = SHAPES.iter().find(|shape| match shape.is_word {
         true => shape.secret(word).is_some(),
         false => word.strip_prefix(shape.prefix).is_some_and(|rest| rest.len() >= MIN_REST),
     });
     let is_token = is_after_bearer && word.len() >= MIN_TOKEN;
-    let is_web_token = word.starts_with("eyJ") && word.matches('.').count() == 2;
     match known {
         Some(shape) => Some(shape.prefix),
         None if is_token || is_web_token => Some(""),

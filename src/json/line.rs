@@ -30,7 +30,9 @@ impl Line {
 
     /// Begins a line of this type.
     pub(crate) fn begin(&mut self, kind: &'static str) {
-        self.text.extend(["{\"type\":\"", kind, "\""]);
+        self.text.push_str("{\"type\":\"");
+        self.text.push_str(kind);
+        self.text.push('"');
     }
 
     /// Replaces the line that begins at `begin`, whose first empty string is that
@@ -229,7 +231,10 @@ impl Line {
 
     /// Adds the key, and a comma before it unless the object has just been opened.
     fn key(&mut self, key: &str) {
-        self.text.push_str(if self.text.ends_with('{') { "\"" } else { ",\"" });
+        if !self.text.ends_with('{') {
+            self.text.push(',');
+        }
+        self.text.push('"');
         self.text.push_str(key);
         self.text.push_str("\":");
     }
