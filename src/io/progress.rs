@@ -30,8 +30,8 @@ pub struct Progress {
 impl Progress {
     /// Returns a bar for an input of this name and size, if a bar is due.
     pub fn new(name: &str, size: Option<u64>) -> Self {
-        let is_seen = io::stderr().is_terminal() && !io::stdout().is_terminal();
-        let size = size.filter(|&size| is_seen && size > MIN_SIZE);
+        let is_seen = || io::stderr().is_terminal() && !io::stdout().is_terminal();
+        let size = size.filter(|&size| size > MIN_SIZE && is_seen());
         let bar = size.map(|size| {
             let style = ProgressStyle::with_template(TEMPLATE)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
