@@ -213,7 +213,7 @@ impl Pipeline {
             if !layers.assembler.is_between() {
                 layers
                     .assembler
-                    .feed(Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
+                    .feed(&Kind::Error(failure).into(), &mut |event| sink.feed(*event))?;
             }
             layers.finish(length, sink)
         })
@@ -287,19 +287,19 @@ impl Layers {
         }
         let mut misnamed = Misnamed::new(&frame);
         repeats.feed(frame, decoder, halves, &mut |event| {
-            let mut event = event;
-            misnamed.complete(&mut event.kind);
+            let completed = misnamed.complete(event);
+            let event = completed.as_ref().unwrap_or(event);
             if let Some(turns) = turns {
                 turns.feed(&frame, &event.kind);
             }
-            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
         })?;
         if marks_records {
             sink.feed(Kind::Record.into())?;
         }
         let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
         let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
-        assembler.feed(failure.into(), &mut |event| sink.feed(event))
+        assembler.feed(&failure.into(), &mut |event| sink.feed(*event))
     }
 
     /// Emits the texts of the records that were taken as repeats.
@@ -318,8 +318,8 @@ impl Layers {
         // Each piece is all that came of its record.
         repeats.flush(decoder, &mut |pieces| {
             pieces.events().try_for_each(|event| {
-                markup.feed(event, &mut |event| {
-                    assembler.feed(event, &mut |event| sink.feed(event))
+                markup.feed(&event, &mut |event| {
+                    assembler.feed(event, &mut |event| sink.feed(*event))
                 })?;
                 sink.feed(Kind::Record.into())
             })
@@ -345,11 +345,11 @@ impl Layers {
         self.flush(sink)?;
         let Layers { repeats, decoder, halves, markup, assembler, is_torn, .. } = self;
         repeats.catch_up(decoder, length)?;
-        let mut emit = |event: Event<'_>| {
+        let mut emit = |event: &Event<'_>| {
             if *is_torn && is_of_the_end(&event.kind) {
                 return Ok(());
             }
-            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
         };
         let mut out = EventOut::new(&mut emit, halves, length);
         decoder.finish(&mut out)?;
@@ -358,14 +358,14 @@ impl Layers {
         if let Some(format) = self.decoder.format() {
             self.assembler.set_format(format.name);
         }
-        self.assembler.finish(length, &mut |event| sink.feed(event))?;
+        self.assembler.finish(length, &mut |event| sink.feed(*event))?;
         sink.finish()
     }
 
     /// Emits text that was held back: no more will come.
     fn release(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let Layers { markup, assembler, .. } = self;
-        markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
+        markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
     }
 }
 
@@ -382,10 +382,10 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
     let offset = Some(fault.offset);
     let message = fault.message.as_str();
-    let mut emit = |event: Event<'_>| sink.feed(event);
+    let mut emit = |event: &Event<'_>| sink.feed(*event);
     if let FaultKind::Note(code) = fault.kind {
         let warning = Warning { code, message, offset, index: None };
-        return assembler.feed(Kind::Warning(warning).into(), &mut emit);
+        return assembler.feed(&Kind::Warning(warning).into(), &mut emit);
     }
     let Some(code) = error_code(fault.kind) else { return Ok(()) };
     let failure = Failure { raw, ..Failure::new(code, message, offset) };
@@ -393,18 +393,18 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
         FaultKind::Broken => assembler.lose_the_rest(),
         FaultKind::Gateway => {
             let failure = Failure { retryable: Some(true), ..failure };
-            return assembler.feed(Kind::Error(failure).into(), &mut emit);
+            return assembler.feed(&Kind::Error(failure).into(), &mut emit);
         }
         FaultKind::Status(status) => {
             let word = status.to_string();
             let provider_code = Some(word.as_str());
             let retryable = error::is_retryable_status(status);
             let failure = Failure { provider_code, status: Some(status), retryable, ..failure };
-            return assembler.feed(Kind::Error(failure).into(), &mut emit);
+            return assembler.feed(&Kind::Error(failure).into(), &mut emit);
         }
         _ => {}
     }
-    assembler.feed(Kind::Error(failure).into(), &mut emit)
+    assembler.feed(&Kind::Error(failure).into(), &mut emit)
 }
 
 #[cfg(test)]

@@ -86,11 +86,11 @@ impl<'a, 'e> Out<'a, 'e> {
         if let Kind::Warning(warning) = &kind {
             self.context.warned.get_or_insert_with(|| warning.message.to_owned());
         }
-        (self.emit)(Event::new(self.choice, kind))
+        (self.emit)(&Event::new(self.choice, kind))
     }
 
     /// Passes on an event that is no matter of assembly.
-    pub(super) fn pass(&mut self, event: Event<'_>) -> io::Result<()> {
+    pub(super) fn pass(&mut self, event: &Event<'_>) -> io::Result<()> {
         (self.emit)(event)
     }
 

@@ -67,7 +67,7 @@ impl Logged {
     }
 
     /// Passes an event on. After the end only remarks are, and what an agent says between messages.
-    pub(super) fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Kind::Time(time) = event.kind {
             self.time = Some(time);
             return Ok(());
@@ -80,7 +80,7 @@ impl Logged {
             return if is_agents { emit_at(time, event, emit) } else { Ok(()) };
         }
         if event.kind.is_of_choice() && self.choices.is_too_many(event.choice) {
-            return self.feed(Kind::Error(TOO_MANY_CHOICES).into(), emit);
+            return self.feed(&Kind::Error(TOO_MANY_CHOICES).into(), emit);
         }
         match event.kind {
             Kind::Error(_) => {
@@ -113,11 +113,11 @@ impl Logged {
                 choice.is_finished = true;
                 let wants_tools = !choice.to_run.is_empty();
                 let finish = Kind::Finish(Finish { wants_tools, ..finish });
-                self.hold(time, Event::new(event.choice, finish))?;
+                self.hold(time, &Event::new(event.choice, finish))?;
                 if self.is_over() { self.flush(emit) } else { Ok(()) }
             }
             _ => {
-                let count = self.note(&event);
+                let count = self.note(event);
                 emit_at(time, event, emit)?;
                 if self.max_calls == 0 || count <= self.max_calls {
                     return Ok(());
@@ -129,10 +129,10 @@ impl Logged {
 
     /// Ends the message with the error that there is more of something than is kept.
     fn limit(&mut self, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        self.feed(Kind::Error(Failure::new(Code::Limit, message, None)).into(), emit)
+        self.feed(&Kind::Error(Failure::new(Code::Limit, message, None)).into(), emit)
     }
 
-    fn hold(&mut self, time: Option<u64>, event: Event<'_>) -> io::Result<()> {
+    fn hold(&mut self, time: Option<u64>, event: &Event<'_>) -> io::Result<()> {
         let (choice, kind) = (event.choice, Owned::new(event.kind));
         self.tail.push(Held { time, choice, kind });
         Ok(())
@@ -153,7 +153,7 @@ impl Logged {
             _ => 0,
         });
         lines.iter().try_for_each(|(_, held)| {
-            emit_at(held.time, Event::new(held.choice, held.kind.get()), emit)
+            emit_at(held.time, &Event::new(held.choice, held.kind.get()), emit)
         })
     }
 
@@ -179,7 +179,7 @@ impl Logged {
 }
 
 /// Emits an event, and before it when it came, if that is known.
-fn emit_at(time: Option<u64>, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-    time.map_or(Ok(()), |time| emit(Kind::Time(time).into()))?;
+fn emit_at(time: Option<u64>, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    time.map_or(Ok(()), |time| emit(&Kind::Time(time).into()))?;
     emit(event)
 }

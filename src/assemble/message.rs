@@ -70,7 +70,7 @@ impl Message {
     }
 
     /// Takes an event; returns true if nothing more can be read.
-    pub(super) fn feed(&mut self, event: Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    pub(super) fn feed(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         if self.choices.is_too_many(event.choice) && event.kind.is_of_choice() {
             return self.error(TOO_MANY_CHOICES, out);
         }
@@ -284,7 +284,7 @@ impl Message {
 
     /// Emits the last line of a choice.
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let state = self.choices.remove(choice).unwrap_or_default();
+        let state = self.choices.or_default(choice);
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
         let wants_tools = state.waiting.iter().any(|call| call.executor.is_none());
         let finish_reason = match finish.finish_reason {

@@ -104,7 +104,7 @@ impl Assembler {
     }
 
     /// Takes the next event of a decoder or dialect.
-    pub fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if self.stopped {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Assembler {
             _ if self.logged.is_some() => self.log(event, emit),
             Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
-            _ if self.is_of_other_choice(&event) => Ok(()),
+            _ if self.is_of_other_choice(event) => Ok(()),
             kind => {
                 let choice = event.choice;
                 if self.message.is_none() && may_wait(&kind) {
@@ -140,13 +140,13 @@ impl Assembler {
         let are_fragments =
             matches!(event.kind, Kind::CallPart(part) if !self.joins(event.choice, &part));
         if are_fragments {
-            let mut emit = |event: Event<'_>| emit(event.into());
-            return pieces.events().try_for_each(|event| self.feed(event, &mut emit));
+            let mut emit = |event: &Event<'_>| emit((*event).into());
+            return pieces.events().try_for_each(|event| self.feed(&event, &mut emit));
         }
         // Text is passed on, after what had to come first; nothing else with text is.
-        self.feed(event, &mut |event| {
+        self.feed(&event, &mut |event| {
             let cuts = event.kind.text().map_or(&[][..], |_| cuts);
-            emit(Pieces { event, cuts })
+            emit(Pieces { event: *event, cuts })
         })
     }
 
@@ -176,8 +176,8 @@ impl Assembler {
     }
 
     /// Passes on an event of a log.
-    fn log(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        if self.is_of_other_choice(&event) {
+    fn log(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.is_of_other_choice(event) {
             return Ok(());
         }
         match &mut self.logged {
@@ -199,7 +199,7 @@ impl Assembler {
         }
         let message = "the log of the message ended before the message did";
         let failure = Failure::new(Code::Truncated, message, offset);
-        logged.feed(Kind::Error(failure).into(), emit)
+        logged.feed(&Kind::Error(failure).into(), emit)
     }
 
     /// So much can't wait: begins the message that it may belong to, or emits it
@@ -230,7 +230,7 @@ impl Assembler {
                 }
                 kind => kind,
             };
-            emit(kind.into())
+            emit(&kind.into())
         })
     }
 
@@ -259,17 +259,16 @@ impl Assembler {
                 self.close(None, emit)?;
             }
             self.logged = Some(Logged::new(self.context.config.max_calls));
-            emit(Kind::Start(start).into())?;
+            emit(&Kind::Start(start).into())?;
             return self.emit_pending(emit);
         }
-        let mut message = Message::default();
-        emit(Kind::Start(Start { framing: self.framing, ..start }).into())?;
+        emit(&Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
+        let message = self.message.insert(Message::default());
         let mut out = Out::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
-            message.feed(pending.get().into(), &mut out)?;
+            message.feed(&pending.get().into(), &mut out)?;
         }
-        self.message = Some(message);
         Ok(())
     }
 
@@ -295,7 +294,13 @@ impl Assembler {
     /// Ends the message: cuts what is open, emits the usage and the last line.
     /// `cut` is the reason if the message has not come to its own end.
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Some(mut message) = self.message.take() else { return Ok(()) };
+        let closed = self.emit_end(cut, emit);
+        self.message = None;
+        closed
+    }
+
+    fn emit_end(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(message) = &mut self.message else { return Ok(()) };
         let mut out = Out::new(0, &mut self.context, emit);
         message.cut_open_calls(&mut out)?;
         let mut failure = message.failures.finish(cut, &mut out)?;

@@ -78,15 +78,15 @@ impl Run {
             Ok(())
         };
         match pieces.only() {
-            Some(event) => assembler.feed(event, &mut |event| emit(event.into())).unwrap(),
+            Some(event) => assembler.feed(&event, &mut |event| emit((*event).into())).unwrap(),
             None => assembler.feed_pieces(pieces, &mut emit).unwrap(),
         }
     }
 
     fn finish(self) -> Vec<String> {
         let Run { mut assembler, mut out } = self;
-        let mut emit = |event: Event<'_>| {
-            out.push(line_of(event));
+        let mut emit = |event: &Event<'_>| {
+            out.push(line_of(*event));
             Ok(())
         };
         assembler.finish(9, &mut emit).unwrap();

@@ -68,15 +68,16 @@ impl Markup {
     }
 
     /// Takes the next event of a decoder.
-    pub(crate) fn feed(&mut self, event: Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
                 self.text(event.choice, text.text, emit)
             }
             Kind::Text(text) if text.channel.is_none() && self.is_probed(event.choice) => {
-                let mut emit = |pieces: Pieces<'_>| pieces.events().try_for_each(&mut *emit);
-                self.probe(event.into(), &mut emit)
+                let mut emit =
+                    |pieces: Pieces<'_>| pieces.events().try_for_each(|event| emit(&event));
+                self.probe((*event).into(), &mut emit)
             }
             Kind::Finish(finish) => {
                 let is_stop =
@@ -104,7 +105,7 @@ impl Markup {
         let Event { choice, kind } = pieces.event;
         let is_answer = matches!(kind, Kind::Text(text) if text.channel.is_none());
         if is_answer && self.machines.is_some() {
-            let mut emit = |event: Event<'_>| emit(event.into());
+            let mut emit = |event: &Event<'_>| emit((*event).into());
             return pieces.texts().try_for_each(|text| self.text(choice, text, &mut emit));
         }
         if is_answer && self.is_probed(choice) {
@@ -147,7 +148,7 @@ impl Markup {
         self.machines = dialect.map(|_| ByChoice::default());
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
         self.probes = is_probed.then(ByChoice::default);
-        emit(Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
+        emit(&Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
     }
 
     fn is_probed(&self, choice: u64) -> bool {
@@ -177,7 +178,7 @@ impl Markup {
         let Some(machines) = &mut self.machines else { return Ok(()) };
         if machines.is_too_many(choice) {
             self.finish(emit)?;
-            return emit(Kind::Error(TOO_MANY_CHOICES).into());
+            return emit(&Kind::Error(TOO_MANY_CHOICES).into());
         }
         let machine = machines.or_insert_with(choice, || {
             let calls = Calls::new(self.tools.clone(), self.max_args);
@@ -188,7 +189,7 @@ impl Markup {
                 _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });
-        machine.feed(text, &mut |kind| emit(Event::new(choice, kind)))
+        machine.feed(text, &mut |kind| emit(&Event::new(choice, kind)))
     }
 
     /// Ends a choice's text; returns true if it ended inside a call.
@@ -196,7 +197,7 @@ impl Markup {
         match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;
-                machine.finish(stopped, &mut |kind| emit(Event::new(choice, kind)))
+                machine.finish(stopped, &mut |kind| emit(&Event::new(choice, kind)))
             }
             None => Ok(false),
         }

@@ -24,7 +24,7 @@ use words::words;
 
 /// Takes the events that a layer has completed. The only errors are those of
 /// writing: bad input is an event.
-pub type Emit<'e> = dyn FnMut(Event<'_>) -> io::Result<()> + 'e;
+pub type Emit<'e> = dyn FnMut(&Event<'_>) -> io::Result<()> + 'e;
 
 /// Takes the events that a layer has completed, pieces of text together.
 pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;

@@ -175,8 +175,8 @@ impl Repeats {
         let follows_half = !halves.is_empty();
         let emitted = &mut self.emitted;
         emitted.clear();
-        let mut note = |event: Event<'_>| {
-            emitted.note(&event);
+        let mut note = |event: &Event<'_>| {
+            emitted.note(event);
             emit(event)
         };
         decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
@@ -209,7 +209,7 @@ impl Repeats {
         }
         let frame = Frame::new(template.framing, &self.late, offset);
         let frame = Frame { event_type: &template.event_type, ..frame };
-        let mut drop = |_: Event<'_>| Ok(());
+        let mut drop = |_: &Event<'_>| Ok(());
         let mut halves = Halves::default();
         decoder.feed(frame, &mut EventOut::new(&mut drop, &mut halves, offset))?;
         self.late.clear();

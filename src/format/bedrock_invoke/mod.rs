@@ -193,11 +193,11 @@ const BLOCKED: &str = "INTERVENED";
 
 impl Message {
     /// Passes on the events of the model's decoder, and adds what it doesn't know.
-    fn feed(&mut self, event: Event, emit: &mut Emit) -> Done {
+    fn feed(&mut self, event: &Event, emit: &mut Emit) -> Done {
         match event.kind {
             Kind::Start(start) => {
                 self.is_open = true;
-                emit(Kind::Start(Start { format: FORMAT.name, ..start }).into())
+                emit(&Kind::Start(Start { format: FORMAT.name, ..start }).into())
             }
             Kind::Usage(_) => {
                 self.has_usage = true;
@@ -206,7 +206,7 @@ impl Message {
             Kind::End => {
                 self.finish_usage(&mut EventOut::new(emit, &mut Halves::default(), 0))?;
                 if self.is_blocked {
-                    emit(Kind::Finish(filtered()).into())?;
+                    emit(&Kind::Finish(filtered()).into())?;
                 }
                 *self = Message::default();
                 emit(event)

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn blocks_without_an_end_are_bounded() {
         let (mut limits, mut halves) = (0, Halves::default());
-        let mut emit = |event: Event<'_>| {
+        let mut emit = |event: &Event<'_>| {
             limits +=
                 u64::from(matches!(event.kind, Kind::Error(Failure { code: Code::Limit, .. })));
             Ok(())

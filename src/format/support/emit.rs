@@ -36,18 +36,18 @@ impl<'o> EventOut<'o> {
     /// events, and the closure to pass it on to.
     pub(crate) fn intercept(
         &mut self,
-        mut pass_on: impl FnMut(Event<'_>, &mut Emit<'_>) -> Done,
+        mut pass_on: impl FnMut(&Event<'_>, &mut Emit<'_>) -> Done,
         decode: impl FnOnce(&mut EventOut<'_>) -> Done,
     ) -> Done {
         let EventOut { emit, halves, offset } = self;
-        let mut pass = |event: Event<'_>| pass_on(event, *emit);
+        let mut pass = |event: &Event<'_>| pass_on(event, *emit);
         decode(&mut EventOut::new(&mut pass, halves, *offset))
     }
 
     /// Runs a part of a decoder whose calls don't come to their end: those of a
     /// body without a finish reason.
     pub(crate) fn unclosed(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
-        let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| match event.kind {
+        let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| match event.kind {
             Kind::CallEnd(_) => Ok(()),
             _ => emit(event),
         };
@@ -57,9 +57,9 @@ impl<'o> EventOut<'o> {
     /// Runs a part of a decoder after which no call that is open is safe to run: something was
     /// lost that may have been a part of it.
     pub(crate) fn distrusted(&mut self, decode: &mut dyn FnMut(&mut EventOut<'_>) -> Done) -> Done {
-        let pass_on = |event: Event<'_>, emit: &mut Emit<'_>| {
+        let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| {
             if let Kind::CallEnd(_) | Kind::Finish(_) = event.kind {
-                emit(Kind::Lost.into())?;
+                emit(&Kind::Lost.into())?;
             }
             emit(event)
         };
@@ -69,7 +69,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits an event that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> Done {
-        (self.emit)(Event::new(choice, kind))
+        (self.emit)(&Event::new(choice, kind))
     }
 
     /// Emits the start of a message.

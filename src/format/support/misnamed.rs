@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, Kind};
+use crate::event::{Arguments, CallPart, Event, Kind};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::{Fault, FromJson, Reader, Str};
@@ -32,14 +32,15 @@ impl<'f> Misnamed<'f> {
         Misnamed { frame, found: None }
     }
 
-    /// Adds what may be its arguments to a fragment that begins a call without any.
+    /// Returns a fragment that begins a call without arguments, with what may be its arguments.
     #[inline]
-    pub(crate) fn complete<'e>(&'e mut self, kind: &mut Kind<'e>) {
-        if let Kind::CallPart(part) = kind
-            && let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor)
-        {
-            part.arguments = self.of(name);
-        }
+    pub(crate) fn complete<'e>(&'e mut self, event: &Event<'e>) -> Option<Event<'e>> {
+        let Kind::CallPart(part) = event.kind else { return None };
+        let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor) else {
+            return None;
+        };
+        let part = CallPart { arguments: self.of(name), ..part };
+        Some(Event::new(event.choice, Kind::CallPart(part)))
     }
 
     #[cold]
