@@ -1,5 +1,6 @@
 //! The fuzz targets' checks, and the run that they share with the tests.
 
 pub mod checks;
-#[path = "../it/run.rs"]
+#[allow(dead_code)]
+#[path = "../cases/run.rs"]
 mod run;
