@@ -52,9 +52,9 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// Reads the new bytes. `text` begins where the attempt does,
     /// and only grows from call to call; `ended` is true if it won't grow any more.
-    pub(crate) fn advance(&mut self, pattern: &Pattern, text: &str, ended: bool) -> Match {
+    pub(crate) fn advance(&mut self, pattern: &Pattern, text: &[u8], ended: bool) -> Match {
         while let Some(token) = pattern.tokens.get(self.token) {
-            match self.step(token, text.as_bytes(), ended) {
+            match self.step(token, text, ended) {
                 Step::Wait => return Match::More,
                 Step::Over => self.next(self.token + 1),
                 Step::Fail => match self.optional.pop() {
@@ -303,7 +303,7 @@ impl Lookahead {
     ) -> Sight<'t> {
         let length = match self.found {
             Some(length) => length,
-            None => match self.first.advance(first, text, ended) {
+            None => match self.first.advance(first, text.as_bytes(), ended) {
                 Match::Yes(length) => {
                     self.at = length;
                     *self.found.insert(length)
@@ -321,7 +321,7 @@ impl Lookahead {
         let (mut found, mut name) = (false, None);
         // At the end of the text, a pattern that matches so far may follow.
         let mut advance = |pattern: Pattern, mut attempt: Attempt, rest: &str| match attempt
-            .advance(&pattern, rest, false)
+            .advance(&pattern, rest.as_bytes(), false)
         {
             Match::Yes(_) => {
                 let words = attempt.captures(&pattern, rest);
@@ -421,11 +421,15 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, text: &str, expected: Match) {
         let pattern = Pattern::parse(pattern).unwrap();
-        assert_eq!(Attempt::default().advance(&pattern, text, false), expected, "{text:?}");
+        assert_eq!(
+            Attempt::default().advance(&pattern, text.as_bytes(), false),
+            expected,
+            "{text:?}"
+        );
         let mut attempt = Attempt::default();
         let mut got = Match::More;
         for end in (1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
-            got = attempt.advance(&pattern, text.get(..end).unwrap(), false);
+            got = attempt.advance(&pattern, &text.as_bytes()[..end], false);
             if got != Match::More {
                 break;
             }
@@ -437,7 +441,10 @@ mod tests {
     fn check_words(pattern: &str, text: &str, expected: &[(&str, &str)]) {
         let pattern = Pattern::parse(pattern).unwrap();
         let mut attempt = Attempt::default();
-        assert!(matches!(attempt.advance(&pattern, text, false), Match::Yes(_)), "{text:?}");
+        assert!(
+            matches!(attempt.advance(&pattern, text.as_bytes(), false), Match::Yes(_)),
+            "{text:?}"
+        );
         let captures = attempt.captures(&pattern, text).unwrap();
         let got: Vec<_> = captures.words.iter().map(|(a, b)| (*a, b.as_ref())).collect();
         assert_eq!(got, expected);
@@ -504,10 +511,10 @@ mod tests {
     fn closers_are_bound_to_their_openers() {
         let opener = Pattern::parse("<{ns}{name}>").unwrap();
         let mut attempt = Attempt::default();
-        attempt.advance(&opener, "<a:b>", false);
+        attempt.advance(&opener, b"<a:b>", false);
         let captures = attempt.captures(&opener, "<a:b>").unwrap();
         let closer = Pattern::parse("</{ns}{name}>").unwrap().bind(&captures);
-        assert_eq!(Attempt::default().advance(&closer, "</a:b>", false), Match::Yes(6));
-        assert_eq!(Attempt::default().advance(&closer, "</b>", false), Match::No);
+        assert_eq!(Attempt::default().advance(&closer, b"</a:b>", false), Match::Yes(6));
+        assert_eq!(Attempt::default().advance(&closer, b"</b>", false), Match::No);
     }
 }

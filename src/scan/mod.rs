@@ -10,7 +10,7 @@ mod pattern;
 
 pub(crate) use attempt::{Attempt, Lookahead, Match, Sight, attributes, common_length};
 pub(crate) use pattern::{
-    Captures, Namespace, Pattern, Place, Start, Word, begins_word, namespace,
+    Captures, Head, Namespace, Pattern, Place, Start, Word, begins_word, namespace,
 };
 
 /// The longest word, in bytes.

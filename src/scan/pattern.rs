@@ -19,8 +19,38 @@ const NAMES: [&str; 8] = ["name", "key", "id", "type", "suffix", "server", "ns",
 pub(crate) struct Pattern {
     pub(super) tokens: Arc<[Token]>,
     place: Place,
-    /// The first eight bytes of a match as far as they are known, and which ones are.
-    head: (u64, u64),
+    /// What a match begins with, as far as that is known.
+    head: Head,
+}
+
+/// The first eight bytes of a text, or fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    bytes: u64,
+    /// The bits of those that count.
+    mask: u64,
+}
+
+impl Head {
+    pub(crate) fn new(text: &[u8]) -> Self {
+        let (mut bytes, mut mask) = ([0; 8], [0; 8]);
+        for ((byte, mask), known) in bytes.iter_mut().zip(&mut mask).zip(text) {
+            (*byte, *mask) = (*known, u8::MAX);
+        }
+        Head { bytes: u64::from_le_bytes(bytes), mask: u64::from_le_bytes(mask) }
+    }
+
+    /// True if a text does not begin so, as far as it goes.
+    #[inline]
+    pub(crate) fn differs(self, text: &[u8]) -> bool {
+        match text.first_chunk() {
+            Some(first) => (u64::from_le_bytes(*first) ^ self.bytes) & self.mask != 0,
+            None => {
+                let head = Head::new(text);
+                (head.bytes ^ self.bytes) & self.mask & head.mask != 0
+            }
+        }
+    }
 }
 
 /// The place in a message where a marker may stand.
@@ -106,14 +136,11 @@ fn owned(text: &str) -> Cow<'static, str> {
 impl Pattern {
     fn new(tokens: impl Into<Arc<[Token]>>, place: Place) -> Self {
         let tokens = tokens.into();
-        let (mut bytes, mut mask) = ([0; 8], [0; 8]);
-        if let Some(Token::Literal(text, _)) = tokens.first() {
-            for ((byte, mask), known) in bytes.iter_mut().zip(&mut mask).zip(text.bytes()) {
-                (*byte, *mask) = (known, u8::MAX);
-            }
-        }
-        let head = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
-        Pattern { tokens, place, head }
+        let first = match tokens.first() {
+            Some(Token::Literal(text, _)) => text.as_bytes(),
+            _ => &[],
+        };
+        Pattern { head: Head::new(first), tokens, place }
     }
 
     /// Parses a pattern. Fails with a sentence that names what is wrong in it.
@@ -138,7 +165,7 @@ impl Pattern {
         }
         link(&mut tokens)?;
         let pattern = Pattern::new(tokens, place);
-        let has_head = pattern.head.1 != 0;
+        let has_head = pattern.head.mask != 0;
         if place != Place::Start && !has_head && pattern.first_bytes().is_empty() {
             return Err(format!(
                 "the pattern {text:?} must begin with text that tells it from other text"
@@ -221,9 +248,7 @@ impl Pattern {
     /// and a namespace at the pattern's beginning tell.
     #[inline]
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
-        let (known, mask) = self.head;
-        let differs = |first: &[u8; 8]| (u64::from_le_bytes(*first) ^ known) & mask != 0;
-        !text.first_chunk().is_some_and(differs) && self.fits(text)
+        !self.head.differs(text) && self.fits(text)
     }
 
     fn fits(&self, text: &[u8]) -> bool {

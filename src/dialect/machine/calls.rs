@@ -12,7 +12,7 @@ use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{OpenCall, OpenSection, OpenText, OpenValue, Part, Place};
 use crate::dialect::machine::rules::{Go, Rule};
-use crate::dialect::machine::search::Marker;
+use crate::dialect::machine::search::{Begun, Marker};
 use crate::dialect::spec::{Ends, Parameters, Role};
 use crate::event::{Block, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
@@ -85,7 +85,7 @@ impl Machine {
     fn is_begun(&self, text: &str, goes: &[Go]) -> bool {
         let is_begun = |rule: &Rule| {
             goes.contains(&rule.go)
-                && Attempt::default().advance(&rule.pattern, text, false) != Match::No
+                && Attempt::default().advance(&rule.pattern, text.as_bytes(), false) != Match::No
         };
         self.search.rules.rules.iter().any(is_begun)
     }
@@ -262,16 +262,11 @@ impl Machine {
         let taken = text.len() - text.trim_ascii_start().len();
         self.calls.push_raw(text.get(..taken).unwrap_or_default());
         let rest = text.get(taken..).unwrap_or_default();
-        let is_json = rest.starts_with(['{', '[', '"']);
-        self.search.look(rest, false, true);
-        if is_json || (!rest.is_empty() && !self.search.fits()) {
-            self.enter_arguments(is_json);
-        } else if !rest.is_empty() {
-            self.search.look(rest, false, self.calls.tools.is_some());
-            self.begin_search(rest);
-            if self.search.is_idle() {
-                self.enter_arguments(false);
-            }
+        if rest.starts_with(['{', '[', '"']) {
+            self.enter_arguments(true);
+        } else if !rest.is_empty() && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)
+        {
+            self.enter_arguments(false);
         }
         taken
     }

@@ -14,6 +14,8 @@ pub(crate) mod markup_probe;
 mod place;
 mod rules;
 mod search;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io;
@@ -311,15 +313,6 @@ impl Machine {
         Ok(())
     }
 
-    fn begin_search(&mut self, text: &str) {
-        let here = Here {
-            context: &self.context,
-            is_start: matches!(&self.place, Place::Text(open) if open.is_start),
-            warns: !self.has_warned,
-        };
-        self.search.begin(text.bytes().next(), &here);
-    }
-
     /// True if a marker that begins here is code.
     fn is_code(&self, marker: &Marker<'_>) -> bool {
         marker.guarded && self.context.is_code()
@@ -341,13 +334,10 @@ impl Machine {
         if !self.search.is_idle() {
             return Begun::Now;
         }
-        let has_tools = self.calls.tools.is_some();
         if self.is_start() && *start < text.len() {
             self.follow(text, *seen, *start);
             *seen = *start;
-            let rest = text.get(*start..).unwrap_or_default();
-            self.search.look(rest, true, has_tools);
-            self.begin_search(rest);
+            self.begin_here(text.as_bytes().get(*start..).unwrap_or_default(), false);
             return Begun::Now;
         }
         if self.is_followed() && self.search.rules.is_calm {
@@ -390,10 +380,10 @@ impl Machine {
         Begun::None
     }
 
-    /// Begins to try the rules that are legal here, which is not where the message begins; later,
-    /// if it `may_wait` for more text.
+    /// Begins to try the rules that are legal here; later, if it `may_wait` for more text.
     fn begin_here(&mut self, text: &[u8], may_wait: bool) -> Begun {
-        let here = Here { context: &self.context, is_start: false, warns: !self.has_warned };
+        let here =
+            Here { context: &self.context, is_start: self.is_start(), warns: !self.has_warned };
         self.search.begin_here(text, may_wait, self.calls.tools.is_some(), &here)
     }
 

@@ -8,7 +8,10 @@ use smallvec::SmallVec;
 
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::rules::{Go, Rule};
-use crate::scan::{self, Captures, Lookahead, Namespace, Sight, Start, begins_word, common_length};
+use crate::scan::{
+    self, Attempt, Captures, Head, Lookahead, Match, Namespace, Sight, Start, begins_word,
+    common_length,
+};
 use crate::tools::Tools;
 
 /// The rules of a place, and the attempts at a marker that may have begun. Each
@@ -18,8 +21,6 @@ pub(crate) struct Search {
     pub(crate) rules: Arc<RuleSet>,
     /// The numbers of rules, and how far they fit.
     attempts: Vec<(usize, Fit)>,
-    /// The rules that may begin where a marker was found.
-    fits: Vec<usize>,
 }
 
 /// The length to which a rule fits.
@@ -83,30 +84,6 @@ impl Search {
         self.rules.finder.find(text, from)
     }
 
-    /// Looks which markers may begin with `text`; where the message begins if `is_start`.
-    pub(crate) fn look(&mut self, text: &str, is_start: bool, has_tools: bool) {
-        let (rules, text) = (&self.rules, text.as_bytes());
-        rules.fit(text, has_tools, &mut self.fits);
-        if is_start {
-            let fits = |&number: &usize| rules.may_begin(number, text, has_tools);
-            self.fits.extend(rules.blank.iter().copied().filter(fits));
-            sort(&mut self.fits);
-        }
-    }
-
-    /// True if a marker may begin where was looked last.
-    pub(crate) fn fits(&self) -> bool {
-        !self.fits.is_empty()
-    }
-
-    /// Begins to try the rules that may begin where was looked last, at a text with this first
-    /// byte.
-    pub(crate) fn begin(&mut self, first: Option<u8>, here: &Here<'_>) {
-        let fits = self.fits.iter().copied();
-        let legal = fits.filter(|&number| self.rules.is_legal(number, first, here));
-        self.attempts.extend(legal.map(|number| (number, Fit::Unknown)));
-    }
-
     /// True if a marker may begin here, as far as its first two bytes tell.
     #[inline]
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
@@ -114,7 +91,7 @@ impl Search {
     }
 
     /// Begins to try the rules that are legal here and may begin with `text`; if it `may_wait`, not
-    /// where all need more text than there is. Some need `--tools`.
+    /// where all need more text than there is. Some need the names of `--tools`.
     pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
@@ -123,7 +100,7 @@ impl Search {
         here: &Here<'_>,
     ) -> Begun {
         let rules = &self.rules;
-        let likely = rules.likely(text);
+        let likely = rules.likely(text, here.is_start);
         if likely.is_empty() {
             return Begun::None;
         }
@@ -132,12 +109,16 @@ impl Search {
             rules.may_begin(number, text, has_tools) && rules.is_legal(number, first, here)
         };
         if may_wait && text.len() < likely.shortest {
-            return if likely.numbers().any(fits) { Begun::Later } else { Begun::None };
+            let may_become = |number: &usize| {
+                let pattern = &rules.rules[*number].pattern;
+                fits(number) && Attempt::default().advance(pattern, text, false) == Match::More
+            };
+            return if likely.numbers().any(may_become) { Begun::Later } else { Begun::None };
         }
         for number in likely.numbers().filter(|number| fits(number)) {
             self.attempts.push((*number, Fit::Unknown));
         }
-        if !likely.spaced.is_empty() {
+        if !(likely.spaced.is_empty() && likely.blank.is_empty()) {
             self.attempts.sort_unstable_by_key(|(number, _)| *number);
             self.attempts.dedup_by_key(|(number, _)| *number);
         }
@@ -244,17 +225,19 @@ struct Likely<'r> {
     rules: &'r [usize],
     /// Those whose markers may have a namespace.
     spaced: &'r [usize],
+    /// Those whose markers may begin with any byte.
+    blank: &'r [usize],
     /// The length of the shortest marker of them all, in bytes, or less.
     shortest: usize,
 }
 
 impl Likely<'_> {
     fn is_empty(&self) -> bool {
-        self.rules.is_empty() && self.spaced.is_empty()
+        self.rules.is_empty() && self.spaced.is_empty() && self.blank.is_empty()
     }
 
     fn numbers(&self) -> impl Iterator<Item = &usize> {
-        self.rules.iter().chain(self.spaced)
+        self.rules.iter().chain(self.spaced).chain(self.blank)
     }
 }
 
@@ -264,8 +247,7 @@ const MAX_STARTS: usize = 32;
 /// The most nodes of [`Starts`] before what is added has no table: they are numbered in two bytes.
 const MAX_NODES: usize = 1 << 15;
 
-/// The rules that may begin with some text, as far as the bytes tell that differ between them: a
-/// tree, its root the last node.
+/// The rules that may begin with some text: a tree, its root the last node.
 #[derive(Default)]
 struct Starts {
     nodes: Vec<Node>,
@@ -276,12 +258,18 @@ struct Starts {
 }
 
 struct Node {
+    /// The length of what all its beginnings have after the byte that led here.
+    length: usize,
+    /// Its first bytes.
+    head: Head,
+    /// The node of a text that does not go on so.
+    otherwise: u16,
     /// The place of its rules in [`Starts`].
     rules: Range<usize>,
     /// The length of the shortest of their markers, in bytes, or less.
     shortest: usize,
-    /// The place of a byte in the text, and the table of the nodes that it leads to.
-    next: Option<(usize, usize)>,
+    /// The table of the nodes that the byte after that leads to.
+    next: Option<usize>,
 }
 
 /// A text that the markers of a rule can begin with.
@@ -312,20 +300,29 @@ impl Starts {
     fn new(beginnings: &[Beginning]) -> Self {
         let mut starts = Starts::default();
         starts.tables.reserve(beginnings.len() / 2);
-        starts.add(&mut Vec::new(), beginnings);
+        let none = starts.add(&mut Vec::new(), &[], 0, 0);
+        starts.add(&mut Vec::new(), beginnings, 0, none);
         starts
     }
 
     /// Adds a node of `beginnings`, which are in order, and of those that ended `before` the place
-    /// where these differ. Returns its number.
-    fn add<'b>(&mut self, before: &mut Vec<&'b Beginning>, beginnings: &'b [Beginning]) -> u16 {
+    /// where these differ. They are known to be alike up to `from`; a text that goes on in another
+    /// way is of the node `otherwise`. Returns its number.
+    fn add<'b>(
+        &mut self,
+        before: &mut Vec<&'b Beginning>,
+        beginnings: &'b [Beginning],
+        from: usize,
+        otherwise: u16,
+    ) -> u16 {
         // What the first and the last begin with, all do.
         let ends = beginnings.first().zip(beginnings.last());
-        let at = ends.map_or(0, |(a, b)| common_length(&a.start.text, &b.start.text));
+        let at = ends.map_or(from, |(a, b)| common_length(&a.start.text, &b.start.text));
+        let common = ends.and_then(|(first, _)| first.start.text.get(from..at)).unwrap_or_default();
         let ended = beginnings.partition_point(|beginning| beginning.start.text.len() == at);
         let (ended, longer) = beginnings.split_at(ended);
         let is_leaf = longer.is_empty() || at >= MAX_STARTS || self.nodes.len() >= MAX_NODES;
-        let next = (!is_leaf).then(|| (at, self.add_table(before, ended, longer, at)));
+        let next = (!is_leaf).then(|| self.add_table(before, ended, longer, at));
         let all = || before.iter().copied().chain(beginnings);
         let mut rules: SmallVec<[usize; 64]> = all().map(|beginning| beginning.rule).collect();
         rules.sort_unstable();
@@ -333,7 +330,8 @@ impl Starts {
         let shortest = all().map(|beginning| beginning.shortest).min().unwrap_or(0);
         let place = self.rules.len()..self.rules.len() + rules.len();
         self.rules.extend(rules);
-        self.nodes.push(Node { rules: place, shortest, next });
+        let (length, head) = (common.len(), Head::new(common));
+        self.nodes.push(Node { length, head, otherwise, rules: place, shortest, next });
         u16::try_from(self.nodes.len() - 1).unwrap_or(0)
     }
 
@@ -349,18 +347,19 @@ impl Starts {
         let known = before.len();
         let is_of_any = |ended: &&Beginning| !ended.start.is_before_word;
         before.extend(ended.iter().filter(is_of_any));
-        let mut table = [self.add(before, &[]); 256];
+        let mut table = [self.add(before, &[], at, 0); 256];
         for is_word in [false, true] {
             if is_word && before.len() < known + ended.len() {
                 before.extend(ended.iter().filter(|ended| !is_of_any(ended)));
-                let number = self.add(before, &[]);
+                let number = self.add(before, &[], at, 0);
                 let bytes = (0..=u8::MAX).zip(&mut table).filter(|(byte, _)| begins_word(*byte));
                 bytes.for_each(|(_, entry)| *entry = number);
             }
             for group in longer.chunk_by(|a, b| a.byte(at) == b.byte(at)) {
                 let byte = group.first().and_then(|first| first.byte(at));
                 if let Some(byte) = byte.filter(|&byte| begins_word(byte) == is_word) {
-                    table[usize::from(byte)] = self.add(before, group);
+                    let entry = &mut table[usize::from(byte)];
+                    *entry = self.add(before, group, at + 1, *entry);
                 }
             }
         }
@@ -369,15 +368,22 @@ impl Starts {
         self.tables.len() - 1
     }
 
-    /// Returns the node of a text with these bytes: its rules may begin with the text, and others
-    /// as well, as what all begin with is not compared.
-    fn of_bytes(&self, byte_at: impl Fn(usize) -> Option<u8>) -> Option<&Node> {
-        let mut node = self.nodes.last()?;
-        while let Some((at, table)) = node.next {
-            let Some(byte) = byte_at(at) else { break };
+    /// Returns the node of a text: its rules may begin with that, as far as it is compared.
+    #[inline]
+    fn find(&self, text: &[u8]) -> Option<&Node> {
+        let (mut node, mut rest) = (self.nodes.last()?, text);
+        loop {
+            if node.head.differs(rest) {
+                return self.nodes.get(usize::from(node.otherwise));
+            }
+            let (Some(table), Some((&byte, after))) =
+                (node.next, rest.get(node.length..).and_then(<[u8]>::split_first))
+            else {
+                return Some(node);
+            };
             node = &self.nodes[usize::from(self.tables[table][usize::from(byte)])];
+            rest = after;
         }
-        Some(node)
     }
 
     /// Returns the rules of a node.
@@ -423,17 +429,18 @@ impl RuleSet {
         (has_tools || !rule.known) && rule.pattern.may_begin(text)
     }
 
-    /// Returns the rules that may begin with this text, as far as the bytes tell that differ
-    /// between them.
-    fn likely(&self, text: &[u8]) -> Likely<'_> {
-        let node = self.starts.of_bytes(|at| text.get(at).copied());
+    /// Returns the rules that may begin with this text, as far as the bytes tell before their first
+    /// part that varies; where the message begins if `is_start`.
+    fn likely(&self, text: &[u8], is_start: bool) -> Likely<'_> {
+        let node = self.starts.find(text);
         let (rules, shortest) =
             node.map_or((&[][..], 0), |node| (self.starts.rules(node), node.shortest));
         let spaced = match self.spaced.is_empty() {
             true => &[][..],
             false => self.likely_spaced(text),
         };
-        Likely { rules, spaced, shortest: shortest.min(self.shortest_spaced) }
+        let blank = if is_start { &*self.blank } else { &[] };
+        Likely { rules, spaced, blank, shortest: shortest.min(self.shortest_spaced) }
     }
 
     /// Returns the rules that may begin with this text after a namespace.
@@ -442,19 +449,13 @@ impl RuleSet {
             Namespace::None => &[],
             Namespace::Open => &self.spaced,
             Namespace::Is(space) => {
-                let after = |at| if at < space.start { at } else { at + space.len() };
-                let node = self.starts.of_bytes(|at| text.get(after(at)).copied());
+                let (before, after) = (text.iter().take(space.start), text.iter().skip(space.end));
+                let tag: SmallVec<[u8; MAX_STARTS]> =
+                    before.chain(after).take(MAX_STARTS).copied().collect();
+                let node = self.starts.find(&tag);
                 node.map_or(&[], |node| self.starts.rules(node))
             }
         }
-    }
-
-    /// Sets `fits` to the numbers of the rules that may begin with this text, in their order.
-    fn fit(&self, text: &[u8], has_tools: bool, fits: &mut Vec<usize>) {
-        let likely = self.likely(text);
-        fits.clear();
-        fits.extend(likely.numbers().filter(|number| self.may_begin(**number, text, has_tools)));
-        sort(fits);
     }
 
     /// True if a rule that may begin with this text is tried there.
@@ -470,12 +471,6 @@ impl RuleSet {
         let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
         fits && !(rule.guarded && (is_prose() || is_idle()))
     }
-}
-
-/// Puts numbers in their order, each once.
-fn sort(numbers: &mut Vec<usize>) {
-    numbers.sort_unstable();
-    numbers.dedup();
 }
 
 /// Finds where markers can begin, by the first two bytes of each.
