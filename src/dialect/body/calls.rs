@@ -53,12 +53,25 @@ pub(super) struct OpenCall {
     pub(super) key: Key,
     /// The name in its body.
     pub(super) name: Option<String>,
+    /// What of it was not emitted yet.
+    unsent: Unsent,
     /// The reason that it can't be run.
     pub(super) fault: Option<Reason>,
     /// True if its arguments are an object, of which members have been emitted.
     pub(super) has_keys: bool,
     /// The arguments that are elements and have ended.
     pub(super) elements: Elements,
+}
+
+/// What of the open call is emitted with the next fragment of its arguments.
+#[derive(Default)]
+struct Unsent {
+    /// True if its beginning is: the name and the id in the opener.
+    begins: bool,
+    /// True if the name in its body is.
+    name: bool,
+    /// The id in its body.
+    id: Option<String>,
 }
 
 /// A value that is open.
@@ -134,9 +147,8 @@ impl Calls {
         name: &str,
     ) {
         self.source = source;
-        self.name =
-            words.get("name").or(Some(name)).filter(|name| !name.is_empty()).map(str::to_owned);
-        self.id = words.get("id").filter(|id| !is_blank(id)).map(str::to_owned);
+        set(&mut self.name, words.get("name").or(Some(name)).filter(|name| !name.is_empty()));
+        set(&mut self.id, words.get("id").filter(|id| !is_blank(id)));
         self.raw.clear();
         self.is_over = false;
         self.push_raw(marker);
@@ -151,9 +163,8 @@ impl Calls {
         let key = Key::Text(self.count);
         self.count += 1;
         self.undouble_name(emit)?;
-        let (name, id, source) = (self.name.as_deref(), self.id.as_deref(), Some(self.source));
-        emit(Kind::CallPart(CallPart { key, name, id, source, ..CallPart::default() }))?;
-        self.open = Some(OpenCall { key, ..OpenCall::default() });
+        let unsent = Unsent { begins: true, ..Unsent::default() };
+        self.open = Some(OpenCall { key, unsent, ..OpenCall::default() });
         Ok(())
     }
 
@@ -181,27 +192,39 @@ impl Calls {
         self.open.as_ref().and_then(|call| call.name.as_deref().or(self.name.as_deref()))
     }
 
-    /// Emits the name or the id, which the body has.
+    /// Takes the name or the id, which the body has.
     pub(super) fn report(
         &mut self,
         name: Option<&str>,
         id: Option<&str>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
+        // A second one, and one after arguments, comes by itself.
+        let is_second = self.open.as_ref().is_some_and(|OpenCall { unsent, .. }| {
+            let has_name = unsent.name || (unsent.begins && self.name.is_some());
+            let has_id = unsent.id.is_some() || (unsent.begins && self.id.is_some());
+            (name.is_some() && has_name) || (id.is_some() && has_id)
+        });
+        if is_second || !self.waiting.is_empty() {
+            self.flush(emit)?;
+        }
         let Some(call) = &mut self.open else { return Ok(()) };
-        let id = id.filter(|id| !is_blank(id));
         if let Some(name) = name {
             call.name = Some(name.to_owned());
+            call.unsent.name = true;
         }
-        let key = call.key;
-        self.flush(emit)?;
-        emit(Kind::CallPart(CallPart { key, name, id, ..CallPart::default() }))
+        if let Some(id) = id.filter(|id| !is_blank(id)) {
+            call.unsent.id = Some(id.to_owned());
+        }
+        Ok(())
     }
 
     /// Emits whole arguments of the open call.
     pub(super) fn arguments(&mut self, json: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        self.flush(emit)?;
-        self.emit_arguments(Arguments::Value(json), emit)
+        if !self.waiting.is_empty() {
+            self.flush(emit)?;
+        }
+        self.send(Arguments::Value(json), emit)
     }
 
     /// Takes a fragment of the open call's arguments, which [`Calls::flush`] emits with others.
@@ -222,19 +245,34 @@ impl Calls {
         if self.waiting.len() < MAX_WAITING { Ok(()) } else { self.flush(emit) }
     }
 
-    /// Emits the fragments of the open call's arguments that wait.
+    /// Emits what of the open call was not emitted yet.
     pub(crate) fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(OpenCall { unsent, .. }) = &self.open else { return Ok(()) };
         if self.waiting.is_empty() {
-            return Ok(());
+            let is_any = unsent.begins || unsent.name || unsent.id.is_some();
+            return if is_any { self.send(Arguments::None, emit) } else { Ok(()) };
         }
-        self.emit_arguments(Arguments::Fragment(&self.waiting), emit)?;
-        self.waiting.clear();
+        let mut waiting = std::mem::take(&mut self.waiting);
+        self.send(Arguments::Fragment(&waiting), emit)?;
+        waiting.clear();
+        self.waiting = waiting;
         Ok(())
     }
 
-    fn emit_arguments(&self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Some(call) = &self.open else { return Ok(()) };
-        emit(Kind::CallPart(CallPart { key: call.key, arguments, ..CallPart::default() }))
+    /// Emits arguments of the open call, with what else was not emitted yet.
+    fn send(&mut self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        let Some(call) = &mut self.open else { return Ok(()) };
+        let Unsent { begins, name, id } = std::mem::take(&mut call.unsent);
+        let name = if name { &call.name } else { &None };
+        let (opener, opener_id) = if begins { (&self.name, &self.id) } else { (&None, &None) };
+        emit(Kind::CallPart(CallPart {
+            key: call.key,
+            name: name.as_deref().or(opener.as_deref()),
+            id: id.as_deref().or(opener_id.as_deref()),
+            source: begins.then_some(self.source),
+            arguments,
+            ..CallPart::default()
+        }))
     }
 
     /// Emits a warning, after the arguments before it.
@@ -276,7 +314,8 @@ impl Calls {
         if let Some(call) = &self.open
             && !call.elements.is_empty()
         {
-            self.emit_arguments(Arguments::Value(&call.elements.object()), emit)?;
+            let object = call.elements.object();
+            self.send(Arguments::Value(&object), emit)?;
         }
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
@@ -323,6 +362,14 @@ pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io:
 pub(super) fn warn_separator(emit: &mut Emit<'_>) -> io::Result<()> {
     let message = "the elements of a list are not separated by one comma each";
     warn(WarningCode::ArrayComma, message, emit)
+}
+
+/// Replaces a text, and keeps its buffer.
+fn set(into: &mut Option<String>, text: Option<&str>) {
+    match text {
+        Some(text) => text.clone_into(into.get_or_insert_default()),
+        None => *into = None,
+    }
 }
 
 /// True for an id that is none.
