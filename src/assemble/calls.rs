@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::mem;
 
+use smallvec::SmallVec;
+
 use crate::assemble::call::{Call, Ids, is_nothing};
 use crate::assemble::context::Inference;
 use crate::event::{Arguments, CallPart, Key, WarningCode};
@@ -188,9 +190,9 @@ impl Calls {
     }
 
     /// Takes out the open calls of this key, or all of them without one.
-    pub(super) fn take(&mut self, key: Key) -> Vec<Call> {
+    pub(super) fn take(&mut self, key: Key) -> SmallVec<[Box<Call>; 1]> {
         match key {
-            Key::None => mem::take(&mut self.open).into_values().map(|call| *call).collect(),
+            Key::None => mem::take(&mut self.open).into_values().collect(),
             key => {
                 let call = self.index_of(key).and_then(|index| self.open.remove(&index));
                 match key {
@@ -198,7 +200,7 @@ impl Calls {
                     Key::Text(_) => drop(self.by_key.remove(&key)),
                     _ => self.ended.extend(call.iter().map(|call| (call.index, key))),
                 }
-                call.map(|call| *call).into_iter().collect()
+                call.into_iter().collect()
             }
         }
     }

@@ -204,10 +204,10 @@ impl Message {
     /// have none, and if it was only a piece of some, all of them. Where several calls end at once,
     /// arguments that are not whole may be those of a call of the same name that has none: some
     /// servers name and identify each fragment.
-    fn taint_robbed(&mut self, calls: &mut [Call], choice: u64) {
+    fn taint_robbed(&mut self, calls: &mut [Box<Call>], choice: u64) {
         let (mut is_any, mut is_torn) = (self.is_lossy, self.nameless.len() > MAX_NAMELESS);
         if !self.nameless.is_empty() {
-            let ending = calls.iter().map(|call| (choice, call));
+            let ending = calls.iter().map(|call| (choice, &**call));
             let open = self.nameless.iter().take(MAX_NAMELESS).filter_map(|&(choice, index)| {
                 Some((choice, self.choices.get(choice)?.calls.get(index)?))
             });
@@ -225,11 +225,11 @@ impl Message {
         }
         let broken = calls.iter().filter(|call| call.is_broken());
         let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
-        let may_lack = |call: &&mut Call| {
+        let may_lack = |call: &&mut Box<Call>| {
             let is_robbed = is_any || broken.contains(&call.name);
             !call.is_stray() && (is_torn || is_robbed && call.is_bare())
         };
-        calls.iter_mut().filter(may_lack).for_each(Call::taint);
+        calls.iter_mut().filter(may_lack).for_each(|call| call.taint());
     }
 
     /// Marks every open call as one that must not be run: what could not be read may have been a

@@ -172,14 +172,16 @@ impl Machine {
 
     /// Leaves the open call for its section, if that goes on, or for the text.
     fn end_place(&mut self, section_goes_on: bool) {
-        let text = Place::Text(OpenText::default());
-        match std::mem::replace(&mut self.place, text) {
-            Place::Call(OpenCall { section: Some(section), .. }) if section_goes_on => {
+        let (section, in_thought) = match &mut self.place {
+            Place::Call(call) => (call.section.take(), call.in_thought),
+            _ => (None, false),
+        };
+        match section.filter(|_| section_goes_on) {
+            Some(section) => {
                 let space = Some(String::new());
                 self.enter(Place::Section(OpenSection { space, ..section }));
             }
-            Place::Call(call) => self.back_to_text(call.in_thought),
-            _ => self.back_to_text(false),
+            None => self.back_to_text(in_thought),
         }
     }
 
