@@ -10,8 +10,8 @@ use crate::json;
 
 /// Writes `toolstream: MESSAGE`.
 pub(crate) fn report(stderr: &mut dyn Write, message: &str) {
-    let mut line = String::new();
-    json::make_safe(&format!("toolstream: {}", redact::mask(message)), &mut line);
+    let mut line = "toolstream: ".to_owned();
+    json::make_safe(&redact::mask(message), &mut line);
     line.push('\n');
     let _ = stderr.write_all(line.as_bytes());
 }
