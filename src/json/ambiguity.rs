@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use memchr::memchr2;
+use smallvec::SmallVec;
 
-use crate::json::plain::is_space;
+use crate::json::plain::{is_space, unescaped_length};
 use crate::json::reader::read;
 use crate::json::scanner::is_number_byte;
 use crate::json::string::Str;
@@ -53,7 +53,7 @@ const FEW: usize = 16;
 /// The members of an object that is open, with the place where each begins.
 #[derive(Default)]
 struct Members<'j> {
-    all: Vec<(Key<'j>, usize)>,
+    all: SmallVec<[(Key<'j>, usize); 4]>,
     /// The number of the last one of each key, once they are many.
     last: HashMap<Key<'j>, usize>,
 }
@@ -81,7 +81,7 @@ impl<'j> Members<'j> {
 struct Search<'j> {
     found: Ambiguities,
     /// The containers that are open; `None` for an array.
-    open: Vec<Option<Members<'j>>>,
+    open: SmallVec<[Option<Members<'j>>; 1]>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
     /// The value without white space between its tokens.
@@ -175,17 +175,17 @@ impl StringEnd {
     fn find(bytes: &[u8], mut at: usize) -> Self {
         let (mut has_escapes, mut has_units) = (false, false);
         loop {
-            let rest = bytes.get(at..).unwrap_or_default();
-            match memchr2(b'"', b'\\', rest).map(|found| (found, rest.get(found..))) {
-                Some((found, Some([b'\\', escape, ..]))) => {
+            at += unescaped_length(bytes.get(at..).unwrap_or_default());
+            match bytes.get(at..) {
+                Some([b'\\', escape, ..]) => {
                     has_escapes = true;
                     has_units |= *escape == b'u';
-                    at += found + 2;
+                    at += 2;
                 }
-                Some((found, _)) => {
-                    return StringEnd { end: at + found + 1, has_escapes, has_units };
+                rest => {
+                    let end = at + usize::from(rest.is_some_and(|rest| !rest.is_empty()));
+                    return StringEnd { end, has_escapes, has_units };
                 }
-                None => return StringEnd { end: bytes.len(), has_escapes, has_units },
             }
         }
     }

@@ -37,6 +37,12 @@ pub(super) fn string_length(bytes: &[u8]) -> usize {
     run_length(bytes, |block| is(block, b'"') | is(block, b'\\') | below_space(block))
 }
 
+/// Returns how many of the first bytes neither end a JSON string nor begin an escape.
+#[inline]
+pub(super) fn unescaped_length(bytes: &[u8]) -> usize {
+    run_length(bytes, |block| is(block, b'"') | is(block, b'\\'))
+}
+
 /// Marks the bytes that are this one.
 #[inline]
 fn is(block: u8x32, byte: u8) -> u8x32 {
@@ -106,8 +112,7 @@ const BLOCK: usize = 32;
 pub(super) fn inside_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        let rest = text.get(at..).unwrap_or_default();
-        let end = at + run_length(rest, |block| is(block, b'"') | is(block, b'\\'));
+        let end = at + unescaped_length(text.get(at..).unwrap_or_default());
         match text.get(end) {
             Some(b'\\') => at = end + 2,
             _ => return end.min(text.len()),
