@@ -46,8 +46,9 @@ impl Head {
         match text.first_chunk() {
             Some(first) => (u64::from_le_bytes(*first) ^ self.bytes) & self.mask != 0,
             None => {
-                let head = Head::new(text);
-                (head.bytes ^ self.bytes) & self.mask & head.mask != 0
+                let bytes = text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                let is_there = !(u64::MAX << (8 * text.len()));
+                (bytes ^ self.bytes) & self.mask & is_there != 0
             }
         }
     }
