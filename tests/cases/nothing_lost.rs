@@ -186,6 +186,11 @@ fn without_headers(input: &str) -> String {
     }
     let (mut rest, mut out) = (input.as_str(), String::new());
     while let Some((text, tag)) = rest.split_once('<') {
+        if tag.starts_with(char::is_whitespace) {
+            out.extend([text, "<"]);
+            rest = tag;
+            continue;
+        }
         // What stands in quotes closes no tag, unless they are left open.
         let is_outside = |at: &usize| tag[..*at].matches('"').count() % 2 == 0;
         let mut ends = tag.match_indices('>').map(|(at, _)| at).take(40);
