@@ -241,7 +241,7 @@ impl Line {
 }
 
 /// Appends the digits of a number, which takes less than formatting it.
-fn push_number(number: u64, out: &mut String) {
+pub(crate) fn push_number(number: u64, out: &mut String) {
     if number > 9 {
         push_number(number / 10, out);
     }

@@ -23,6 +23,7 @@ mod write;
 pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub use line::Line;
+pub(crate) use line::push_number;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{begins_with, plain_length, push_short};
 pub use reader::{Fault, FromJson, Keys, Reader};

@@ -447,14 +447,12 @@ impl<'t> Reader<'t> {
     fn find_key(&mut self, keys: Keys, next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        let is_next =
-            |key: &&str| rest.get(key.len()) == Some(&b'"') && begins_with(rest, key.as_bytes());
-        let field = (next..keys.len())
-            .chain(0..next)
-            .find(|&field| keys.get(field).is_some_and(|(key, _)| is_next(key)));
-        if let Some(field) = field {
-            self.at = start + keys.get(field).map_or(0, |(key, _)| key.len()) + 1;
-            return Ok(Some(field));
+        for field in (next..keys.len()).chain(0..next) {
+            let key = keys.get(field).map_or("", |(key, _)| key);
+            if rest.get(key.len()) == Some(&b'"') && begins_with(rest, key.as_bytes()) {
+                self.at = start + key.len() + 1;
+                return Ok(Some(field));
+            }
         }
         let length = memchr(b'"', rest).ok_or(Fault::Syntax)?;
         let key = rest.get(..length).unwrap_or_default();

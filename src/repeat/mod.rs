@@ -415,8 +415,8 @@ impl Template {
         }
         let rest = rest.strip_prefix(b"}")?;
         let is_empty = text.is_some_and(|text| text.length == 0);
-        let is_named = name.len() == self.event_type.len()
-            && begins_with(name.as_bytes(), self.event_type.as_bytes());
+        let is_named =
+            strip(name.as_bytes(), self.event_type.as_bytes()).is_some_and(<[_]>::is_empty);
         (!is_empty && is_named).then_some((text, rest))
     }
 }
