@@ -100,7 +100,7 @@ impl Decoder for AgUi {
         if frame.is_done() {
             return Ok(());
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

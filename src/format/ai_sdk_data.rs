@@ -96,7 +96,7 @@ impl Decoder for AiSdkData {
             "h" => self.block("source", &text, out),
             "k" => self.block("file", &text, out),
             "4" | "5" | "9" | "a" | "b" | "c" | "d" | "e" | "f" | "i" | "j" => {
-                read!(&frame, out, |value: Value| self.value(frame.event_type, &value, out))
+                read!(&frame, out, |value: Value| self.value(frame.event_type, value, out))
             }
             code => out.unknown(&frame, code),
         }

@@ -124,8 +124,8 @@ impl Decoder for Agent {
         }
         read!(&frame, out, |event: Event| {
             match frame.event_type {
-                CHUNK => self.chunk(&frame, &event, out),
-                "returnControl" => self.return_control(&frame, &event, out),
+                CHUNK => self.chunk(&frame, event, out),
+                "returnControl" => self.return_control(&frame, event, out),
                 "files" => event
                     .files
                     .iter()

@@ -89,7 +89,7 @@ struct Codex {
 
 impl Decoder for Codex {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -114,7 +114,7 @@ impl Codex {
                 self.begin(out)?;
                 let Some(json) = event.item else { return out.unknown(frame, kind) };
                 read!(&frame.part(json), out, |item: Item| {
-                    self.item(frame, &item, json.get(), kind == "item.completed", out)
+                    self.item(frame, item, json.get(), kind == "item.completed", out)
                 })
             }
             // The item is repeated, whole.

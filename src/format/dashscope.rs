@@ -143,7 +143,7 @@ impl Decoder for DashScope {
         }
         read!(&frame, out, |reply: Reply| {
             match &reply.output {
-                Some(output) => self.output(&reply, output, out),
+                Some(output) => self.output(reply, output, out),
                 None if self.message.stray(&frame, frame.event_type, out)? => self.end(out),
                 None => Ok(()),
             }

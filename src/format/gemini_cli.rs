@@ -89,7 +89,7 @@ struct GeminiCli {
 
 impl Decoder for GeminiCli {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

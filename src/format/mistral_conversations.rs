@@ -77,8 +77,8 @@ impl Decoder for Conversations {
         }
         read!(&frame, out, |event: Event| {
             match &event.outputs {
-                Some(entries) => self.response(&frame, &event, entries, out),
-                None => self.event(&frame, &event, out),
+                Some(entries) => self.response(&frame, event, entries, out),
+                None => self.event(&frame, event, out),
             }
         })
     }

@@ -77,7 +77,7 @@ impl Decoder for Completions {
         if frame.event_type == "error" {
             return self.message.fail(&frame.text(), out);
         }
-        read!(&frame, out, |chunk: Chunk| self.chunk(&frame, &chunk, out))
+        read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

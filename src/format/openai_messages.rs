@@ -76,19 +76,19 @@ impl Decoder for OpenAiMessages {
                 "assistant" => {
                     self.end(out)?;
                     self.message.begin(None, None, out)?;
-                    match blocks(&head) {
+                    match blocks(head) {
                         Some(blocks) => self.blocks(&frame, &blocks, out),
                         None => {
-                            read!(&frame, out, |message: Delta| self.message(&message, out))
+                            read!(&frame, out, |message: Delta| self.message(message, out))
                         }
                     }
                 }
-                "user" if self.message.is_open() && has_results(&head) => {
-                    let blocks = blocks(&head).unwrap_or_default();
+                "user" if self.message.is_open() && has_results(head) => {
+                    let blocks = blocks(head).unwrap_or_default();
                     let results = blocks.into_iter().filter(|block| kind(block) == "tool_result");
                     self.blocks(&frame, &results.collect::<Vec<_>>(), out)
                 }
-                "tool" | "function" => self.result(&head, out),
+                "tool" | "function" => self.result(head, out),
                 "user" | "system" | "developer" => self.end(out),
                 _ => self.stray(&frame, out),
             }
@@ -127,7 +127,7 @@ impl OpenAiMessages {
         blocks.iter().try_for_each(|json| {
             self.has_call |= kind(json) == "tool_use";
             let frame = frame.with(json.as_bytes());
-            read!(&frame, out, |block: Block| self.blocks.whole(&block, json, out))
+            read!(&frame, out, |block: Block| self.blocks.whole(block, json, out))
         })
     }
 

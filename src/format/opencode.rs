@@ -81,7 +81,7 @@ struct OpenCode {
 
 impl Decoder for OpenCode {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -75,7 +75,7 @@ impl Decoder for Replicate {
                 self.message.end(out)
             }
             "" | "message" => read!(&frame, out, |prediction: Prediction| {
-                self.prediction(&frame, &prediction, out)
+                self.prediction(&frame, prediction, out)
             }),
             name => out.unknown(&frame, name),
         }

@@ -144,7 +144,7 @@ impl WorkersAi {
         })
     }
 
-    fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
+    fn reply(&mut self, frame: &Frame, reply: &Reply, out: &mut EventOut) -> Done {
         if !reply.is_ours() {
             let is_error = self.message.stray(frame, frame.event_type, out)?;
             return if is_error { self.end(out) } else { Ok(()) };
@@ -157,7 +157,7 @@ impl WorkersAi {
             Some(json) => out.text(0, &Str::from(json))?,
             None => {}
         }
-        for call in reply.tool_calls.into_iter().flatten() {
+        for call in reply.tool_calls.iter().flatten() {
             self.tool_call(call, out)?;
         }
         reply.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
@@ -168,13 +168,13 @@ impl WorkersAi {
     }
 
     /// A call with an index may come in pieces; any other is whole.
-    fn tool_call(&mut self, call: ToolCall, out: &mut EventOut) -> Done {
+    fn tool_call(&mut self, call: &ToolCall, out: &mut EventOut) -> Done {
         let key = Key::Index(call.index.unwrap_or(self.calls));
         let id = call.id.non_empty();
-        let ToolCall { name, arguments, parameters, .. } = call;
-        let bare = Function { name, arguments, parameters };
+        let (arguments, parameters) = (call.arguments, call.parameters);
+        let bare = Function { name: call.name.clone(), arguments, parameters };
         let part = CallPart { key, id, ..CallPart::default() };
-        call.function.unwrap_or(bare).emit(0, part, out)?;
+        call.function.as_ref().unwrap_or(&bare).emit(0, part, out)?;
         if call.index.is_some() {
             return Ok(());
         }

@@ -37,7 +37,7 @@ impl Decoder for Ticker {
         if !std::mem::replace(&mut self.is_open, true) {
             out.start(TICKER.name, None, None)?;
         }
-        read::<Tick<'static>, _>(&frame, out, |tick: Tick<'_>, out: &mut EventOut<'_>| {
+        read::<Tick<'static>, _>(&frame, out, |tick: &Tick<'_>, out: &mut EventOut<'_>| {
             if let Some(text) = &tick.text {
                 out.text(0, text)?;
             }

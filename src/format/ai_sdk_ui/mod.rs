@@ -84,7 +84,7 @@ impl Decoder for AiSdkUi {
             return self.done(out);
         }
         self.awaits_done = frame.framing.ends_with_done;
-        read!(&frame, out, |part: Part| self.part(&frame, &part, out))
+        read!(&frame, out, |part: Part| self.part(&frame, part, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -93,7 +93,7 @@ impl Decoder for Anthropic {
         if frame.event_type == "error" {
             return self.fail(&frame, out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -131,7 +131,7 @@ impl Anthropic {
                     return Ok(());
                 };
                 read!(&frame.part(json), out, |block: Block| {
-                    self.blocks.start(event.index, &block, json.get(), out)
+                    self.blocks.start(event.index, block, json.get(), out)
                 })
             }
             "content_block_delta" => {
@@ -185,7 +185,7 @@ impl Anthropic {
 
     fn whole_block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
-        read!(&frame.part(json), out, |block: Block| self.blocks.whole(&block, json.get(), out))
+        read!(&frame.part(json), out, |block: Block| self.blocks.whole(block, json.get(), out))
     }
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {

@@ -125,7 +125,7 @@ impl Converse {
             return Ok(());
         }
         if record.has("output") || record.has("stopReason") {
-            return read!(frame, out, |body: Body| self.body(frame, &body, out));
+            return read!(frame, out, |body: Body| self.body(frame, body, out));
         }
         let text = frame.text();
         let exception =
@@ -154,9 +154,9 @@ impl Converse {
             _ => self.begin_late(out)?,
         }
         read!(frame, out, |event: Event| match name {
-            "contentBlockStart" => self.blocks.start(frame, &event, out),
-            "contentBlockDelta" => self.blocks.delta(frame, &event, out),
-            "contentBlockStop" => self.blocks.stop(&event, out),
+            "contentBlockStart" => self.blocks.start(frame, event, out),
+            "contentBlockDelta" => self.blocks.delta(frame, event, out),
+            "contentBlockStop" => self.blocks.stop(event, out),
             "messageStop" => {
                 if let Some(json) = event.additional_model_response_fields {
                     out.block(0, "additionalModelResponseFields", json.get())?;
@@ -167,7 +167,7 @@ impl Converse {
                 }
                 out.warn(WarningCode::NoFinishReason, "`messageStop` came without a stop reason")
             }
-            _ => self.metadata(&event, out),
+            _ => self.metadata(event, out),
         })
     }
 

@@ -86,7 +86,7 @@ impl Decoder for ClaudeCode {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         read!(&frame, out, |line: Line| match line.content {
             Some(content) if line.kind.is_none() => self.envelope(&frame, content.get(), out),
-            _ => self.line(&frame, &line, out),
+            _ => self.line(&frame, line, out),
         })
     }
 
@@ -125,8 +125,8 @@ impl ClaudeCode {
                 read!(&frame, out, |message: Message| {
                     self.begin(line, message.model.non_empty(), out)?;
                     match line.api_error() {
-                        Some(code) => self.fail(&frame, &message, &code, out),
-                        None => self.snapshot(&frame, &message, out),
+                        Some(code) => self.fail(&frame, message, &code, out),
+                        None => self.snapshot(&frame, message, out),
                     }
                 })
             }
@@ -139,7 +139,7 @@ impl ClaudeCode {
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
                 let frame = frame.part(json);
-                read!(&frame, out, |event: Event| self.stream(&frame, &event, out))
+                read!(&frame, out, |event: Event| self.stream(&frame, event, out))
             }
             ("result", ..) => {
                 self.begin(line, None, out)?;
@@ -207,7 +207,7 @@ impl ClaudeCode {
     fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         read!(&frame.part(json), out, |block: Block| {
             self.has_text |= block.text.is_some();
-            self.blocks.whole(&block, json.get(), out)
+            self.blocks.whole(block, json.get(), out)
         })
     }
 
@@ -240,7 +240,7 @@ impl ClaudeCode {
         match (content.get("content.data"), content.get("role")) {
             (Some(json), _) => {
                 let frame = frame.with(json.as_bytes());
-                read!(&frame, out, |line: Line| self.line(&frame, &line, out))
+                read!(&frame, out, |line: Line| self.line(&frame, line, out))
             }
             (None, Some("\"user\"")) => self.prompt(out),
             _ => out.unknown(frame, ""),
@@ -265,7 +265,7 @@ impl ClaudeCode {
         });
         for block in [call, result].into_iter().flatten() {
             let frame = frame.with(block.as_bytes());
-            read!(&frame, out, |read: Block| self.blocks.whole(&read, &block, out))?;
+            read!(&frame, out, |read: Block| self.blocks.whole(read, &block, out))?;
         }
         Ok(())
     }

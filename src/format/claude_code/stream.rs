@@ -26,7 +26,7 @@ impl ClaudeCode {
                 };
                 read!(&frame.part(json), out, |block: Block| {
                     self.has_text |= block.text.is_some();
-                    self.blocks.start(event.index, &block, json.get(), out)
+                    self.blocks.start(event.index, block, json.get(), out)
                 })
             }
             "content_block_delta" => self.blocks.delta(frame, event, out),

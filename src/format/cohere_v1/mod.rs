@@ -56,7 +56,7 @@ impl Decoder for CohereV1 {
         if frame.is_done() {
             return Ok(());
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -177,7 +177,7 @@ impl CohereV1 {
     fn stream_end(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
         if let Some(response) = event.response {
             let frame = frame.part(response);
-            read!(&frame, out, |body: Event| self.whole(&body, out))?;
+            read!(&frame, out, |body: Event| self.whole(body, out))?;
         }
         out.finish_if(0, event.finish_reason.as_ref())?;
         if event.error.is_some() {

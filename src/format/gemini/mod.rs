@@ -129,7 +129,7 @@ impl Decoder for Gemini {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
                 Some(json) => self.unwrap(&frame.part(json), out)?,
-                None => return self.chunk(&frame, &chunk, out),
+                None => return self.chunk(&frame, chunk, out),
             }
             chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
         })
@@ -162,7 +162,7 @@ impl Decoder for Gemini {
 impl Gemini {
     /// Reads what stands under `response`, but no `response` in there.
     fn unwrap(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        read!(frame, out, |chunk: Chunk| self.chunk(frame, &chunk, out))
+        read!(frame, out, |chunk: Chunk| self.chunk(frame, chunk, out))
     }
 
     fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {

@@ -63,7 +63,7 @@ impl Decoder for GeminiInteractions {
         if frame.is_done() {
             return self.done(out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -111,7 +111,7 @@ impl GeminiInteractions {
     /// A record without an event's name: a complete interaction, or an error.
     fn other(&mut self, frame: &Frame, event: &Event, kind: &str, out: &mut EventOut) -> Done {
         if event.object.text() == Some("interaction") {
-            return read!(frame, out, |body: Interaction| self.body(frame, &body, out));
+            return read!(frame, out, |body: Interaction| self.body(frame, body, out));
         }
         let is_error =
             event.error.is_some() || (kind.is_empty() && error::is_error(&Record::new(frame)));
@@ -125,7 +125,7 @@ impl GeminiInteractions {
         };
         let frame = frame.part(json);
         read!(&frame, out, |interaction: Interaction| {
-            self.begin(&interaction, out)?;
+            self.begin(interaction, out)?;
             self.usage(interaction.usage);
             self.status(interaction.status.as_ref(), out)
         })

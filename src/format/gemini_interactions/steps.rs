@@ -41,7 +41,7 @@ impl Steps {
         self.steps.clear(index, out)?;
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
-            let open = self.emit(&step, json.get(), Extent::Piece(index), out)?;
+            let open = self.emit(step, json.get(), Extent::Piece(index), out)?;
             self.steps.insert(index, open, out)
         })
     }
@@ -50,7 +50,7 @@ impl Steps {
     pub(super) fn whole(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
-            self.emit(&step, json.get(), Extent::Whole, out)?.close(out)
+            self.emit(step, json.get(), Extent::Whole, out)?.close(out)
         })
     }
 
@@ -62,7 +62,7 @@ impl Steps {
             return out.unknown(frame, "step.delta");
         };
         let frame = frame.part(json);
-        read!(&frame, out, |delta: Step| self.add(index, &delta, json.get(), out))
+        read!(&frame, out, |delta: Step| self.add(index, delta, json.get(), out))
     }
 
     /// `step.stop`.

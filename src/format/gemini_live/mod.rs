@@ -77,7 +77,7 @@ impl Decoder for GeminiLive {
         if frame.event_type == "error" {
             return self.fail(&frame.text(), out);
         }
-        read!(&frame, out, |message: Message| self.message(&frame, &message, out))
+        read!(&frame, out, |message: Message| self.message(&frame, message, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -118,7 +118,7 @@ impl Ollama {
         Ollama { message: Lifecycle::new(row, USAGE), calls: 0, repeats: false }
     }
 
-    fn reply(&mut self, frame: &Frame, reply: Reply, out: &mut EventOut) -> Done {
+    fn reply(&mut self, frame: &Frame, reply: &Reply, out: &mut EventOut) -> Done {
         if reply.done.is_none() && reply.error.is_none() {
             return out.unknown(frame, &Record::new(frame).text("status").unwrap_or_default());
         }
@@ -126,13 +126,7 @@ impl Ollama {
             self.message.head.created = time(reply.created_at);
         }
         self.message.begin(None, reply.model.non_empty(), out)?;
-        let message = reply.message.unwrap_or(Message {
-            content: reply.response,
-            thinking: reply.thinking,
-            tool_calls: reply.tool_calls,
-            images: reply.image.map(|image| vec![image]),
-        });
-        self.message(&message, out)?;
+        self.message(reply, out)?;
         if reply.error.is_none() && reply.done != Some(true) {
             return Ok(());
         }
@@ -146,14 +140,19 @@ impl Ollama {
         self.end(out)
     }
 
-    fn message(&mut self, message: &Message, out: &mut EventOut) -> Done {
+    fn message(&mut self, reply: &Reply, out: &mut EventOut) -> Done {
         self.repeats = true;
-        message.thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
-        message.content.iter().try_for_each(|content| out.text(0, content))?;
-        for image in message.images.iter().flatten() {
+        let (content, thinking, calls) = match &reply.message {
+            Some(message) => (&message.content, &message.thinking, &message.tool_calls),
+            None => (&reply.response, &reply.thinking, &reply.tool_calls),
+        };
+        thinking.iter().try_for_each(|thinking| out.reasoning(0, thinking))?;
+        content.iter().try_for_each(|content| out.text(0, content))?;
+        let images = reply.message.iter().flat_map(|message| &message.images).flatten();
+        for image in images.chain(&reply.image) {
             out.block(0, "image", image.get())?;
         }
-        for call in message.tool_calls.iter().flatten() {
+        for call in calls.iter().flatten() {
             let key = Key::Index(self.calls);
             self.calls += 1;
             let id = call.id.non_empty();

@@ -69,7 +69,7 @@ impl Decoder for Assistants {
         if frame.event_type == "error" {
             return self.message.fail(&frame.text(), out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

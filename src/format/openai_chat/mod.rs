@@ -154,7 +154,7 @@ impl Decoder for OpenAiChat {
 }
 
 impl OpenAiChat {
-    fn chunk(&mut self, frame: &Frame, chunk: Chunk, out: &mut EventOut) -> Done {
+    fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         let id = chunk.id.non_empty();
         let choices = chunk.choices.as_deref().unwrap_or_default();
         let is_whole = |choice: &Choice<'_>| choice.is_whole(self.message.is_open());
@@ -183,7 +183,7 @@ impl OpenAiChat {
         for choice in choices {
             self.choice(choice, is_body, out)?;
         }
-        self.extras(&chunk, out)?;
+        self.extras(chunk, out)?;
         if let Some(error) = chunk.error {
             self.error(error.get(), out)?;
         }

@@ -205,5 +205,5 @@ fn read_item(
     mut then: impl FnMut(&Item, &mut EventOut) -> Done,
 ) -> Done {
     let frame = frame.part(json);
-    read!(&frame, out, |item: Item| then(&item, out))
+    read!(&frame, out, |item: Item| then(item, out))
 }

@@ -72,7 +72,7 @@ impl Decoder for Responses {
         if frame.is_done() {
             return self.done(out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

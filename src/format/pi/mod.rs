@@ -92,7 +92,7 @@ impl Default for Pi {
 
 impl Decoder for Pi {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, &event, out))
+        read!(&frame, out, |event: Event| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -232,7 +232,7 @@ impl Pi {
             message.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default();
         for (index, json) in (0..).zip(blocks) {
             let frame = frame.part(json);
-            read!(&frame, out, |block: Block| self.block(&frame, index, &block, out))?;
+            read!(&frame, out, |block: Block| self.block(&frame, index, block, out))?;
         }
         self.stage = Stage::Whole;
         self.meter.feed(message.usage.map_or("", RawValue::get));

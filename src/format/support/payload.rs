@@ -25,13 +25,13 @@ const NOT_JSON: &str = "an event's data is not the JSON that its format asks for
 pub fn read_records<'f, T, F>(frame: &Frame<'f>, out: &mut EventOut, mut then: F) -> Done
 where
     T: for<'de> Payload<'de>,
-    F: for<'de> FnMut(<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
+    F: for<'de> FnMut(&<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
     each_record(frame, out, &mut |source, text, is_lost, out| {
         let mut payload = None;
         json::read_to(&mut payload, source, text)?;
         let then: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
-            &mut |out| payload.take().map_or(Ok(()), |payload| then(payload, out));
+            &mut |out| payload.as_ref().map_or(Ok(()), |payload| then(payload, out));
         Ok(if is_lost { out.distrusted(then) } else { then(out) })
     })
 }
@@ -219,13 +219,13 @@ macro_rules! payload {
 }
 
 /// Reads a frame's payload as a struct that `payload!` names: see [`read_records`].
-/// `|event: Event| …` is given the struct, and `out` under the name that it has.
+/// `|event: Event| …` is given a reference to the struct, and `out` under the name that it has.
 macro_rules! read {
     ($frame:expr, $out:ident, |$payload:ident : $Payload:ident| $then:expr) => {
         $crate::format::support::payload::read_records::<$Payload<'static>, _>(
             $frame,
             $out,
-            |$payload: $Payload<'_>,
+            |$payload: &$Payload<'_>,
              #[allow(unused_variables)] $out: &mut $crate::format::support::emit::EventOut<'_>| {
                 $then
             },
