@@ -70,7 +70,7 @@ mod workers_ai;
 pub(crate) mod write;
 mod writer_completions;
 
-pub use crate::json::{Fault, FromJson, Keys, Line, Reader};
+pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use reply::{Reply, Trouble};
 pub use support::emit::{Done, EventOut};

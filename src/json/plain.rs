@@ -74,11 +74,7 @@ fn long_run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
         return bytes.len().min(bytes.len() - BLOCK + find(*last, &mark));
     }
     let by_ends = find_by_ends::<16>(rest, &mark).or_else(|| find_by_ends::<8>(rest, &mark));
-    by_ends.unwrap_or_else(|| {
-        let mut block = [b' '; BLOCK];
-        block.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
-        rest.len().min(find(block, &mark))
-    })
+    by_ends.unwrap_or_else(|| rest.len().min(find(padded(rest), &mark)))
 }
 
 /// Returns how many bytes come before the first that is marked in up to twice as many bytes as
@@ -104,7 +100,20 @@ fn find(block: [u8; BLOCK], mark: impl Fn(u8x32) -> u8x32) -> usize {
 }
 
 /// The bytes that are searched at once.
-const BLOCK: usize = 32;
+pub(super) const BLOCK: usize = 32;
+
+/// Returns the first bytes of a text, with blanks after it if it is shorter.
+#[inline]
+pub(super) fn first_block(bytes: &[u8]) -> u8x32 {
+    u8x32::new(bytes.first_chunk().copied().unwrap_or_else(|| padded(bytes)))
+}
+
+#[inline(never)]
+fn padded(bytes: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    block.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
+    block
+}
 
 /// Returns the length of a string's inside, up to its closing quote, in text that is known to be
 /// JSON.

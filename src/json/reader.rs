@@ -15,10 +15,11 @@ use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{Deserialize, DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected};
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
+use wide::u8x32;
 
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
-use crate::json::plain::{after_space, begins_with, is_space, string_length};
+use crate::json::plain::{BLOCK, after_space, first_block, is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -26,8 +27,43 @@ const RAW_VALUE: &str = "$serde_json::private::RawValue";
 /// The most containers in each other that are read; in what is passed there may be more.
 const MAX_DEPTH: u32 = 127;
 
-/// The key of each of a struct's fields, and its other spellings. Errors name the first.
-pub type Keys = &'static [(&'static str, &'static [&'static str])];
+/// The key of one of a struct's fields.
+pub struct FieldKey {
+    name: &'static str,
+    others: &'static [&'static str],
+    /// The name and the quote after it, if they fit.
+    block: [u8; BLOCK],
+}
+
+impl FieldKey {
+    /// Returns a key that may also be spelled as `others`. Errors call it by its name.
+    pub const fn new(name: &'static str, others: &'static [&'static str]) -> Self {
+        let (mut block, mut at) = ([b'"'; BLOCK], 0);
+        while at < name.len() && at < BLOCK {
+            block[at] = name.as_bytes()[at];
+            at += 1;
+        }
+        FieldKey { name, others, block }
+    }
+
+    /// True if a text begins with the name and the quote after it: `bytes` are its first.
+    #[inline]
+    fn begins(&self, bytes: u8x32) -> bool {
+        let is_same = bytes.simd_eq(u8x32::new(self.block)).to_bitmask();
+        // Few names are so long that they do not fit: they are found as other spellings are.
+        (self.name.len() < BLOCK) && is_same.trailing_ones() as usize > self.name.len()
+    }
+
+    /// True if this is one of its spellings.
+    fn is(&self, key: &[u8]) -> bool {
+        // The first byte tells most keys of one length apart.
+        let is_key = |name: &&str| {
+            let (name, is_long) = (name.as_bytes(), name.len() == key.len());
+            is_long && name.first() == key.first() && name == key
+        };
+        is_key(&self.name) || self.others.iter().any(is_key)
+    }
+}
 
 /// A value that is read from JSON text, and may borrow from it.
 ///
@@ -419,7 +455,7 @@ impl<'t> Reader<'t> {
     pub fn object(
         &mut self,
         name: &'static str,
-        keys: Keys,
+        keys: &'static [FieldKey],
         read: &mut dyn FnMut(usize, &mut Self) -> Result<()>,
     ) -> Result<()> {
         let (mut seen, mut next) = (0_u64, 0);
@@ -433,7 +469,7 @@ impl<'t> Reader<'t> {
                 return reader.skip();
             };
             if seen >> field & 1 == 1 {
-                let name = keys.get(field).map_or("", |(key, _)| key);
+                let name = keys.get(field).map_or("", |key| key.name);
                 return Err(serde::de::Error::duplicate_field(name));
             }
             (seen, next) = (seen | 1 << field, field + 1);
@@ -444,24 +480,34 @@ impl<'t> Reader<'t> {
 
     /// Passes the key that is next, and returns the number of its field, if it has one. Tries
     /// `next` first, as members mostly come in the order of the fields.
-    fn find_key(&mut self, keys: Keys, next: usize) -> Result<Option<usize>> {
+    #[inline]
+    fn find_key(&mut self, keys: &[FieldKey], next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        for field in (next..keys.len()).chain(0..next) {
-            let key = keys.get(field).map_or("", |(key, _)| key);
-            if rest.get(key.len()) == Some(&b'"') && begins_with(rest, key.as_bytes()) {
-                self.at = start + key.len() + 1;
-                return Ok(Some(field));
-            }
+        let block = first_block(rest);
+        let (before, after) = keys.split_at_checked(next).unwrap_or_default();
+        let found = after.iter().position(|key| key.begins(block)).map(|place| next + place);
+        let found = found.or_else(|| before.iter().position(|key| key.begins(block)));
+        if let Some(key) = found.and_then(|field| keys.get(field)) {
+            self.at = start + key.name.len() + 1;
+            return Ok(found);
         }
+        self.find_spelling(keys, start)
+    }
+
+    /// Does the same for a key that is spelled otherwise, or has no field.
+    #[inline(never)]
+    fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
         let length = memchr(b'"', rest).ok_or(Fault::Syntax)?;
         let key = rest.get(..length).unwrap_or_default();
-        let found = find(keys, key);
+        let find = |key: &[u8]| keys.iter().position(|of_field| of_field.is(key));
+        let found = find(key);
         if found.is_some() || string_length(key) == length {
             self.at = start + length + 1;
             return Ok(found);
         }
-        Ok(find(keys, self.key()?.as_bytes()))
+        Ok(find(self.key()?.as_bytes()))
     }
 
     /// Reads an object: calls `read` with the key of each member, before its value.
@@ -557,15 +603,6 @@ impl<'t> Reader<'t> {
             Err(fault) => fault,
         }
     }
-}
-
-/// Returns the number of the field with a key.
-fn find(keys: Keys, key: &[u8]) -> Option<usize> {
-    // The first byte tells most keys of one length apart.
-    let is_key = |name: &&str| {
-        name.len() == key.len() && name.as_bytes().first() == key.first() && name.as_bytes() == key
-    };
-    keys.iter().position(|(first, others)| is_key(first) || others.iter().any(is_key))
 }
 
 /// What is expected where a struct's object should be.

@@ -150,11 +150,11 @@ pub trait Payload<'de> {
 /// ```
 #[macro_export]
 macro_rules! payload {
-    (@keys $field:ident) => {
-        (stringify!($field), &[])
+    (@key $field:ident) => {
+        $crate::format::FieldKey::new(stringify!($field), &[])
     };
-    (@keys $field:ident $key:literal $($other:literal)*) => {
-        ($key, &[$($other),*])
+    (@key $field:ident $key:literal $($other:literal)*) => {
+        $crate::format::FieldKey::new($key, &[$($other),*])
     };
     ($(
         $(#[$meta:meta])*
@@ -183,14 +183,14 @@ macro_rules! payload {
                 place: &mut Option<Self>,
                 reader: &mut $crate::format::Reader<$life>,
             ) -> ::std::result::Result<(), $crate::format::Fault> {
-                place.insert(Self::default()).fill(reader)
+                place.get_or_insert_with(Self::default).fill(reader)
             }
 
             fn push_onto(
                 list: &mut ::std::vec::Vec<Self>,
                 reader: &mut $crate::format::Reader<$life>,
             ) -> ::std::result::Result<(), $crate::format::Fault> {
-                list.push(Self::default());
+                list.resize_with(list.len() + 1, Self::default);
                 list.last_mut().map_or(Ok(()), |last| last.fill(reader))
             }
 
@@ -200,8 +200,8 @@ macro_rules! payload {
             ) -> ::std::result::Result<(), $crate::format::Fault> {
                 #[allow(non_camel_case_types)]
                 enum Field { $($field),* }
-                const KEYS: $crate::format::Keys =
-                    &[$($crate::format::payload!(@keys $field $($($key)+)?)),*];
+                const KEYS: &[$crate::format::FieldKey] =
+                    &[$($crate::format::payload!(@key $field $($($key)+)?)),*];
 
                 reader.object(stringify!($Name), KEYS, &mut |field, reader| {
                     $(if field == Field::$field as usize {
