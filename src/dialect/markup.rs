@@ -11,7 +11,7 @@ use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
     ByChoice, Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start,
-    TOO_MANY_CHOICES, WarningCode,
+    TOO_MANY_CHOICES, Text, WarningCode,
 };
 use crate::tools::Tools;
 
@@ -75,9 +75,12 @@ impl Markup {
                 self.text(event.choice, text.text, emit)
             }
             Kind::Text(text) if text.channel.is_none() && self.is_probed(event.choice) => {
-                let mut emit =
-                    |pieces: Pieces<'_>| pieces.events().try_for_each(|event| emit(&event));
-                self.probe((*event).into(), &mut emit)
+                if let Some((_, message)) = self.probe(event.choice, text.text, &[]) {
+                    warn(WarningCode::MarkupInText, &message, &mut |kind| {
+                        emit(&Event::new(event.choice, kind))
+                    })?;
+                }
+                emit(event)
             }
             Kind::Finish(finish) => {
                 let is_stop =
@@ -103,15 +106,27 @@ impl Markup {
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
     pub(crate) fn feed_pieces(&mut self, pieces: Pieces, emit: &mut EmitPieces) -> io::Result<()> {
         let Event { choice, kind } = pieces.event;
-        let is_answer = matches!(kind, Kind::Text(text) if text.channel.is_none());
-        if is_answer && self.machines.is_some() {
-            let mut emit = |event: &Event<'_>| emit((*event).into());
-            return pieces.texts().try_for_each(|text| self.text(choice, text, &mut emit));
+        let text = match kind {
+            Kind::Text(Text { text, channel: None }) => text,
+            _ => return emit(pieces),
+        };
+        let mut emit_one = |event: &Event<'_>| emit((*event).into());
+        if self.machines.is_some() {
+            return pieces.texts().try_for_each(|text| self.text(choice, text, &mut emit_one));
         }
-        if is_answer && self.is_probed(choice) {
-            return self.probe(pieces, emit);
-        }
-        emit(pieces)
+        let found = match self.is_probed(choice) {
+            true => self.probe(choice, text, pieces.cuts),
+            false => None,
+        };
+        let Some((opener, message)) = found else { return emit(pieces) };
+        pieces.events().enumerate().try_for_each(|(at, piece)| {
+            if at == opener {
+                warn(WarningCode::MarkupInText, &message, &mut |kind| {
+                    emit_one(&Event::new(choice, kind))
+                })?;
+            }
+            emit_one(&piece)
+        })
     }
 
     /// Ends the message, or the input: what was held back is text.
@@ -155,23 +170,14 @@ impl Markup {
         self.probes.as_ref().is_some_and(|probes| !probes.is_too_many(choice))
     }
 
-    /// Passes text on, with one warning before the first piece of it that opens
-    /// markup, which names the flag that reads it.
-    fn probe(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
-        let choice = pieces.event.choice;
+    /// Looks for markup in a text that is cut into pieces. Returns the number of the first piece
+    /// that opens some, and the one warning about it, which names the flag that reads it.
+    fn probe(&mut self, choice: u64, text: &str, cuts: &[usize]) -> Option<(usize, String)> {
         let probe = self.probes.get_or_insert_default().or_default(choice);
-        let Some((opener, name)) = probe.feed(pieces) else { return emit(pieces) };
+        let (opener, name) = probe.feed(text, cuts)?;
         self.probes = None;
-        let message = format!("the text holds markup of the dialect {name}: `-d {name}` reads it");
-        let mut emit = |event: Event<'_>| emit(event.into());
-        pieces.events().enumerate().try_for_each(|(at, piece)| {
-            if at == opener {
-                warn(WarningCode::MarkupInText, &message, &mut |kind| {
-                    emit(Event::new(choice, kind))
-                })?;
-            }
-            emit(piece)
-        })
+        let what = format!("the text holds markup of the dialect {name}");
+        Some((opener, format!("{what}: `-d {name}` reads it")))
     }
 
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {

@@ -6,11 +6,14 @@ use memchr::memchr3;
 use crate::dialect::body::calls::Calls;
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
-use crate::event::{Kind, Pieces};
+use crate::event::Kind;
 
 /// The bytes that a text is kept for until it needs a machine, whose tables take longer to make
 /// than a short answer takes to be read.
 const MAX_KEPT: usize = 4 << 10;
+
+/// The bytes that most short answers fit into.
+const USUAL: usize = 512;
 
 /// Probes one text, up to the first call in it.
 #[derive(Default)]
@@ -21,10 +24,9 @@ pub(crate) struct MarkupProbe {
 }
 
 impl MarkupProbe {
-    /// Takes the next pieces of a text; returns the number of the one that shows
-    /// which dialect it is in, and the dialect's name.
-    pub(crate) fn feed(&mut self, pieces: Pieces<'_>) -> Option<(usize, &'static str)> {
-        let text = pieces.event.kind.text().unwrap_or_default();
+    /// Takes the next part of a text, which is cut into pieces; returns the number of the piece
+    /// that shows which dialect it is in, and the dialect's name.
+    pub(crate) fn feed(&mut self, text: &str, cuts: &[usize]) -> Option<(usize, &'static str)> {
         if self.machine.is_none() && self.keep(text) {
             return None;
         }
@@ -34,7 +36,7 @@ impl MarkupProbe {
             machine
         });
         let piece = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-        let mut ends = pieces.cuts.iter().copied().chain([text.len()]).enumerate().peekable();
+        let mut ends = cuts.iter().copied().chain([text.len()]).enumerate().peekable();
         let mut begin = 0;
         while let Some((number, end)) = ends.next() {
             // Nothing before `calm` can be a marker.
@@ -60,6 +62,7 @@ impl MarkupProbe {
     fn keep(&mut self, text: &str) -> bool {
         let is_enough = self.kept.len() + text.len() <= MAX_KEPT && first_sign(text).is_none();
         if is_enough {
+            self.kept.reserve(if self.kept.is_empty() { USUAL } else { 0 });
             self.kept.push_str(text);
         }
         is_enough

@@ -7,10 +7,9 @@ use crate::event::FinishReason::{
 
 /// Our word for a provider's. Case doesn't matter; an unknown word is `other`.
 pub(crate) fn normalise(raw: &str) -> FinishReason {
-    let word = raw.to_ascii_lowercase();
     TABLE
         .iter()
-        .find(|(_, words)| words.contains(&word.as_str()))
+        .find(|(_, words)| words.iter().any(|word| word.eq_ignore_ascii_case(raw)))
         .map_or(Other, |(reason, _)| *reason)
 }
 
