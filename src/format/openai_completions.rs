@@ -99,17 +99,17 @@ impl Decoder for Completions {
 
 impl Completions {
     fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
-        let choices = chunk.choices.as_deref().unwrap_or_default();
-        if choices.is_empty() && chunk.usage.is_none() && chunk.error.is_none() {
+        let is_empty = chunk.choices.as_ref().is_none_or(Few::is_empty);
+        if is_empty && chunk.usage.is_none() && chunk.error.is_none() {
             return self.stray(frame, chunk, out);
         }
         let id = chunk.id.non_empty();
         let is_other = id.is_some() && id != self.message.id();
-        if is_other && self.is_finished() && !choices.is_empty() {
+        if is_other && self.is_finished() && !is_empty {
             self.end(out)?;
         }
         self.message.begin(id, chunk.model.non_empty(), out)?;
-        for choice in choices {
+        for choice in chunk.choices.iter().flatten() {
             let number = choice.index.unwrap_or(0);
             if let Some(text) = &choice.text {
                 out.text(number, text)?;

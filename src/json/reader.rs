@@ -14,12 +14,11 @@ use memchr::memchr;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{Deserialize, DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected};
 use serde_json::value::RawValue;
-use smallvec::SmallVec;
 use wide::u8x32;
 
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
-use crate::json::plain::{BLOCK, after_space, first_block, is_space, string_length};
+use crate::json::plain::{BLOCK, after_space, first_block, inside_length, is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -336,7 +335,9 @@ impl<'t> Reader<'t> {
     /// Reads the rest of a string that has its first backslash here.
     #[inline(never)]
     fn unescaped(&mut self, start: usize, as_bytes: bool) -> Result<Vec<u8>> {
-        let mut text = Vec::with_capacity(2 * (self.at - start) + 16);
+        // An escape is longer than what it stands for.
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let mut text = Vec::with_capacity(inside_length(rest));
         let mut run = start;
         loop {
             match self.byte() {
@@ -721,19 +722,6 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
             // Most lists have one element.
             all.reserve_exact(usize::from(all.is_empty()));
             T::push_onto(&mut all, reader)
-        })?;
-        Ok(all)
-    }
-}
-
-impl<'t, T: FromJson<'t>> FromJson<'t> for SmallVec<[T; 1]> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
-        let mut all = SmallVec::new();
-        reader.elements(&"a sequence", &mut |reader| {
-            let mut element = None;
-            T::read_into(&mut element, reader)?;
-            all.extend(element);
-            Ok(())
         })?;
         Ok(all)
     }

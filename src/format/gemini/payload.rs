@@ -5,13 +5,14 @@
 use serde_json::value::RawValue;
 
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
+use crate::format::support::many::Few;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
     pub(super) struct Chunk<'a> {
-        pub(super) candidates: Option<Vec<Candidate<'a>>>,
+        pub(super) candidates: Option<Few<Candidate<'a>>>,
         /// A [`Feedback`].
         pub(super) prompt_feedback: Option<&'a RawValue> = "promptFeedback" | "prompt_feedback",
         pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
@@ -62,8 +63,8 @@ payload! {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn parts(&self) -> &[Part<'a>] {
-        self.content.as_ref().and_then(|content| content.parts.as_deref()).unwrap_or_default()
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+        self.content.iter().flat_map(|content| &content.parts).flatten()
     }
 
     /// Metadata of the answer.
@@ -86,7 +87,7 @@ impl<'a> Candidate<'a> {
 
 payload! {
     pub(in crate::format) struct Content<'a> {
-        pub(in crate::format) parts: Option<Vec<Part<'a>>>,
+        pub(in crate::format) parts: Option<Few<Part<'a>>>,
     }
 
     /// A part of an answer: one of its kinds, and flags.

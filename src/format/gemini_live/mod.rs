@@ -174,7 +174,7 @@ impl GeminiLive {
         }
         self.begin(out)?;
         let raw = content.turn_complete_reason.map(word).unwrap_or_default();
-        match raw.as_str() {
+        match &*raw {
             _ if self.is_interrupted => self.stop(FinishReason::Other, Some("interrupted"), out),
             raw if finish::is_none(raw) => self.stop(FinishReason::Stop, None, out),
             raw => self.stop(normalise(raw), Some(raw), out),

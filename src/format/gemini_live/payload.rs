@@ -110,8 +110,8 @@ payload! {
 }
 
 impl<'a> ServerContent<'a> {
-    pub(super) fn parts(&self) -> &[Part<'a>] {
-        self.model_turn.as_ref().and_then(|turn| turn.parts.as_deref()).unwrap_or_default()
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+        self.model_turn.iter().flat_map(|turn| &turn.parts).flatten()
     }
 
     /// Metadata of the turn.

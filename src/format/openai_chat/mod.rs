@@ -156,19 +156,20 @@ impl Decoder for OpenAiChat {
 impl OpenAiChat {
     fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
         let id = chunk.id.non_empty();
-        let choices = chunk.choices.as_deref().unwrap_or_default();
-        let is_whole = |choice: &Choice<'_>| choice.is_whole(self.message.is_open());
-        let is_body = choices.iter().any(is_whole);
+        let choices = || chunk.choices.iter().flatten();
+        let is_open = self.message.is_open();
+        let is_body = choices().any(|choice| choice.is_whole(is_open));
         if chunk.is_prelude() {
             return Ok(());
         }
         if chunk.choices.is_none() && chunk.usage.is_none() && chunk.error.is_none() {
             return self.stray(frame, out);
         }
-        if self.is_next(id, choices) || (is_body && self.message.is_open()) {
+        let has_content = choices().any(Choice::has_content);
+        if has_content && self.is_next(id) || is_body && is_open {
             self.end(out)?;
         }
-        let begins = chunk.error.is_some() || choices.iter().any(Choice::has_content);
+        let begins = chunk.error.is_some() || has_content;
         if !self.message.is_open() && self.has_ended && !begins {
             return out.warn(
                 WarningCode::AfterDone,
@@ -180,7 +181,7 @@ impl OpenAiChat {
         if let Some(id) = id {
             self.message.rename(id);
         }
-        for choice in choices {
+        for choice in choices() {
             self.choice(choice, is_body, out)?;
         }
         self.extras(chunk, out)?;
@@ -190,7 +191,7 @@ impl OpenAiChat {
         if !is_body {
             return Ok(());
         }
-        for choice in choices.iter().filter(|choice| !choice.has_reason()) {
+        for choice in choices().filter(|choice| !choice.has_reason()) {
             let number = choice.index.unwrap_or(0);
             match choice.finish_reason {
                 // Snowflake's reason is always empty: its calls are whole.
@@ -218,14 +219,14 @@ impl OpenAiChat {
         if is_empty_chunk { Ok(()) } else { out.unknown(frame, &name) }
     }
 
-    /// True if a chunk begins another message though no `[DONE]` came: its id
+    /// True if a chunk with content begins another message though no `[DONE]` came: its id
     /// is new, and all choices had finished. (Avian changes the id of one
     /// message in its middle.)
-    fn is_next(&self, id: Option<&str>, choices: &[Choice]) -> bool {
+    fn is_next(&self, id: Option<&str>) -> bool {
         let all_finished = !self.progress.finished.is_empty()
             && self.progress.finished.values().all(|&finished| finished);
         let is_other = self.message.is_open() && id.is_some() && id != self.message.id();
-        all_finished && is_other && choices.iter().any(Choice::has_content)
+        all_finished && is_other
     }
 
     fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {

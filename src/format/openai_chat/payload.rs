@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::format::support::function::Function;
-use crate::format::support::many::Many;
+use crate::format::support::many::{Few, Many};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::{Fault, FromJson, Reader, Str};
@@ -14,7 +14,7 @@ payload! {
         pub(super) id: Option<Str<'a>>,
         pub(super) created: Option<&'a RawValue>,
         pub(super) model: Option<Str<'a>>,
-        pub(super) choices: Option<Vec<Choice<'a>>>,
+        pub(super) choices: Option<Few<Choice<'a>>>,
         pub(super) usage: Option<&'a RawValue>,
         pub(super) error: Option<&'a RawValue>,
         /// Groq repeats the usage here.
@@ -43,7 +43,7 @@ impl<'a> Chunk<'a> {
 
     /// True for Azure's first chunk, which holds only the filter's verdict.
     pub(super) fn is_prelude(&self) -> bool {
-        let is_empty = self.choices.as_ref().is_none_or(Vec::is_empty);
+        let is_empty = self.choices.as_ref().is_none_or(Few::is_empty);
         is_empty
             && self.prompt_filter_results.is_some()
             && self.usage.is_none()
@@ -345,8 +345,8 @@ mod tests {
     fn text_two_levels_down_is_borrowed() {
         let json = r#"{"choices":[{"delta":{"reasoning":"why"}}]}"#;
         let chunk: Chunk<'_> = json::read(json).unwrap();
-        let choices = chunk.choices.unwrap();
-        let text = choices[0].delta.as_ref().unwrap().reasoning.as_ref().unwrap().as_str();
+        let choice = chunk.choices.unwrap().into_iter().next().unwrap();
+        let text = choice.delta.as_ref().unwrap().reasoning.as_ref().unwrap().as_str();
         assert_eq!(text, "why");
         assert!(json.as_bytes().as_ptr_range().contains(&text.as_ptr()), "the text was copied");
     }

@@ -246,7 +246,7 @@ pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
 }
 
 /// Returns an enum's value: its word, or its number as text.
-pub(in crate::format) fn word(json: &RawValue) -> String {
+pub(in crate::format) fn word(json: &RawValue) -> Cow<'_, str> {
     let text: Option<Str<'_>> = json::read(json.get()).ok();
-    text.map_or_else(|| json.get().to_owned(), |text| text.as_str().to_owned())
+    text.map_or_else(|| json.get().into(), Str::into_text)
 }
