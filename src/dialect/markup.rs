@@ -162,7 +162,9 @@ impl Markup {
         };
         self.machines = dialect.map(|_| ByChoice::default());
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
-        self.probes = is_probed.then(ByChoice::default);
+        let mut probes = self.probes.take().unwrap_or_default();
+        probes.clear();
+        self.probes = is_probed.then_some(probes);
         emit(&Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
     }
 

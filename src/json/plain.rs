@@ -11,7 +11,7 @@ pub(super) fn is_space(byte: u8) -> bool {
 
 /// Returns the first place from this one on that is no white space.
 #[inline]
-pub(super) fn after_space(text: &[u8], mut at: usize) -> usize {
+pub(crate) fn after_space(text: &[u8], mut at: usize) -> usize {
     while text.get(at).is_some_and(|byte| is_space(*byte)) {
         at += 1;
     }

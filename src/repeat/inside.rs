@@ -49,7 +49,7 @@ impl<'b> Inside<'b> {
             Ordering::Less => false,
             Ordering::Equal => self.bytes() == text.as_bytes() && !text.contains('\\'),
             Ordering::Greater => {
-                let mut value = Vec::new();
+                let mut value = Vec::with_capacity(self.length);
                 !self.is_plain && self.append_to(&mut value).is_some() && value == text.as_bytes()
             }
         }

@@ -55,7 +55,7 @@ use crate::event::{
 use crate::format::format::{Decoder, Repeatable};
 use crate::format::support::emit::{EventOut, Halves};
 use crate::frame::{Envelope, Frame, FrameConfig, Framing};
-use crate::json::{Str, begins_with, plain_length};
+use crate::json::{Str, after_space, begins_with, plain_length};
 use inside::Inside;
 
 /// The number of templates in a row that may be of no use before most records are not
@@ -415,8 +415,7 @@ impl Template {
         }
         let rest = rest.strip_prefix(b"}")?;
         let is_empty = text.is_some_and(|text| text.length == 0);
-        let is_named =
-            strip(name.as_bytes(), self.event_type.as_bytes()).is_some_and(<[_]>::is_empty);
+        let is_named = is_same(name.as_bytes(), self.event_type.as_bytes());
         (!is_empty && is_named).then_some((text, rest))
     }
 }
@@ -425,6 +424,12 @@ impl Template {
 #[inline]
 fn strip<'t>(text: &'t [u8], bytes: &[u8]) -> Option<&'t [u8]> {
     begins_with(text, bytes).then(|| text.get(bytes.len()..)).flatten()
+}
+
+/// True if two texts are the same.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    strip(a, b).is_some_and(<[u8]>::is_empty)
 }
 
 /// Returns the length of the whole number that these bytes begin with. Every
@@ -449,17 +454,17 @@ fn find_holes(
     // Once the text was found, true if it may stand in other places too.
     let mut may_repeat = None;
     while let Some(&byte) = data.get(at) {
-        let rest = data.get(at..)?;
         let mut end = at + 1;
         match byte {
             b'"' => {
                 let string = Inside::new(data, end);
                 let inside = end..end + string.length;
                 end = inside.end + 1;
-                let is_key = data.get(end..)?.trim_ascii_start().starts_with(b":");
+                let after = after_space(data, end);
                 let value = data.get(inside.clone())?;
-                if is_key {
+                if data.get(after) == Some(&b':') {
                     place.enter(value);
+                    end = after + 1;
                 } else if text.is_some_and(|text| string.means(text)) {
                     let holds_text = place.is_among(repeatable.texts);
                     let is_again = may_repeat.is_some();
@@ -473,8 +478,11 @@ fn find_holes(
                 }
             }
             b'-' | b'0'..=b'9' => {
-                let is_in = |&&byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-                end = at + rest.iter().take_while(is_in).count();
+                let is_in =
+                    |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+                while data.get(end).copied().is_some_and(is_in) {
+                    end += 1;
+                }
                 let number = data.get(at..end)?;
                 let hole = if place.is_inside(repeatable.counts) {
                     Some(Hole::Count)
@@ -520,15 +528,18 @@ impl<'r> Place<'r> {
 
     /// True if it is the value of one of these members, or inside it.
     fn is_inside(&self, members: &[&str]) -> bool {
-        members.iter().any(|name| name.as_bytes() == self.member)
+        members.iter().any(|name| is_same(name.as_bytes(), self.member))
     }
 
     /// True if a path of a [`Repeatable`] leads here.
     fn is_among(&self, paths: &[&str]) -> bool {
-        paths.iter().any(|path| match path.split_once('.') {
-            None => self.depth == 1 && path.as_bytes() == self.key,
-            Some((member, key)) => {
-                member.as_bytes() == self.member && key.as_bytes() == self.key && self.depth > 1
+        paths.iter().any(|path| {
+            let start = path.len().checked_sub(self.key.len());
+            let ends = start.and_then(|start| path.as_bytes().split_at_checked(start));
+            match ends.filter(|(_, key)| is_same(key, self.key)) {
+                Some((b"", key)) => self.depth == 1 && !key.contains(&b'.'),
+                Some(([member @ .., b'.'], _)) => self.depth > 1 && is_same(member, self.member),
+                _ => false,
             }
         })
     }

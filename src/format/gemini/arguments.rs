@@ -24,8 +24,6 @@ const NODE_SIZE: usize = 208;
 pub(super) struct Tree {
     /// The first one is the object that all others are in.
     nodes: Vec<Node>,
-    /// The members of objects, by the object and their key.
-    members: HashMap<(usize, String), usize>,
     size: usize,
     /// The reason why the call must not be run.
     fault: Option<Reason>,
@@ -43,14 +41,40 @@ enum Node {
     /// Any other value that is whole at once.
     Scalar(String),
     Array(Vec<usize>),
-    /// Keys as JSON text, in order of first appearance.
-    Object(Vec<(String, usize)>),
+    Object(Members),
+}
+
+/// The members of an object: their keys and nodes, in order of first appearance.
+#[derive(Debug, Default)]
+struct Members {
+    list: Vec<(String, usize)>,
+    /// The node of each key, if they are more than [`FEW`].
+    places: HashMap<String, usize>,
+}
+
+/// The most members that are looked through for a key.
+const FEW: usize = 16;
+
+impl Members {
+    fn get(&self, key: &str) -> Option<usize> {
+        match self.places.is_empty() {
+            true => self.list.iter().find(|(known, _)| known == key).map(|(_, node)| *node),
+            false => self.places.get(key).copied(),
+        }
+    }
+
+    fn add(&mut self, key: &str, node: usize) {
+        self.list.push((key.to_owned(), node));
+        if self.list.len() > FEW {
+            let new = self.list.iter().skip(self.places.len());
+            self.places.extend(new.map(|(key, node)| (key.clone(), *node)));
+        }
+    }
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        let nodes = vec![Node::Object(Vec::new())];
-        Tree { nodes, members: HashMap::new(), size: 0, fault: None }
+        Tree { nodes: vec![Node::Object(Members::default())], size: 0, fault: None }
     }
 }
 
@@ -141,16 +165,16 @@ impl Tree {
     }
 
     fn member(&mut self, at: usize, key: &str) -> Result<usize, Reason> {
-        if let Some(&found) = self.members.get(&(at, key.to_owned())) {
+        let new = self.nodes.len();
+        let node = self.nodes.get_mut(at).ok_or(Reason::Conflict)?;
+        if let Node::Unset = node {
+            *node = Node::Object(Members::default());
+        }
+        let Node::Object(members) = node else { return Err(Reason::Conflict) };
+        if let Some(found) = members.get(key) {
             return Ok(found);
         }
-        let new = self.nodes.len();
-        match self.nodes.get_mut(at) {
-            Some(Node::Object(members)) => members.push((json::quote(key), new)),
-            Some(node @ Node::Unset) => *node = Node::Object(vec![(json::quote(key), new)]),
-            _ => return Err(Reason::Conflict),
-        }
-        self.members.insert((at, key.to_owned()), new);
+        members.add(key, new);
         Ok(self.push())
     }
 
@@ -204,11 +228,12 @@ impl Tree {
             }
             Some(Node::Object(members)) => {
                 out.push('{');
+                let members = &members.list;
                 for (place, (key, member)) in members.iter().enumerate() {
                     if place > 0 {
                         out.push(',');
                     }
-                    out.push_str(key);
+                    json::quote_into(key, out);
                     out.push(':');
                     self.write(*member, is_cut && place + 1 == members.len(), out);
                 }
@@ -339,6 +364,24 @@ mod tests {
             r#"{"a.b":1,"c d":{"e-f":2},"it's \"so\"":3}"#,
         );
         assert_eq!(Segment::read("[18446744073709551616]"), None);
+    }
+
+    #[test]
+    fn many_members() {
+        let key = |number: usize| format!("k{}", number % 40);
+        let args = (0..80).map(|number| {
+            let key = key(number);
+            format!(
+                r#"{{"jsonPath":"$.{key}.{key}","stringValue":"{number}","willContinue":true}}"#
+            )
+        });
+        let args = args.collect::<Vec<_>>().join(",");
+        let members = (0..40).map(|number| {
+            let key = key(number);
+            format!(r#""{key}":{{"{key}":"{number}{}"}}"#, number + 40)
+        });
+        let members = members.collect::<Vec<_>>().join(",");
+        assert_eq!(tree(&format!("[{args}]")).text(false), format!("{{{members}}}"));
     }
 
     #[test]

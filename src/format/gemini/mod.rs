@@ -257,7 +257,9 @@ impl Gemini {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.cut(out)?;
-        self.progress = Progress::default();
+        let mut candidates = std::mem::take(&mut self.progress.candidates);
+        candidates.clear();
+        self.progress = Progress { candidates, ..Progress::default() };
         self.message.end(out)
     }
 }
