@@ -32,6 +32,8 @@ pub struct FieldKey {
     others: &'static [&'static str],
     /// The name and the quote after it, if they fit.
     block: [u8; BLOCK],
+    /// A bit for each byte of them, the first one lowest; 0 if they do not fit.
+    mask: u32,
 }
 
 impl FieldKey {
@@ -42,7 +44,8 @@ impl FieldKey {
             block[at] = name.as_bytes()[at];
             at += 1;
         }
-        FieldKey { name, others, block }
+        let mask = if name.len() < BLOCK { u32::MAX >> (BLOCK - 1 - name.len()) } else { 0 };
+        FieldKey { name, others, block, mask }
     }
 
     /// True if a text begins with the name and the quote after it: `bytes` are its first.
@@ -50,7 +53,7 @@ impl FieldKey {
     fn begins(&self, bytes: u8x32) -> bool {
         let is_same = bytes.simd_eq(u8x32::new(self.block)).to_bitmask();
         // Few names are so long that they do not fit: they are found as other spellings are.
-        (self.name.len() < BLOCK) && is_same.trailing_ones() as usize > self.name.len()
+        self.mask != 0 && is_same & self.mask == self.mask
     }
 
     /// True if this is one of its spellings.
@@ -556,13 +559,17 @@ impl<'t> Reader<'t> {
             return Err(Fault::Syntax);
         }
         let mut count = 0;
-        while self.peek()? != closer {
-            if count > 0 {
-                self.pass(b',')?;
-                self.peek()?;
-            }
+        let mut next = self.peek()?;
+        while next != closer {
             read(self, count)?;
             count += 1;
+            next = self.peek()?;
+            if next == b',' {
+                self.at += 1;
+                self.peek()?;
+            } else if next != closer {
+                return Err(Fault::Syntax);
+            }
         }
         self.depth -= 1;
         self.at += 1;
