@@ -87,32 +87,56 @@ pub(crate) fn make_safe(json: &str, out: &mut String) {
 }
 
 fn escape(text: &str, is_content: bool, out: &mut String) {
-    let mut rest = text;
     let find = if is_content { find_escape } else { find_in_json };
+    let mut rest = text;
     while let Some(at) = find(rest) {
         let (clean, suspect) = rest.split_at(at);
         out.push_str(clean);
-        let Some(c) = suspect.chars().next() else { break };
-        match c {
-            '"' | '\\' if is_content => {
-                out.push('\\');
-                out.push(c);
+        rest = suspect;
+        // Mostly several stand together.
+        while let Some(&byte) = rest.as_bytes().first() {
+            if let Some(escape) = escape_of(byte, is_content) {
+                out.push_str(escape);
+                rest = rest.get(1..).unwrap_or_default();
+            } else if SUSPECTS[usize::from(byte)] {
+                rest = push_suspect(rest, out);
+            } else {
+                break;
             }
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            _ if is_harmful(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    out.push_str("\\u");
-                    let digits = [12, 8, 4, 0].map(|shift| u32::from(*unit >> shift & 15));
-                    out.extend(digits.iter().filter_map(|&digit| char::from_digit(digit, 16)));
-                }
-            }
-            _ => out.push(c),
         }
-        rest = suspect.get(c.len_utf8()..).unwrap_or_default();
     }
     out.push_str(rest);
+}
+
+/// Returns the escape of a byte that has one of two characters; of JSON text, only in strings.
+#[inline]
+fn escape_of(byte: u8, is_content: bool) -> Option<&'static str> {
+    match byte {
+        b'"' if is_content => Some("\\\""),
+        b'\\' if is_content => Some("\\\\"),
+        b'\n' => Some("\\n"),
+        b'\r' => Some("\\r"),
+        b'\t' => Some("\\t"),
+        _ => None,
+    }
+}
+
+/// Appends the first character of a text, which may be harmful, as an escape if it is; returns the
+/// rest.
+#[inline(never)]
+fn push_suspect<'t>(text: &'t str, out: &mut String) -> &'t str {
+    let mut chars = text.chars();
+    let Some(c) = chars.next() else { return "" };
+    if !is_harmful(c) {
+        out.push(c);
+        return chars.as_str();
+    }
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        out.push_str("\\u");
+        let digits = [12, 8, 4, 0].map(|shift| u32::from(*unit >> shift & 15));
+        out.extend(digits.iter().filter_map(|&digit| char::from_digit(digit, 16)));
+    }
+    chars.as_str()
 }
 
 /// Returns the JSON array of these elements, which are JSON.
