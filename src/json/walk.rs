@@ -13,8 +13,9 @@ pub(crate) struct Walk<'j> {
     rest: &'j str,
 }
 
-/// Returns the members of an object as (decoded key, value's text), in order; none if the text is
-/// another value or empty. It has to be valid JSON, as that of a raw value is.
+/// Returns the members of an object, or of several that follow each other, as (decoded key, value's
+/// text), in order; none if the text is another value or empty. It has to be valid JSON, as that of
+/// a raw value is.
 pub(crate) fn walk(json: &str) -> Walk<'_> {
     let rest = json.trim_ascii_start();
     Walk { rest: if rest.starts_with('{') { rest } else { "" } }
@@ -24,26 +25,31 @@ impl<'j> Iterator for Walk<'j> {
     type Item = (Cow<'j, str>, &'j str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let text = self.rest.get(self.rest.bytes().position(|byte| byte == b'"')?..)?;
-        let inside = text.get(1..)?;
-        let plain = string_length(inside.as_bytes());
-        let (key, rest) = match inside.as_bytes().get(plain) {
-            Some(b'"') => (Cow::Borrowed(inside.get(..plain)?), inside.get(plain + 1..)?),
-            _ => {
-                let (key, rest) = split(text);
-                (read::<Str<'_>>(key).unwrap_or_default().into_text(), rest)
-            }
+        let bytes = self.rest.as_bytes();
+        let quote = bytes.iter().position(|&byte| byte == b'"')?;
+        let mut end = quote + 1 + string_length(bytes.get(quote + 1..)?);
+        let is_plain = bytes.get(end) == Some(&b'"');
+        if !is_plain {
+            end = quote + value_length(bytes.get(quote..)?) - 1;
+        }
+        let mut start = end + 1;
+        while bytes.get(start).is_some_and(|&byte| byte == b':' || is_space(byte)) {
+            start += 1;
+        }
+        let value = bytes.get(start..)?;
+        let is_end = |&byte: &u8| matches!(byte, b',' | b'}') || is_space(byte);
+        let length = match value.first()? {
+            b'"' | b'{' | b'[' => value_length(value),
+            _ => value.iter().position(is_end).unwrap_or(value.len()),
         };
-        let start = rest.bytes().position(|byte| byte != b':' && !is_space(byte))?;
-        let (value, rest) = split(rest.get(start..)?);
+        let (member, rest) = self.rest.split_at_checked(start + length)?;
+        let key = match is_plain {
+            true => Cow::Borrowed(member.get(quote + 1..end)?),
+            false => read::<Str<'_>>(member.get(quote..=end)?).unwrap_or_default().into_text(),
+        };
         self.rest = rest;
-        Some((key, value))
+        Some((key, member.get(start..)?))
     }
-}
-
-/// Splits text after the value that it begins with.
-fn split(json: &str) -> (&str, &str) {
-    json.split_at_checked(value_length(json.as_bytes())).unwrap_or((json, ""))
 }
 
 #[cfg(test)]
@@ -76,5 +82,7 @@ mod tests {
         ] {
             check(json);
         }
+        let keys: Vec<_> = walk("{\"a\":1}{} {\"b\":[{}]}{\"a\":2}").map(|(key, _)| key).collect();
+        assert_eq!(keys, ["a", "b", "a"]);
     }
 }
