@@ -39,7 +39,7 @@ pub(crate) use walk::walk;
 #[cfg(feature = "cli")]
 pub(crate) use write::make_safe;
 pub(crate) use write::{
-    Minifier, array, escape_into, minify, object, quote, quote_into, quote_start,
+    Minifier, array, escape_into, minify, minify_into, object, quote, quote_into, quote_start,
 };
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.

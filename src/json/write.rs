@@ -42,11 +42,16 @@ impl Minifier {
 /// Returns JSON text without white space between its tokens.
 pub(crate) fn minify(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
+    minify_into(json, &mut out);
+    out
+}
+
+/// Appends JSON text without white space between its tokens.
+pub(crate) fn minify_into(json: &str, out: &mut String) {
     match has_space(json) {
-        true => Minifier::default().feed(json, &mut out),
+        true => Minifier::default().feed(json, out),
         false => out.push_str(json),
     }
-    out
 }
 
 /// True if JSON text may hold white space, be it in a string.
