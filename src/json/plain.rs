@@ -102,12 +102,6 @@ fn find(block: [u8; BLOCK], mark: impl Fn(u8x32) -> u8x32) -> usize {
 /// The bytes that are searched at once.
 pub(super) const BLOCK: usize = 32;
 
-/// Returns the first bytes of a text, with blanks after it if it is shorter.
-#[inline]
-pub(super) fn first_block(bytes: &[u8]) -> u8x32 {
-    u8x32::new(bytes.first_chunk().copied().unwrap_or_else(|| padded(bytes)))
-}
-
 #[inline(never)]
 fn padded(bytes: &[u8]) -> [u8; BLOCK] {
     let mut block = [b' '; BLOCK];

@@ -18,7 +18,7 @@ use wide::u8x32;
 
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
-use crate::json::plain::{BLOCK, after_space, first_block, inside_length, is_space, string_length};
+use crate::json::plain::{BLOCK, after_space, inside_length, is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -488,7 +488,8 @@ impl<'t> Reader<'t> {
     fn find_key(&mut self, keys: &[FieldKey], next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        let block = first_block(rest);
+        let Some(block) = rest.first_chunk() else { return self.find_spelling(keys, start) };
+        let block = u8x32::new(*block);
         let (before, after) = keys.split_at_checked(next).unwrap_or_default();
         let found = after.iter().position(|key| key.begins(block)).map(|place| next + place);
         let found = found.or_else(|| before.iter().position(|key| key.begins(block)));
@@ -499,7 +500,7 @@ impl<'t> Reader<'t> {
         self.find_spelling(keys, start)
     }
 
-    /// Does the same for a key that is spelled otherwise, or has no field.
+    /// Does the same for a key that is spelled otherwise, has no field, or stands near the end.
     #[inline(never)]
     fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
