@@ -152,13 +152,12 @@ impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     }
 }
 
-impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
-        let has_ended = self.status.has_ended;
-        self.status.see(&event.kind);
-        self.inner.feed(event)?;
+impl<S: Sink, E: Write> Witness<'_, S, E> {
+    /// Reports a failure. `has_ended` is true after the end of a message.
+    #[cold]
+    fn report(&mut self, kind: &Kind<'_>, has_ended: bool) {
         let stderr = &mut self.stderr;
-        match &event.kind {
+        match kind {
             Kind::Warning(Warning { code, message, offset, .. }) if has_ended => {
                 let message = format!("after a message: {}: {message}", code.name());
                 report_on(stderr, self.name, &message, *offset);
@@ -182,11 +181,27 @@ impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
             }
             _ => {}
         }
-        if let Kind::Finish(_) = event.kind
+        if let Kind::Finish(_) = kind
             && let Some(warned) = self.warned.take()
         {
             report_on(stderr, self.name, &warned, None);
         }
+    }
+}
+
+impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
+    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+        let has_ended = self.status.has_ended;
+        self.status.see(&event.kind);
+        let may_fail = matches!(
+            event.kind,
+            Kind::Warning(_) | Kind::Error(_) | Kind::InvalidToolCall(_) | Kind::Finish(_)
+        );
+        if !may_fail {
+            return self.inner.feed(event);
+        }
+        self.inner.feed(event)?;
+        self.report(&event.kind, has_ended);
         Ok(())
     }
 
