@@ -22,7 +22,7 @@ impl Machine {
     fn choose(&mut self, id: GrammarId) {
         if self.chosen.is_none() {
             self.chosen = Some(id);
-            self.known.clear();
+            self.search.forget(|_| true);
         }
     }
 
@@ -62,7 +62,7 @@ impl Machine {
         let words = words.keep(|_| true);
         let (space, in_thought) = (Some(String::new()), self.is_in_thought());
         let open = OpenSection { id, form, marker, words, before, space, in_thought };
-        self.enter(Place::Section(open));
+        self.enter(Place::Section(Box::new(open)));
     }
 
     /// Ends the text between the calls of a section; returns true if it was cut.
@@ -87,7 +87,7 @@ impl Machine {
             goes.contains(&rule.go)
                 && Attempt::default().advance(&rule.pattern, text.as_bytes(), false) != Match::No
         };
-        self.search.rules.rules.iter().any(is_begun)
+        self.search.rules().rules.iter().any(is_begun)
     }
 
     pub(crate) fn open_call(
@@ -139,7 +139,7 @@ impl Machine {
                 }
             },
         };
-        let words = with_section(words, section.as_ref(), &form);
+        let words = with_section(words, section.as_deref(), &form);
         let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
         self.enter(Place::Call(OpenCall { id, form, words, section, in_thought, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
@@ -177,9 +177,9 @@ impl Machine {
             _ => (None, false),
         };
         match section.filter(|_| section_goes_on) {
-            Some(section) => {
-                let space = Some(String::new());
-                self.enter(Place::Section(OpenSection { space, ..section }));
+            Some(mut section) => {
+                section.space = Some(String::new());
+                self.enter(Place::Section(section));
             }
             None => self.back_to_text(in_thought),
         }

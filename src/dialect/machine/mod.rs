@@ -22,17 +22,15 @@ use std::io;
 use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::calls::{Calls, Emit, warn};
-use crate::dialect::machine::grammar::{
-    CallId, GrammarId, Grammars, RegionForm, RegionId, SectionId,
-};
+use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
 use crate::dialect::machine::markdown_context::MarkdownContext;
-use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place};
+use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place, RulesKey};
 use crate::dialect::machine::rules::{CallRules, Go, Rule};
 use crate::dialect::machine::search::{Begun, Found, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
-use crate::scan::{Captures, Word};
+use crate::scan::Captures;
 
 /// Reads one text.
 pub(crate) struct Machine {
@@ -43,8 +41,6 @@ pub(crate) struct Machine {
     named: bool,
     place: Place,
     search: Search,
-    /// The rules that places had, the latest last.
-    known: Vec<KnownRules>,
     /// True if some rule asks where in Markdown's structure it stands.
     follows: bool,
     /// Text that may become a marker.
@@ -59,28 +55,6 @@ pub(crate) struct Machine {
     is_cut: bool,
     /// True in what is read again after a call that lacks its closers.
     is_rest: bool,
-}
-
-/// The sets of rules that are kept: closers with words of openers in them make more.
-const MAX_KNOWN: usize = 64;
-
-/// The places that have rules of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RulesKey {
-    /// True if it is not decided whether the text is a thought.
-    Text(bool),
-    Region(RegionId),
-    Section(SectionId),
-    Between(CallId, Option<SectionId>),
-    Value(CallId, Option<SectionId>),
-    Closing(CallId, Option<SectionId>),
-}
-
-/// The rules of a place, and the words of openers that stand in them.
-struct KnownRules {
-    key: RulesKey,
-    words: Vec<Word<'static>>,
-    rules: Arc<RuleSet>,
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -100,8 +74,7 @@ impl Machine {
     pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
-        let key = RulesKey::Text(false);
-        machine.known.push(KnownRules { key, words: Vec::new(), rules });
+        machine.search.add(RulesKey::Text(false), Vec::new(), rules);
         machine.renew();
         machine
     }
@@ -116,7 +89,6 @@ impl Machine {
             named,
             place: text,
             search: Search::default(),
-            known: Vec::new(),
             held: String::new(),
             context: MarkdownContext::default(),
             calls,
@@ -174,7 +146,7 @@ impl Machine {
     pub(crate) fn calm_length(&self, text: &str) -> usize {
         let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
         let is_in_line = is_plain
-            && self.search.rules.is_calm
+            && self.search.rules().is_calm
             && self.follows
             && self.held.is_empty()
             && self.context.is_in_line();
@@ -340,7 +312,7 @@ impl Machine {
             self.begin_here(text.as_bytes().get(*start..).unwrap_or_default(), false);
             return Begun::Now;
         }
-        if self.is_followed() && self.search.rules.is_calm {
+        if self.is_followed() && self.search.rules().is_calm {
             self.follow(text, *seen, *start);
             *seen = *start;
             let begun = self.begin_in_prose(text.as_bytes(), ended, seen);
@@ -433,56 +405,16 @@ impl Machine {
 
     /// Begins the search anew, with the rules of the place.
     fn renew(&mut self) {
-        let Some((key, words)) = self.rules_key() else {
-            return self.search = Search::default();
-        };
-        let is_same = |known: &&KnownRules| {
-            let mut words = words.iter();
-            let rest = words.try_fold(&*known.words, |rest, words| rest.strip_prefix(*words));
-            known.key == key && rest.is_some_and(<[_]>::is_empty)
-        };
-        if let Some(known) = self.known.iter().rfind(is_same) {
-            let rules = Arc::clone(&known.rules);
-            return self.search.enter(rules);
+        let Some((key, words)) = self.place.rules_key() else { return self.search.leave() };
+        if !self.search.enter(key, &words) {
+            let words = words.into_iter().flatten().cloned().collect();
+            self.search.add(key, words, RuleSet::new(self.place_rules()));
         }
-        let words = words.into_iter().flatten().cloned().collect();
-        let rules = RuleSet::new(self.place_rules());
-        if self.known.len() >= MAX_KNOWN {
-            self.known.clear();
-        }
-        self.known.push(KnownRules { key, words, rules: Arc::clone(&rules) });
-        self.search.enter(rules);
     }
 
     /// The rules of the text are other ones from here on.
     fn forget_text_rules(&mut self) {
-        self.known.retain(|known| !matches!(known.key, RulesKey::Text(_)));
-    }
-
-    /// Returns what the rules of the place depend on; `None` if it has none.
-    fn rules_key(&self) -> Option<(RulesKey, [&[Word<'static>]; 3])> {
-        let call = match &self.place {
-            Place::Text(open) => {
-                return Some((RulesKey::Text(open.undecided.is_some()), [&[]; 3]));
-            }
-            Place::Region(open) => {
-                return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
-            }
-            Place::Section(open) => {
-                return Some((RulesKey::Section(open.id), [&open.words.words, &[], &[]]));
-            }
-            Place::Call(call) => call,
-        };
-        let section = call.section.as_ref().map(|section| section.id);
-        let (key, value) = match &call.part {
-            Part::Body(_) => return None,
-            Part::Between(_) => (RulesKey::Between(call.id, section), None),
-            Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
-            Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
-        };
-        let of_value = value.map_or(&[][..], |value| &value.words);
-        let of_section = call.section.as_ref().map_or(&[][..], |open| &open.words.words);
-        Some((key, [&call.words.words, of_value, of_section]))
+        self.search.forget(|key| matches!(key, RulesKey::Text(_)));
     }
 
     fn place_rules(&self) -> Vec<Rule> {

@@ -8,16 +8,55 @@ use crate::dialect::body::BodyReader;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, RegionForm, RegionId, SectionForm, SectionId,
 };
-use crate::scan::Captures;
+use crate::scan::{Captures, Word};
 
 /// A place in the text.
-#[expect(clippy::large_enum_variant, reason = "a machine holds one place, and moves it rarely")]
 pub(crate) enum Place {
     Text(OpenText),
     Region(OpenRegion),
     /// In a section, between its calls.
-    Section(OpenSection),
+    Section(Box<OpenSection>),
     Call(OpenCall),
+}
+
+/// The places that have rules of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RulesKey {
+    /// True if it is not decided whether the text is a thought.
+    Text(bool),
+    Region(RegionId),
+    Section(SectionId),
+    Between(CallId, Option<SectionId>),
+    Value(CallId, Option<SectionId>),
+    Closing(CallId, Option<SectionId>),
+}
+
+impl Place {
+    /// Returns what the rules of the place depend on; `None` if it has none.
+    pub(crate) fn rules_key(&self) -> Option<(RulesKey, [&[Word<'static>]; 3])> {
+        let call = match self {
+            Place::Text(open) => {
+                return Some((RulesKey::Text(open.undecided.is_some()), [&[]; 3]));
+            }
+            Place::Region(open) => {
+                return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
+            }
+            Place::Section(open) => {
+                return Some((RulesKey::Section(open.id), [&open.words.words, &[], &[]]));
+            }
+            Place::Call(call) => call,
+        };
+        let section = call.section.as_ref().map(|section| section.id);
+        let (key, value) = match &call.part {
+            Part::Body(_) => return None,
+            Part::Between(_) => (RulesKey::Between(call.id, section), None),
+            Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
+            Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
+        };
+        let of_value = value.map_or(&[][..], |value| &value.words);
+        let of_section = call.section.as_ref().map_or(&[][..], |open| &open.words.words);
+        Some((key, [&call.words.words, of_value, of_section]))
+    }
 }
 
 /// The answer's text.
@@ -73,7 +112,7 @@ pub(crate) struct OpenCall {
     /// The words of its opener, and of its section's.
     pub(crate) words: Captures<'static>,
     /// The section around it.
-    pub(crate) section: Option<OpenSection>,
+    pub(crate) section: Option<Box<OpenSection>>,
     /// True if it stands in a thought.
     pub(crate) in_thought: bool,
     pub(crate) part: Part,

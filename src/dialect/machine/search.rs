@@ -7,9 +7,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::place::RulesKey;
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::scan::{
-    self, Attempt, Captures, Head, Lookahead, Match, Namespace, Sight, Start, begins_word,
+    self, Attempt, Captures, Head, Lookahead, Match, Namespace, Sight, Start, Word, begins_word,
     common_length,
 };
 use crate::tools::Tools;
@@ -18,10 +19,35 @@ use crate::tools::Tools;
 /// place has its own: attempts never outlive the place whose rules they follow.
 #[derive(Default)]
 pub(crate) struct Search {
-    pub(crate) rules: Arc<RuleSet>,
+    /// The rules that places had, the latest last.
+    known: Vec<KnownRules>,
+    /// The number of those of this place; beyond the last one if it has none.
+    at: usize,
     /// The numbers of rules, and how far they fit.
     attempts: Vec<(usize, Fit)>,
 }
+
+/// The sets of rules that are kept: closers with words of openers in them make more.
+const MAX_KNOWN: usize = 64;
+
+/// The rules of a place, and the words of openers that stand in them.
+struct KnownRules {
+    key: RulesKey,
+    words: Vec<Word<'static>>,
+    rules: Arc<RuleSet>,
+}
+
+/// The rules of a place that has none.
+static NO_RULES: RuleSet = RuleSet {
+    rules: Vec::new(),
+    finder: Finder { bytes: Vec::new(), numbers: Vec::new(), seconds: Vec::new() },
+    starts: Starts { nodes: Vec::new(), rules: Vec::new(), tables: Vec::new() },
+    spaced: Vec::new(),
+    shortest_spaced: 0,
+    blank: Vec::new(),
+    inline: Vec::new(),
+    is_calm: false,
+};
 
 /// The length to which a rule fits.
 #[derive(Default)]
@@ -72,22 +98,56 @@ impl Search {
         self.attempts.is_empty()
     }
 
-    /// Goes on with the rules of another place; keeps the buffers.
-    pub(crate) fn enter(&mut self, rules: Arc<RuleSet>) {
-        self.rules = rules;
+    /// Returns the rules of the place.
+    pub(crate) fn rules(&self) -> &RuleSet {
+        self.known.get(self.at).map_or(&NO_RULES, |known| &known.rules)
+    }
+
+    /// Goes on at another place, with the rules of this key and these words if they are known, or
+    /// else without any; returns true if they are.
+    pub(crate) fn enter(&mut self, key: RulesKey, words: &[&[Word<'static>]]) -> bool {
+        let is_same = |known: &KnownRules| {
+            let mut words = words.iter();
+            let mut rest =
+                || words.try_fold(&*known.words, |rest, words| rest.strip_prefix(*words));
+            known.key == key && rest().is_some_and(<[_]>::is_empty)
+        };
         self.attempts.clear();
+        self.at = self.known.iter().rposition(is_same).unwrap_or(usize::MAX);
+        self.at != usize::MAX
+    }
+
+    /// Goes on with other rules, and keeps them for the places of this key and these words.
+    pub(crate) fn add(&mut self, key: RulesKey, words: Vec<Word<'static>>, rules: Arc<RuleSet>) {
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        self.at = self.known.len();
+        self.known.push(KnownRules { key, words, rules });
+    }
+
+    /// Goes on at a place that has no rules.
+    pub(crate) fn leave(&mut self) {
+        self.attempts.clear();
+        self.at = usize::MAX;
+    }
+
+    /// Forgets the rules of these keys; the place has none until another one is entered.
+    pub(crate) fn forget(&mut self, is_old: impl Fn(RulesKey) -> bool) {
+        self.known.retain(|known| !is_old(known.key));
+        self.leave();
     }
 
     /// Returns the first place at or after `from` where a marker may begin, as far as its first
     /// two bytes tell.
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
-        self.rules.finder.find(text, from)
+        self.rules().finder.find(text, from)
     }
 
     /// True if a marker may begin here, as far as its first two bytes tell.
     #[inline]
     pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
-        self.rules.finder.fits(text)
+        self.rules().finder.fits(text)
     }
 
     /// Begins to try the rules that are legal here and may begin with `text`; if it `may_wait`, not
@@ -99,7 +159,7 @@ impl Search {
         has_tools: bool,
         here: &Here<'_>,
     ) -> Begun {
-        let rules = &self.rules;
+        let rules = self.known.get(self.at).map_or(&NO_RULES, |known| &known.rules);
         let likely = rules.likely(text, here.is_start);
         if likely.is_empty() {
             return Begun::None;
@@ -139,8 +199,9 @@ impl Search {
         tools: Option<&Tools>,
     ) -> Found<'t> {
         let mut is_cut = false;
+        let Some(known) = self.known.get(self.at) else { return Found::No };
         for (number, fit) in &mut self.attempts {
-            let rule = &self.rules.rules[*number];
+            let rule = &known.rules.rules[*number];
             let mut begun = Lookahead::default();
             let attempt = match fit {
                 Fit::No => continue,
@@ -203,7 +264,6 @@ pub(crate) struct Here<'h> {
 }
 
 /// The rules of a place, and an index of the texts that their markers begin with.
-#[derive(Default)]
 pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
     finder: Finder,
@@ -478,7 +538,7 @@ impl RuleSet {
 struct Finder {
     bytes: Vec<u8>,
     /// For each byte, the number of those that follow it in a marker's beginning.
-    numbers: Box<[u8]>,
+    numbers: Vec<u8>,
     /// The bytes that may follow; the first is of bytes that begin no marker.
     seconds: Vec<[bool; 256]>,
 }
@@ -487,7 +547,7 @@ impl Finder {
     /// Returns a finder for markers that begin so. After a beginning of one byte, a word follows
     /// or any byte may.
     fn new<'s>(starts: impl Iterator<Item = &'s Start>) -> Self {
-        let mut finder = Finder { numbers: [0; 256].into(), ..Finder::default() };
+        let mut finder = Finder { numbers: vec![0; 256], ..Finder::default() };
         finder.seconds.push([false; 256]);
         for start in starts {
             let Some((&first, rest)) = start.text.split_first() else { continue };

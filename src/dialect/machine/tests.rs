@@ -98,7 +98,7 @@ fn may_become(machine: &Machine, held: &str) -> bool {
         let sight = Lookahead::default().advance(&rule.pattern, &rule.next, held, false);
         matches!(sight, Sight::More)
     };
-    machine.search.rules.rules.iter().any(may_become)
+    machine.search.rules().rules.iter().any(may_become)
 }
 
 /// Reads two pieces of text; returns what is held after them.
