@@ -382,7 +382,7 @@ impl Call {
     }
 
     /// Returns the input as it is to be emitted, or the reason not to.
-    fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<String, Reason>> {
+    fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
         if self.name.trim().is_empty() {
             return Ok(Err(Reason::NoName));
         }
@@ -394,7 +394,7 @@ impl Call {
             out.warn(UNKNOWN_TOOL, Some(self.index))?;
         }
         if self.is_free {
-            return Ok(Ok(self.arguments.clone()));
+            return Ok(Ok((&*self.arguments).into()));
         }
         let (json, inference) = match self.object(out.config().max_depth) {
             Ok(found) => found,
@@ -403,12 +403,16 @@ impl Call {
         if let Some(inference) = inference {
             out.warn(inference, Some(self.index))?;
         }
-        self.disambiguate(&json, out).map(Ok)
+        let json = match json {
+            Cow::Borrowed(json) => self.disambiguate(json, out)?,
+            Cow::Owned(json) => self.disambiguate(&json, out)?.into_owned().into(),
+        };
+        Ok(Ok(json))
     }
 
     /// Warns of what readers of the arguments disagree about. Returns them without white space
     /// between tokens, and with only the last member of each name.
-    fn disambiguate(&self, json: &str, out: &mut Out<'_, '_>) -> io::Result<String> {
+    fn disambiguate<'j>(&self, json: &'j str, out: &mut Out<'_, '_>) -> io::Result<Cow<'j, str>> {
         let (arguments, found) = json::minify_and_check(json);
         for (inference, is_there) in [
             (LONE_SURROGATE, found.lone_surrogate),
@@ -419,7 +423,7 @@ impl Call {
                 out.warn(inference, Some(self.index))?;
             }
         }
-        Ok(if found.duplicate_key { json::without_doubles(&arguments) } else { arguments })
+        Ok(if found.duplicate_key { json::without_doubles(&arguments).into() } else { arguments })
     }
 
     /// Returns the object that the arguments are, with what had to be inferred.

@@ -1,12 +1,12 @@
 //! JSON that its readers disagree about.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::json::plain::{is_space, unescaped_length};
+use crate::json::plain::{is_space, string_length};
 use crate::json::reader::read;
 use crate::json::scanner::is_number_byte;
 use crate::json::string::Str;
@@ -24,9 +24,13 @@ pub(crate) struct Ambiguities {
 }
 
 /// Returns a whole JSON value without white space between its tokens, and what is ambiguous in it.
-pub(crate) fn minify_and_check(json: &str) -> (String, Ambiguities) {
-    let Search { minified, found, .. } = Search::run(json);
-    (minified, found)
+pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
+    let Search { mut minified, copied, found, .. } = Search::run(json);
+    if copied == 0 {
+        return (json.into(), found);
+    }
+    minified.push_str(json.get(copied..).unwrap_or_default());
+    (minified.into(), found)
 }
 
 /// Returns JSON text with only the last of each object's members of one name. All
@@ -50,54 +54,33 @@ type Key<'j> = (bool, Cow<'j, str>);
 /// The number of members up to which a key is compared with each of them.
 const FEW: usize = 16;
 
-/// The members of an object that is open, with the place where each begins.
-#[derive(Default)]
-struct Members<'j> {
-    all: SmallVec<[(Key<'j>, usize); 4]>,
-    /// The number of the last one of each key, once they are many.
-    last: HashMap<Key<'j>, usize>,
-}
-
-impl<'j> Members<'j> {
-    /// Adds a member; returns the place of the last one of the same key, up to the next.
-    fn add(&mut self, key: Key<'j>, from: usize) -> Option<Range<usize>> {
-        let number = self.all.len();
-        if number == FEW {
-            let all = self.all.iter().enumerate();
-            self.last = all.map(|(number, (key, _))| (key.clone(), number)).collect();
-        }
-        let double = match number < FEW {
-            true => self.all.iter().rposition(|(known, _)| *known == key),
-            false => self.last.insert(key.clone(), number),
-        };
-        self.all.push((key, from));
-        let mut starts = self.all.iter().skip(double?).map(|(_, from)| *from);
-        Some(starts.next()?..starts.next()?)
-    }
-}
-
 /// One pass over a JSON value.
 #[derive(Default)]
 struct Search<'j> {
     found: Ambiguities,
-    /// The containers that are open; `None` for an array.
-    open: SmallVec<[Option<Members<'j>>; 1]>,
+    /// The containers that are open: for an object, the number of members of those around it;
+    /// `None` for an array.
+    open: SmallVec<[Option<usize>; 8]>,
+    /// The members of the open objects, each with the place where it begins.
+    members: SmallVec<[(Key<'j>, usize); 8]>,
+    /// The number of the last member of each key in an object that has many, which goes by the
+    /// place of its first.
+    last: BTreeMap<(usize, Key<'j>), usize>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
-    /// The value without white space between its tokens.
+    /// The value without white space between its tokens, up to the last of that.
     minified: String,
+    /// The place after that white space; 0 if there is none.
+    copied: usize,
 }
 
 impl<'j> Search<'j> {
     /// Goes through a value that is known to be JSON.
     fn run(json: &'j str) -> Self {
         let mut search = Search::default();
-        search.minified.reserve(json.len());
         let bytes = json.as_bytes();
         // True where the next string is a key.
         let (mut at, mut is_key) = (0, false);
-        // The text before it is in `minified`.
-        let mut copied = 0;
         while let Some(&byte) = bytes.get(at) {
             let from = at;
             at += 1;
@@ -115,12 +98,14 @@ impl<'j> Search<'j> {
                     is_key = false;
                 }
                 b'{' => {
-                    search.open.push(Some(Members::default()));
+                    search.open.push(Some(search.members.len()));
                     is_key = true;
                 }
                 b'[' => search.open.push(None),
                 b'}' | b']' => {
-                    search.open.pop();
+                    if let Some(Some(first)) = search.open.pop() {
+                        search.members.truncate(first);
+                    }
                     is_key = false;
                 }
                 b',' => is_key = search.open.last().is_some_and(Option::is_some),
@@ -131,15 +116,15 @@ impl<'j> Search<'j> {
                     search.found.inexact_number |= !is_exact(number);
                 }
                 _ if is_space(byte) => {
-                    search.minified.push_str(json.get(copied..from).unwrap_or_default());
+                    search.minified.reserve(json.len() - search.copied);
+                    search.minified.push_str(json.get(search.copied..from).unwrap_or_default());
                     let rest = bytes.get(at..).unwrap_or_default();
                     at += rest.iter().take_while(|byte| is_space(**byte)).count();
-                    copied = at;
+                    search.copied = at;
                 }
                 _ => {}
             }
         }
-        search.minified.push_str(json.get(copied..).unwrap_or_default());
         search
     }
 
@@ -155,10 +140,22 @@ impl<'j> Search<'j> {
 
     fn member(&mut self, text: &'j str, has_escapes: bool, from: usize) {
         let key = if has_escapes { self.string(text) } else { (true, Cow::Borrowed(text)) };
-        let Some(Some(members)) = self.open.last_mut() else { return };
-        let double = members.add(key, from);
-        self.found.duplicate_key |= double.is_some();
-        self.dropped.extend(double);
+        let Some(Some(first)) = self.open.last() else { return };
+        let known = self.members.get(*first..).unwrap_or_default();
+        let (number, object) = (self.members.len(), known.first().map_or(from, |(_, from)| *from));
+        if known.len() == FEW {
+            let known = known.iter().zip(*first..);
+            self.last.extend(known.map(|((key, _), number)| ((object, key.clone()), number)));
+        }
+        let double = match known.len() < FEW {
+            true => known.iter().rposition(|(known, _)| *known == key).map(|place| first + place),
+            false => self.last.insert((object, key.clone()), number),
+        };
+        self.members.push((key, from));
+        let Some(double) = double else { return };
+        let next = self.members.get(double + 1).map_or(from, |(_, from)| *from);
+        self.found.duplicate_key = true;
+        self.dropped.push(self.members.get(double).map_or(from, |(_, from)| *from)..next);
     }
 }
 
@@ -175,17 +172,16 @@ impl StringEnd {
     fn find(bytes: &[u8], mut at: usize) -> Self {
         let (mut has_escapes, mut has_units) = (false, false);
         loop {
-            at += unescaped_length(bytes.get(at..).unwrap_or_default());
+            at += string_length(bytes.get(at..).unwrap_or_default());
             match bytes.get(at..) {
                 Some([b'\\', escape, ..]) => {
                     has_escapes = true;
                     has_units |= *escape == b'u';
                     at += 2;
                 }
-                rest => {
-                    let end = at + usize::from(rest.is_some_and(|rest| !rest.is_empty()));
-                    return StringEnd { end, has_escapes, has_units };
-                }
+                Some([b'"', ..]) => return StringEnd { end: at + 1, has_escapes, has_units },
+                Some([_, _, ..]) => at += 1,
+                _ => return StringEnd { end: bytes.len(), has_escapes, has_units },
             }
         }
     }
@@ -247,7 +243,7 @@ mod tests {
     #[track_caller]
     fn check(json: &str, duplicate_key: bool, lone_surrogate: bool, inexact_number: bool) {
         let expected = Ambiguities { duplicate_key, lone_surrogate, inexact_number };
-        assert_eq!(minify_and_check(json), (minify(json), expected), "{json}");
+        assert_eq!(minify_and_check(json), (minify(json).into(), expected), "{json}");
     }
 
     #[test]
