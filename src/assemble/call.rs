@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::io;
+use std::ops::Range;
+use std::{io, mem};
 
 use crate::assemble::context::{AssemblerConfig, Inference, Out};
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart, WarningCode,
+    ToolCallDelta, ToolCallStart, ToolResult, WarningCode,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
@@ -36,7 +37,10 @@ const REUSED_ID: Inference = (
 
 /// The bytes that most arguments fit into.
 const USUAL: usize = 256;
+/// The most bytes of a buffer that is kept for the next call.
+const MAX_KEPT: usize = 64 << 10;
 
+#[derive(Default)]
 pub(super) struct Call {
     pub(super) index: u64,
     /// The key of its first fragment that has one.
@@ -60,7 +64,9 @@ pub(super) struct Call {
     /// True if its end says who runs it.
     is_undecided: bool,
     signature: Option<String>,
-    source: Option<String>,
+    /// The dialect, if it was found in text.
+    source: String,
+    has_source: bool,
     kind: Option<String>,
     item_id: Option<String>,
     /// True once its start has been emitted; then so much of its arguments has.
@@ -68,38 +74,66 @@ pub(super) struct Call {
     emitted: usize,
 }
 
-/// A call that was emitted and has no result.
+/// The calls that were emitted and have no result, in their order.
+#[derive(Default)]
 pub(super) struct Waiting {
-    pub(super) id: String,
-    pub(super) name: String,
+    calls: Vec<WaitingCall>,
+    /// Their ids and names, one after another.
+    texts: String,
+}
+
+/// A call that was emitted and has no result.
+struct WaitingCall {
+    id: Range<usize>,
+    name: Range<usize>,
     /// The executor, if not the caller.
-    pub(super) executor: Option<Executor>,
+    executor: Option<Executor>,
+}
+
+impl Waiting {
+    fn add(&mut self, id: &str, name: &str, executor: Option<Executor>) {
+        if self.calls.is_empty() {
+            self.texts.clear();
+        }
+        let mut push = |text: &str| {
+            let begin = self.texts.len();
+            self.texts.push_str(text);
+            begin..self.texts.len()
+        };
+        self.calls.push(WaitingCall { id: push(id), name: push(name), executor });
+    }
+
+    /// True if the caller has one of them to run.
+    pub(super) fn is_for_caller(&self) -> bool {
+        self.calls.iter().any(|call| call.executor.is_none())
+    }
+
+    /// Takes out the call that a result is of; returns its id and its executor, if not the caller.
+    /// Of two calls of one id, the first result is the first one's. One that names no call is of the
+    /// oldest of its tool that has none, or of any tool.
+    pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
+        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        let mut calls = self.calls.iter();
+        let place = match names_no_call(result) {
+            false => calls.position(|call| text(&call.id) == result.id),
+            true => calls.position(|call| result.name == Some(text(&call.name))).or(Some(0)),
+        };
+        let place = place.filter(|place| *place < self.calls.len())?;
+        let WaitingCall { id, executor, .. } = self.calls.remove(place);
+        Some((self.texts.get(id).unwrap_or_default(), executor))
+    }
 }
 
 impl Call {
-    pub(super) fn new(index: u64, max_depth: usize) -> Self {
-        Call {
-            index,
-            key: Key::None,
-            id: None,
-            name: String::new(),
-            arguments: String::new(),
-            first: None,
-            placeholder: None,
-            misnamed: None,
-            scanner: Scanner::new(max_depth),
-            minifier: Minifier::default(),
-            fault: None,
-            is_free: false,
-            executor: None,
-            is_undecided: false,
-            signature: None,
-            source: None,
-            kind: None,
-            item_id: None,
-            started: false,
-            emitted: 0,
+    /// Begins anew, as the call of this index; keeps buffers.
+    pub(super) fn begin(&mut self, index: u64, max_depth: usize) {
+        let mut buffers = [&mut self.name, &mut self.arguments, &mut self.source].map(mem::take);
+        for buffer in &mut buffers {
+            buffer.clear();
+            buffer.shrink_to(MAX_KEPT);
         }
+        let ([name, arguments, source], scanner) = (buffers, Scanner::new(max_depth));
+        *self = Call { index, name, arguments, source, scanner, ..Call::default() };
     }
 
     /// True if the arguments so far are one whole JSON value.
@@ -117,6 +151,10 @@ impl Call {
         self.is_free || !self.has_arguments()
     }
 
+    fn source(&self) -> Option<&str> {
+        self.has_source.then_some(&*self.source)
+    }
+
     fn has_arguments(&self) -> bool {
         !self.arguments.is_empty()
     }
@@ -124,7 +162,7 @@ impl Call {
     /// True if it has arguments and no name: they may be those of another call. In text, they are
     /// not.
     pub(super) fn is_stray(&self) -> bool {
-        self.name.is_empty() && self.has_arguments() && self.source.is_none()
+        self.name.is_empty() && self.has_arguments() && !self.has_source
     }
 
     /// True if it has arguments that are no whole JSON value.
@@ -145,7 +183,7 @@ impl Call {
 
     /// True if it may still be given back as the text that it was read from.
     pub(super) fn may_be_text(&self, config: &AssemblerConfig) -> bool {
-        config.malformed_as_text && self.source.is_some() && !self.started
+        config.malformed_as_text && self.has_source && !self.started
     }
 
     /// Its end never came.
@@ -189,7 +227,8 @@ impl Call {
             self.signature = Some(signature.to_owned());
         }
         if let Some(source) = part.source {
-            self.source = Some(source.to_owned());
+            source.clone_into(&mut self.source);
+            self.has_source = true;
         }
         if let Some(kind) = part.kind {
             self.kind = Some(kind.to_owned());
@@ -208,7 +247,7 @@ impl Call {
             return Ok(());
         }
         if self.name.is_empty() {
-            self.name = name.to_owned();
+            self.name.push_str(name);
             return Ok(());
         }
         if !is_piece || self.has_arguments() {
@@ -282,7 +321,7 @@ impl Call {
     }
 
     fn emit_delta(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if !std::mem::replace(&mut self.started, true) {
+        if !mem::replace(&mut self.started, true) {
             self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
         }
         let rest = self.arguments.get(self.emitted..).unwrap_or_default();
@@ -309,12 +348,13 @@ impl Call {
     }
 
     /// Ends the call: emits it if it's safe to run, or else the reason why it
-    /// isn't. Returns what its result is found by, if it was emitted.
+    /// isn't. One that was emitted is `waiting` for its result.
     pub(super) fn close(
-        mut self: Box<Self>,
+        &mut self,
         ids: &mut Ids,
+        waiting: &mut Waiting,
         out: &mut Out<'_, '_>,
-    ) -> io::Result<Option<Waiting>> {
+    ) -> io::Result<()> {
         if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
@@ -333,7 +373,7 @@ impl Call {
         let input = match &input {
             Ok(text) if self.is_free => CallInput::Text(text),
             Ok(json) => CallInput::Arguments(json),
-            Err(reason) => return self.reject(*reason, None, out).map(|()| None),
+            Err(reason) => return self.reject(*reason, None, out),
         };
         let id = ids.take(self.id.as_deref(), self.index);
         if self.id.as_deref().is_some_and(|sent| sent != id) {
@@ -341,7 +381,7 @@ impl Call {
         }
         if out.config().deltas {
             if !self.started {
-                self.emit_start(&id, out)?;
+                self.emit_start(id, out)?;
             }
             if self.emitted == 0 {
                 self.delta(input.as_str(), out)?;
@@ -349,16 +389,17 @@ impl Call {
         }
         out.emit(Kind::ToolCall(ToolCall {
             index: self.index,
-            id: &id,
+            id,
             name: &self.name,
             input,
-            source: self.source.as_deref(),
+            source: self.source(),
             executor: self.executor,
             signature: self.signature.as_deref(),
             kind: self.kind.as_deref(),
             item_id: self.item_id.as_deref(),
         }))?;
-        Ok(Some(Waiting { id: id.into_owned(), name: self.name, executor: self.executor }))
+        waiting.add(id, &self.name, self.executor);
+        Ok(())
     }
 
     /// Ends the call as one that must not be run; `raw` is its text, if that is
@@ -376,18 +417,18 @@ impl Call {
             name: Some(self.name.as_str()).filter(|name| !name.is_empty()),
             arguments_raw: raw.unwrap_or(&self.arguments),
             reason,
-            source: self.source.as_deref(),
+            source: self.source(),
         };
         out.emit(Kind::InvalidToolCall(call))
     }
 
     /// Returns the input as it is to be emitted, or the reason not to.
     fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
-        if self.name.trim().is_empty() {
+        if is_blank(&self.name) {
             return Ok(Err(Reason::NoName));
         }
         if out.is_unknown_tool(&self.name) && self.executor.is_none() {
-            if self.source.is_none() {
+            if !self.has_source {
                 return Ok(Err(Reason::UnknownTool));
             }
             // In text, definitions are there for their types; they may not be all.
@@ -468,6 +509,8 @@ pub(super) struct Ids {
     made_up: Vec<bool>,
     /// The number from which a free one is searched for, if a call's own is taken.
     next: u64,
+    /// The latest that was made up.
+    latest: String,
 }
 
 /// The calls that an id was sent for.
@@ -510,9 +553,9 @@ impl Ids {
     }
 
     /// Returns the id that a call is printed with, and keeps it for this call.
-    pub(super) fn take<'c>(&mut self, sent: Option<&'c str>, index: u64) -> Cow<'c, str> {
+    pub(super) fn take<'c>(&'c mut self, sent: Option<&'c str>, index: u64) -> &'c str {
         if let Some(id) = sent.filter(|id| !self.is_made_up(id)) {
-            return Cow::Borrowed(id);
+            return id;
         }
         let number = self.free(index);
         if number != index {
@@ -521,7 +564,9 @@ impl Ids {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         self.made_up.resize(self.made_up.len().max(place.saturating_add(1)), false);
         self.made_up[place] = true;
-        Cow::Owned(made_up_id(number))
+        self.latest.clear();
+        push_made_up_id(number, &mut self.latest);
+        &self.latest
     }
 
     fn is_made_up(&self, id: &str) -> bool {
@@ -545,16 +590,31 @@ const MADE_UP: &str = "call_";
 
 /// Returns the id with this number.
 fn made_up_id(number: u64) -> String {
-    let mut id = String::with_capacity(MADE_UP.len() + 8);
-    id.push_str(MADE_UP);
-    json::push_number(number, &mut id);
+    let mut id = String::new();
+    push_made_up_id(number, &mut id);
     id
+}
+
+/// Appends the id with this number.
+fn push_made_up_id(number: u64, id: &mut String) {
+    id.push_str(MADE_UP);
+    json::push_number(number, id);
 }
 
 /// Returns the number of an id that is spelled as one that was made up.
 fn number(id: &str) -> Option<u64> {
     let number = id.strip_prefix(MADE_UP)?.parse().ok()?;
     (made_up_id(number) == id).then_some(number)
+}
+
+/// True if a result has no id.
+pub(super) fn names_no_call(result: &ToolResult<'_>) -> bool {
+    result.id.trim_ascii().is_empty()
+}
+
+/// True for an id or a name that is none.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
 }
 
 /// True if a fragment adds nothing to the arguments.

@@ -1,7 +1,6 @@
 //! The calls of one choice, and which of them a fragment belongs to.
 
-use std::collections::BTreeMap;
-use std::mem;
+use std::collections::{BTreeMap, VecDeque};
 
 use smallvec::SmallVec;
 
@@ -31,12 +30,16 @@ const MAX_KEYS: usize = 4096;
 
 #[derive(Default)]
 pub(super) struct Calls {
-    /// Calls that are open, by their index: their place in the order of
-    /// appearance. In boxes, as a node of the map has room for eleven.
-    open: BTreeMap<u64, Box<Call>>,
+    /// Calls that are open, in the order of their index: their place in the order of appearance.
+    open: VecDeque<Box<Call>>,
+    /// One that has ended: the next one has its buffers.
+    spare: Option<Box<Call>>,
     /// The number of calls so far.
     count: u64,
+    /// The calls of the keys that are no places in the text.
     by_key: BTreeMap<Key, u64>,
+    /// The open calls in the text, by their places there: one, mostly.
+    in_text: SmallVec<[(Key, u64); 1]>,
     /// The keys of calls that have ended, by their index: the oldest make room for others.
     ended: BTreeMap<u64, Key>,
     pub(super) ids: Ids,
@@ -54,7 +57,7 @@ impl Calls {
     /// key and names no call itself, and the call is open.
     pub(super) fn next(&self, part: &CallPart<'_>) -> Option<u64> {
         let goes_on = part.id.is_none() && part.name.is_none() && self.last == Some(part.key);
-        self.latest.filter(|index| goes_on && self.open.contains_key(index))
+        self.latest.filter(|index| goes_on && self.get(*index).is_some())
     }
 
     /// Returns the index of the call that a fragment belongs to, or none if it
@@ -73,7 +76,7 @@ impl Calls {
         if let Key::Text(_) = part.key {
             let is_repeated = by_id.is_some() && by_id != by_key;
             // A name that comes twice in one call contradicts it, and begins no other one.
-            let is_open = by_key.is_some_and(|index| self.open.contains_key(&index));
+            let is_open = by_key.is_some_and(|index| self.get(index).is_some());
             let (found, inference) = match is_open {
                 true => (by_key, None),
                 false => self.find_by_key(part, by_key),
@@ -100,7 +103,7 @@ impl Calls {
     /// True if a fragment with the id of a call begins another one of that id.
     fn begins_another(&self, part: &CallPart<'_>, index: u64) -> bool {
         let Some(name) = part.name else { return false };
-        let Some(call) = self.open.get(&index) else { return true };
+        let Some(call) = self.get(index) else { return true };
         let has_other_key =
             part.key != Key::None && call.key != Key::None && !self.by_key.contains_key(&part.key);
         let has_other_name = !call.name.is_empty() && name != call.name;
@@ -115,7 +118,7 @@ impl Calls {
         by_key: Option<u64>,
     ) -> (Option<u64>, Option<Inference>) {
         let Some(index) = by_key else { return (None, None) };
-        let Some(call) = self.open.get(&index) else {
+        let Some(call) = self.get(index) else {
             let is_new = part.id.is_some() || part.name.is_some();
             return (Some(index).filter(|_| !is_new), None);
         };
@@ -136,16 +139,19 @@ impl Calls {
     /// Adds a new call and returns its index.
     pub(super) fn add(&mut self, max_depth: usize) -> u64 {
         let index = self.count;
-        self.open.insert(index, Box::new(Call::new(index, max_depth)));
+        let mut call = self.spare.take().unwrap_or_default();
+        call.begin(index, max_depth);
+        self.open.push_back(call);
         self.count += 1;
         index
     }
 
     /// Returns the index of the call that a key is known for.
     fn index_of(&self, key: Key) -> Option<u64> {
-        match self.last == Some(key) {
-            true => self.latest,
-            false => self.by_key.get(&key).copied(),
+        match key {
+            key if self.last == Some(key) => self.latest,
+            Key::Text(_) => self.in_text.iter().find(|(known, _)| *known == key).map(|it| it.1),
+            key => self.by_key.get(&key).copied(),
         }
     }
 
@@ -153,19 +159,35 @@ impl Calls {
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
         let is_known = self.last == Some(part.key) && self.latest == Some(index);
         self.latest = Some(index);
-        self.last = self.last.filter(|_| is_known);
-        if !is_known && part.key != Key::None && self.has_room(part.key) {
-            if let Some(other) = self.by_key.insert(part.key, index).filter(|&it| it != index) {
-                self.ended.remove(&other);
-            }
-            self.last = Some(part.key);
-            if let Some(call) = self.open.get_mut(&index).filter(|call| call.key == Key::None) {
-                call.key = part.key;
+        if !is_known {
+            self.last = self.keep_key(part.key, index).then_some(part.key);
+            if let Some(key) = self.last
+                && let Some(call) = self.get_mut(index).0.filter(|call| call.key == Key::None)
+            {
+                call.key = key;
             }
         }
         if let Some(id) = part.id {
             self.ids.add(id, index);
         }
+    }
+
+    /// Remembers the call of a key, if there is room; returns true if so.
+    fn keep_key(&mut self, key: Key, index: u64) -> bool {
+        match key {
+            Key::None => return false,
+            Key::Text(_) => match self.in_text.iter_mut().find(|(known, _)| *known == key) {
+                Some(known) => known.1 = index,
+                None => self.in_text.push((key, index)),
+            },
+            key if !self.has_room(key) => return false,
+            key => {
+                if let Some(other) = self.by_key.insert(key, index).filter(|&it| it != index) {
+                    self.ended.remove(&other);
+                }
+            }
+        }
+        true
     }
 
     /// True if a key is remembered, or may be: in the place of one whose call has ended, if there
@@ -181,23 +203,25 @@ impl Calls {
 
     /// Returns a call that is open, and the ids of all.
     pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut Call>, &Ids) {
-        (self.open.get_mut(&index).map(Box::as_mut), &self.ids)
+        let call = self.place(index).and_then(|place| self.open.get_mut(place));
+        (call.map(Box::as_mut), &self.ids)
     }
 
     /// True if fragments of a call may come as one: nothing depends on them.
     pub(super) fn is_open(&self, key: Key) -> bool {
-        self.index_of(key).is_some_and(|index| self.open.contains_key(&index))
+        self.index_of(key).is_some_and(|index| self.get(index).is_some())
     }
 
     /// Takes out the open calls of this key, or all of them without one.
     pub(super) fn take(&mut self, key: Key) -> SmallVec<[Box<Call>; 1]> {
         match key {
-            Key::None => mem::take(&mut self.open).into_values().collect(),
+            Key::None => self.open.drain(..).collect(),
             key => {
-                let call = self.index_of(key).and_then(|index| self.open.remove(&index));
+                let place = self.index_of(key).and_then(|index| self.place(index));
+                let call = place.and_then(|place| self.open.remove(place));
                 match key {
                     // Nothing more comes of a place in the text.
-                    Key::Text(_) => drop(self.by_key.remove(&key)),
+                    Key::Text(_) => self.in_text.retain(|(known, _)| *known != key),
                     _ => self.ended.extend(call.iter().map(|call| (call.index, key))),
                 }
                 call.into_iter().collect()
@@ -205,9 +229,19 @@ impl Calls {
         }
     }
 
+    /// Keeps the buffers of a call that was taken out.
+    pub(super) fn keep(&mut self, call: Box<Call>) {
+        self.spare = Some(call);
+    }
+
     /// Returns a call that is open.
     pub(super) fn get(&self, index: u64) -> Option<&Call> {
-        self.open.get(&index).map(Box::as_ref)
+        self.open.get(self.place(index)?).map(Box::as_ref)
+    }
+
+    /// Returns the place of an open call among all of them.
+    fn place(&self, index: u64) -> Option<usize> {
+        self.open.binary_search_by_key(&index, |call| call.index).ok()
     }
 
     /// True if no call came after this one.
@@ -222,6 +256,6 @@ impl Calls {
 
     /// Marks every open call from an index on as one that must not be run.
     pub(super) fn taint_from(&mut self, index: u64) {
-        self.open.range_mut(index..).for_each(|(_, call)| call.taint());
+        self.open.iter_mut().filter(|call| call.index >= index).for_each(|call| call.taint());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{Call, Waiting, is_nothing};
+use crate::assemble::call::{Call, Waiting, is_blank, is_nothing, names_no_call};
 use crate::assemble::calls::Calls;
 use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
@@ -60,8 +60,7 @@ struct ChoiceState {
     finish: Option<Owned<Finish<'static>>>,
     /// The number of calls when it finished; 0 before.
     finished: u64,
-    /// The calls that were emitted and have no result, in their order.
-    waiting: Vec<Waiting>,
+    waiting: Waiting,
 }
 
 impl Message {
@@ -75,10 +74,10 @@ impl Message {
             return self.error(TOO_MANY_CHOICES, out);
         }
         match event.kind {
-            Kind::CallPart(part) => {
-                let id = part.id.filter(|id| !id.trim().is_empty());
-                return self.part(&CallPart { id, ..part }, out);
+            Kind::CallPart(part) if part.id.is_some_and(is_blank) => {
+                return self.part(&CallPart { id: None, ..part }, out);
             }
+            Kind::CallPart(ref part) => return self.part(part, out),
             Kind::CallEnd(end) => self.call_end(end, out)?,
             Kind::Lost => self.taint(),
             Kind::Finish(finish) => {
@@ -186,9 +185,10 @@ impl Message {
                     if is_cut && is_last && call.is_of_any_length() {
                         call.cut();
                     }
-                    state.waiting.extend(call.close(&mut state.calls.ids, out)?);
+                    call.close(&mut state.calls.ids, &mut state.waiting, out)?;
                 }
             }
+            state.calls.keep(call);
         }
         Ok(())
     }
@@ -223,6 +223,9 @@ impl Message {
                 self.nameless.remove(&(choice, call.index));
             });
         }
+        if !is_any && !is_torn && !calls.iter().any(|call| call.is_broken()) {
+            return;
+        }
         let broken = calls.iter().filter(|call| call.is_broken());
         let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
         let may_lack = |call: &&mut Box<Call>| {
@@ -244,7 +247,7 @@ impl Message {
         for (choice, state) in self.choices.iter_mut() {
             for mut call in state.calls.take(Key::None) {
                 call.cut();
-                call.close(&mut state.calls.ids, &mut out.of(choice))?;
+                call.close(&mut state.calls.ids, &mut state.waiting, &mut out.of(choice))?;
             }
         }
         Ok(())
@@ -286,7 +289,7 @@ impl Message {
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let state = self.choices.or_default(choice);
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
-        let wants_tools = state.waiting.iter().any(|call| call.executor.is_none());
+        let wants_tools = state.waiting.is_for_caller();
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
@@ -296,26 +299,15 @@ impl Message {
 }
 
 impl ChoiceState {
-    /// Emits a result: its call needs not to be run. Of two calls of one id, the
-    /// first result is the first one's. One that names no call is of the oldest
-    /// of its tool that has none, or of any tool.
+    /// Emits a result: its call needs not to be run.
     fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let waiting = &mut self.waiting;
-        let is_named = !result.id.trim_ascii().is_empty();
-        let place = match is_named {
-            true => waiting.iter().position(|call| call.id == result.id),
-            false => {
-                let is_of_tool = |call: &Waiting| result.name == Some(&call.name);
-                waiting.iter().position(is_of_tool).or((!waiting.is_empty()).then_some(0))
-            }
-        };
-        let call = place.map(|place| waiting.remove(place));
-        if call.is_none() && !is_named {
+        let call = self.waiting.answer(&result);
+        if call.is_none() && names_no_call(&result) {
             out.warn(ORPHAN_RESULT, None)?;
         }
-        let id = call.as_ref().map_or(result.id, |call| &call.id);
+        let id = call.map_or(result.id, |(id, _)| id);
         // A call that is answered in its own message was run on the way.
-        let ran = call.as_ref().map(|call| call.executor.unwrap_or(Executor::Agent));
+        let ran = call.map(|(_, executor)| executor.unwrap_or(Executor::Agent));
         let executor = result.executor.or(ran);
         out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
