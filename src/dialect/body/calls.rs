@@ -77,6 +77,7 @@ struct Unsent {
 /// A value that is open.
 #[derive(Default)]
 pub(super) struct Value {
+    /// Its key, if it's an element.
     pub(super) key: String,
     /// The types it may have; `None` if it's JSON where it can be read as that.
     pub(super) types: Option<Types>,
@@ -374,5 +375,5 @@ fn set(into: &mut Option<String>, text: Option<&str>) {
 
 /// True for an id that is none.
 fn is_blank(id: &str) -> bool {
-    id.trim().is_empty()
+    id.chars().all(char::is_whitespace)
 }

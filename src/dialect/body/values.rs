@@ -71,7 +71,7 @@ impl Calls {
         let has_keys = call.has_keys;
         call.has_keys |= !is_nested;
         self.values.push(Value {
-            key: key.to_owned(),
+            key: if is_nested { key.to_owned() } else { String::new() },
             types,
             is_declared,
             text: String::new(),
