@@ -196,8 +196,8 @@ impl Calls {
     /// Takes the name or the id, which the body has.
     pub(super) fn report(
         &mut self,
-        name: Option<&str>,
-        id: Option<&str>,
+        name: Option<String>,
+        id: Option<String>,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         // A second one, and one after arguments, comes by itself.
@@ -211,11 +211,11 @@ impl Calls {
         }
         let Some(call) = &mut self.open else { return Ok(()) };
         if let Some(name) = name {
-            call.name = Some(name.to_owned());
+            call.name = Some(name);
             call.unsent.name = true;
         }
         if let Some(id) = id.filter(|id| !is_blank(id)) {
-            call.unsent.id = Some(id.to_owned());
+            call.unsent.id = Some(id);
         }
         Ok(())
     }

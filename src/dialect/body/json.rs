@@ -1,6 +1,6 @@
 //! The JSON inside of a call: an object with its parts, or an array of them.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io;
 
 use smallvec::SmallVec;
@@ -37,7 +37,7 @@ struct Parts {
     inner: Vec<(String, String)>,
     /// The keys of the call's parts that the envelope names, and those of `inner`.
     keys: SmallVec<[&'static str; 4]>,
-    inner_keys: HashSet<String>,
+    inner_keys: BTreeSet<String>,
     /// True if one of them came twice, or the call's opener has another name: readers disagree
     /// about which counts.
     is_ambiguous: bool,
@@ -65,7 +65,7 @@ impl Element {
             has_others: false,
             inner: Vec::new(),
             keys: SmallVec::new(),
-            inner_keys: HashSet::new(),
+            inner_keys: BTreeSet::new(),
             is_ambiguous: false,
         };
         Element { reader: ObjectReader::new(MAX_DEPTH), parts }
@@ -168,9 +168,9 @@ impl Parts {
                     self.is_ambiguous = true;
                     return Ok(());
                 }
-                calls.report(name.as_deref(), None, emit)
+                calls.report(name, None, emit)
             }
-            Part::Id => calls.report(None, text().as_deref(), emit),
+            Part::Id => calls.report(None, text(), emit),
             Part::Arguments if !self.is_streaming => {
                 self.arguments = Some(std::mem::take(&mut self.value));
                 Ok(())
@@ -223,7 +223,7 @@ struct Found {
 
 impl Found {
     fn emit(&self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
-        calls.report(Some(&self.name), self.id.as_deref(), emit)?;
+        calls.report(Some(self.name.clone()), self.id.clone(), emit)?;
         match &self.arguments {
             _ if self.is_ambiguous => calls.fault(Reason::Conflict, emit),
             Some(arguments) => emit_value(arguments, calls, emit),

@@ -295,7 +295,7 @@ impl BodyReader {
         }
         match python::call(&expression.text) {
             Some((name, json)) => {
-                calls.report(Some(&name), None, emit)?;
+                calls.report(Some(name), None, emit)?;
                 calls.arguments(&json, emit)?;
             }
             None => calls.fault(Reason::Malformed, emit)?,
