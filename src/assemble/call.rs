@@ -127,12 +127,12 @@ impl Waiting {
 impl Call {
     /// Begins anew, as the call of this index; keeps buffers.
     pub(super) fn begin(&mut self, index: u64, max_depth: usize) {
-        let mut buffers = [&mut self.name, &mut self.arguments, &mut self.source].map(mem::take);
-        for buffer in &mut buffers {
-            buffer.clear();
-            buffer.shrink_to(MAX_KEPT);
-        }
-        let ([name, arguments, source], scanner) = (buffers, Scanner::new(max_depth));
+        let (mut name, source) = (mem::take(&mut self.name), mem::take(&mut self.source));
+        let mut arguments = mem::take(&mut self.arguments);
+        name.clear();
+        arguments.clear();
+        arguments.shrink_to(MAX_KEPT);
+        let scanner = Scanner::new(max_depth);
         *self = Call { index, name, arguments, source, scanner, ..Call::default() };
     }
 
@@ -223,18 +223,18 @@ impl Call {
         }
         self.executor = self.executor.or(part.executor);
         self.is_undecided |= part.is_undecided;
-        if let Some(signature) = part.signature {
-            self.signature = Some(signature.to_owned());
-        }
         if let Some(source) = part.source {
             source.clone_into(&mut self.source);
             self.has_source = true;
         }
-        if let Some(kind) = part.kind {
-            self.kind = Some(kind.to_owned());
-        }
-        if let Some(item_id) = part.item_id {
-            self.item_id = Some(item_id.to_owned());
+        for (known, text) in [
+            (&mut self.signature, part.signature),
+            (&mut self.kind, part.kind),
+            (&mut self.item_id, part.item_id),
+        ] {
+            if let Some(text) = text {
+                text.clone_into(known.get_or_insert_default());
+            }
         }
         self.add_arguments(part.arguments, out.config());
         if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
@@ -355,16 +355,8 @@ impl Call {
         waiting: &mut Waiting,
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
-        if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
-            if self.scanner.status() == Status::Empty {
-                self.add_arguments(Arguments::Done(&given), out.config());
-            } else if self.differs_from(&given) && !is_empty_object(&given) {
-                out.warn(OTHER_ARGUMENTS, Some(self.index))?;
-            }
-        }
-        if let Some(json) = self.misnamed.take().filter(|_| !self.has_arguments()) {
-            self.append(&json, out.config());
-            self.fault.get_or_insert(Reason::Malformed);
+        if self.placeholder.is_some() || self.misnamed.is_some() {
+            self.settle_arguments(out)?;
         }
         let input = match self.fault {
             Some(reason) => Err(reason),
@@ -399,6 +391,23 @@ impl Call {
             item_id: self.item_id.as_deref(),
         }))?;
         waiting.add(id, &self.name, self.executor);
+        Ok(())
+    }
+
+    /// Compares its arguments with the placeholder, or has that in their place if none came.
+    #[cold]
+    fn settle_arguments(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
+            if self.scanner.status() == Status::Empty {
+                self.add_arguments(Arguments::Done(&given), out.config());
+            } else if self.differs_from(&given) && !is_empty_object(&given) {
+                out.warn(OTHER_ARGUMENTS, Some(self.index))?;
+            }
+        }
+        if let Some(json) = self.misnamed.take().filter(|_| !self.has_arguments()) {
+            self.append(&json, out.config());
+            self.fault.get_or_insert(Reason::Malformed);
+        }
         Ok(())
     }
 

@@ -55,6 +55,7 @@ impl Calls {
 
     /// Returns the index of the call that the last fragment belongs to, if this one has the same
     /// key and names no call itself, and the call is open.
+    #[inline]
     pub(super) fn next(&self, part: &CallPart<'_>) -> Option<u64> {
         let goes_on = part.id.is_none() && part.name.is_none() && self.last == Some(part.key);
         self.latest.filter(|index| goes_on && self.get(*index).is_some())
@@ -70,6 +71,7 @@ impl Calls {
     /// 3. A known index with no other id, or with one and no name before its arguments are a
     ///    whole JSON value, and no new name after that.
     /// 4. Without id and index: a new call if there is a name, else the latest.
+    #[inline]
     pub(super) fn find(&self, part: &CallPart<'_>) -> (Option<u64>, Option<Inference>) {
         let by_id = part.id.and_then(|id| self.ids.latest(id));
         let by_key = self.index_of(part.key);
@@ -112,6 +114,7 @@ impl Calls {
         has_other_key || (call.is_whole() && (has_other_name || has_more))
     }
 
+    #[inline]
     fn find_by_key(
         &self,
         part: &CallPart<'_>,
@@ -137,6 +140,7 @@ impl Calls {
     }
 
     /// Adds a new call and returns its index.
+    #[inline]
     pub(super) fn add(&mut self, max_depth: usize) -> u64 {
         let index = self.count;
         let mut call = self.spare.take().unwrap_or_default();
@@ -147,6 +151,7 @@ impl Calls {
     }
 
     /// Returns the index of the call that a key is known for.
+    #[inline]
     fn index_of(&self, key: Key) -> Option<u64> {
         match key {
             key if self.last == Some(key) => self.latest,
@@ -156,6 +161,7 @@ impl Calls {
     }
 
     /// Remembers how a fragment names its call.
+    #[inline]
     pub(super) fn remember(&mut self, part: &CallPart<'_>, index: u64) {
         let is_known = self.last == Some(part.key) && self.latest == Some(index);
         self.latest = Some(index);
@@ -202,6 +208,7 @@ impl Calls {
     }
 
     /// Returns a call that is open, and the ids of all.
+    #[inline]
     pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut Call>, &Ids) {
         let call = self.place(index).and_then(|place| self.open.get_mut(place));
         (call.map(Box::as_mut), &self.ids)
@@ -213,6 +220,7 @@ impl Calls {
     }
 
     /// Takes out the open calls of this key, or all of them without one.
+    #[inline]
     pub(super) fn take(&mut self, key: Key) -> SmallVec<[Box<Call>; 1]> {
         match key {
             Key::None => self.open.drain(..).collect(),
@@ -235,11 +243,13 @@ impl Calls {
     }
 
     /// Returns a call that is open.
+    #[inline]
     pub(super) fn get(&self, index: u64) -> Option<&Call> {
         self.open.get(self.place(index)?).map(Box::as_ref)
     }
 
     /// Returns the place of an open call among all of them.
+    #[inline]
     fn place(&self, index: u64) -> Option<usize> {
         self.open.binary_search_by_key(&index, |call| call.index).ok()
     }

@@ -74,11 +74,30 @@ impl Message {
             return self.error(TOO_MANY_CHOICES, out);
         }
         match event.kind {
-            Kind::CallPart(part) if part.id.is_some_and(is_blank) => {
-                return self.part(&CallPart { id: None, ..part }, out);
+            Kind::CallPart(ref part) => match part.id {
+                Some(id) if is_blank(id) => self.part(&CallPart { id: None, ..*part }, out),
+                _ => self.part(part, out),
+            },
+            Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),
+            Kind::Lost
+            | Kind::Finish(_)
+            | Kind::Usage(_)
+            | Kind::Error(_)
+            | Kind::Warning(_)
+            | Kind::ToolResult(_)
+            | Kind::ProviderEvent(_)
+            | Kind::Turn(_) => self.rare(event, out),
+            _ => {
+                self.choice(out);
+                out.pass(event).map(|()| false)
             }
-            Kind::CallPart(ref part) => return self.part(part, out),
-            Kind::CallEnd(end) => self.call_end(end, out)?,
+        }
+    }
+
+    /// Takes an event that few records have, as [`Self::feed`] does.
+    #[cold]
+    fn rare(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+        match event.kind {
             Kind::Lost => self.taint(),
             Kind::Finish(finish) => {
                 let state = self.choice(out);
@@ -90,12 +109,8 @@ impl Message {
             Kind::Warning(warning) => self.warning(warning, out)?,
             Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
             Kind::ProviderEvent(_) => out.pass(event)?,
-            // Only messages of a log have turns, and this is what came between two of them.
-            Kind::Turn(_) => {}
-            _ => {
-                self.choice(out);
-                out.pass(event)?;
-            }
+            // A turn: only messages of a log have some, and this is what came between two of them.
+            _ => {}
         }
         Ok(false)
     }
@@ -132,22 +147,17 @@ impl Message {
                 let (found, inference) = state.calls.find(part);
                 let max = out.config().max_calls;
                 if found.is_none() && max != 0 && self.count >= max {
-                    let message = format!("more tool calls than --max-calls {max}");
-                    return self.error(Failure::new(Code::Limit, &message, None), out);
+                    return self.too_many_calls(max, out);
                 }
                 self.count += usize::from(found.is_none());
                 let is_nameless = found.is_none() && part.name.is_none();
                 let index = found.unwrap_or_else(|| state.calls.add(out.config().max_depth));
                 state.calls.remember(part, index);
-                if is_nameless {
-                    self.nameless.insert((out.choice, index));
-                } else if part.name.is_some() {
-                    self.nameless.remove(&(out.choice, index));
+                if let Some(inference) = inference {
+                    state.infer(inference, index, out)?;
                 }
-                if let Some(inference) =
-                    inference.filter(|(code, _)| state.warned.insert((index, *code)))
-                {
-                    out.warn(inference, Some(index))?;
+                if is_nameless || !self.nameless.is_empty() {
+                    note_name(&mut self.nameless, part, is_nameless, (out.choice, index));
                 }
                 index
             }
@@ -164,6 +174,12 @@ impl Message {
             _ => {}
         }
         Ok(false)
+    }
+
+    #[cold]
+    fn too_many_calls(&mut self, max: usize, out: &mut Out<'_, '_>) -> io::Result<bool> {
+        let message = format!("more tool calls than --max-calls {max}");
+        self.error(Failure::new(Code::Limit, &message, None), out)
     }
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
@@ -223,16 +239,9 @@ impl Message {
                 self.nameless.remove(&(choice, call.index));
             });
         }
-        if !is_any && !is_torn && !calls.iter().any(|call| call.is_broken()) {
-            return;
+        if is_any || is_torn || calls.iter().any(|call| call.is_broken()) {
+            taint_bare(calls, is_any, is_torn);
         }
-        let broken = calls.iter().filter(|call| call.is_broken());
-        let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
-        let may_lack = |call: &&mut Box<Call>| {
-            let is_robbed = is_any || broken.contains(&call.name);
-            !call.is_stray() && (is_torn || is_robbed && call.is_bare())
-        };
-        calls.iter_mut().filter(may_lack).for_each(|call| call.taint());
     }
 
     /// Marks every open call as one that must not be run: what could not be read may have been a
@@ -299,6 +308,15 @@ impl Message {
 }
 
 impl ChoiceState {
+    /// Warns of what was inferred about a call, once for each call.
+    #[cold]
+    fn infer(&mut self, inference: Inference, index: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
+        if self.warned.insert((index, inference.0)) {
+            out.warn(inference, Some(index))?;
+        }
+        Ok(())
+    }
+
     /// Emits a result: its call needs not to be run.
     fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let call = self.waiting.answer(&result);
@@ -311,4 +329,33 @@ impl ChoiceState {
         let executor = result.executor.or(ran);
         out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
+}
+
+/// Notes that a call has no name, or has one now.
+#[cold]
+fn note_name(
+    nameless: &mut BTreeSet<(u64, u64)>,
+    part: &CallPart<'_>,
+    is_nameless: bool,
+    call: (u64, u64),
+) {
+    if is_nameless {
+        nameless.insert(call);
+    } else if part.name.is_some() {
+        nameless.remove(&call);
+    }
+}
+
+/// Marks those of the calls that end at once whose arguments may have gone astray: if `is_any`,
+/// those that have none; if `is_torn`, all; and those of which another one of their name has
+/// arguments that are not whole.
+#[cold]
+fn taint_bare(calls: &mut [Box<Call>], is_any: bool, is_torn: bool) {
+    let broken = calls.iter().filter(|call| call.is_broken());
+    let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
+    let may_lack = |call: &&mut Box<Call>| {
+        let is_robbed = is_any || broken.contains(&call.name);
+        !call.is_stray() && (is_torn || is_robbed && call.is_bare())
+    };
+    calls.iter_mut().filter(may_lack).for_each(|call| call.taint());
 }

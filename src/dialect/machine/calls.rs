@@ -38,6 +38,7 @@ impl Machine {
     }
 
     /// Takes the opener of a call or a section that the text ended in.
+    #[cold]
     pub(crate) fn cut_header(
         &mut self,
         marker: &Marker<'_>,

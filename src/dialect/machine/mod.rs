@@ -290,6 +290,7 @@ impl Machine {
         marker.guarded && self.context.is_code()
     }
 
+    #[cold]
     fn warn_of_code(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         self.has_warned = true;
         warn(
@@ -472,6 +473,7 @@ impl Machine {
     }
 
     /// Goes where a marker leads.
+    #[inline(never)]
     fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
         if self.follows {

@@ -94,17 +94,20 @@ pub(crate) struct Marker<'t> {
 
 impl Search {
     /// True if no marker is under way.
+    #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.attempts.is_empty()
     }
 
     /// Returns the rules of the place.
+    #[inline]
     pub(crate) fn rules(&self) -> &RuleSet {
         self.known.get(self.at).map_or(&NO_RULES, |known| &known.rules)
     }
 
     /// Goes on at another place, with the rules of this key and these words if they are known, or
     /// else without any; returns true if they are.
+    #[inline]
     pub(crate) fn enter(&mut self, key: RulesKey, words: &[&[Word<'static>]]) -> bool {
         let is_same = |known: &KnownRules| {
             let mut words = words.iter();
@@ -140,6 +143,7 @@ impl Search {
 
     /// Returns the first place at or after `from` where a marker may begin, as far as its first
     /// two bytes tell.
+    #[inline]
     pub(crate) fn find(&self, text: &[u8], from: usize) -> Option<usize> {
         self.rules().finder.find(text, from)
     }
@@ -152,6 +156,7 @@ impl Search {
 
     /// Begins to try the rules that are legal here and may begin with `text`; if it `may_wait`, not
     /// where all need more text than there is. Some need the names of `--tools`.
+    #[inline]
     pub(crate) fn begin_here(
         &mut self,
         text: &[u8],
@@ -192,6 +197,7 @@ impl Search {
 
     /// Looks at the bytes that are new. The first rule in their order that fits
     /// counts; its attempts stay until [`Search::reset`].
+    #[inline]
     pub(crate) fn advance<'t>(
         &mut self,
         text: &'t str,
