@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::dialect::body::calls::{Calls, warn};
+use crate::dialect::body::calls::{self, Calls, warn};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
@@ -76,9 +76,8 @@ impl Markup {
             }
             Kind::Text(text) if text.channel.is_none() && self.is_probed(event.choice) => {
                 if let Some((_, message)) = self.probe(event.choice, text.text, &[]) {
-                    warn(WarningCode::MarkupInText, &message, &mut |kind| {
-                        emit(&Event::new(event.choice, kind))
-                    })?;
+                    let mut emit = calls::Emit::new(event.choice, emit);
+                    warn(WarningCode::MarkupInText, &message, &mut emit)?;
                 }
                 emit(event)
             }
@@ -121,9 +120,8 @@ impl Markup {
         let Some((opener, message)) = found else { return emit(pieces) };
         pieces.events().enumerate().try_for_each(|(at, piece)| {
             if at == opener {
-                warn(WarningCode::MarkupInText, &message, &mut |kind| {
-                    emit_one(&Event::new(choice, kind))
-                })?;
+                let mut emit = calls::Emit::new(choice, &mut emit_one);
+                warn(WarningCode::MarkupInText, &message, &mut emit)?;
             }
             emit_one(&piece)
         })
@@ -197,7 +195,7 @@ impl Markup {
                 _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });
-        machine.feed(text, &mut |kind| emit(&Event::new(choice, kind)))
+        machine.feed(text, &mut calls::Emit::new(choice, emit))
     }
 
     /// Ends a choice's text; returns true if it ended inside a call.
@@ -205,7 +203,7 @@ impl Markup {
         match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;
-                machine.finish(stopped, &mut |kind| emit(&Event::new(choice, kind)))
+                machine.finish(stopped, &mut calls::Emit::new(choice, emit))
             }
             None => Ok(false),
         }

@@ -5,7 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::elements::Elements;
-use crate::event::{Arguments, CallEnd, CallPart, Key, Kind, Reason, Warning, WarningCode};
+use crate::event;
+use crate::event::{Arguments, CallEnd, CallPart, Event, Key, Kind, Reason, Warning, WarningCode};
 use crate::json;
 use crate::json::Scanner;
 use crate::scan::Captures;
@@ -14,8 +15,22 @@ use crate::tools::{Tools, Types};
 /// The most markup around its arguments that a call's text may have, in bytes.
 const MAX_MARKUP: usize = 64 << 10;
 
-/// Takes the events of a dialect.
-pub(crate) type Emit<'s> = dyn FnMut(Kind<'_>) -> io::Result<()> + 's;
+/// Takes what happens in a choice's text, and passes it on as events of that choice.
+pub(crate) struct Emit<'s> {
+    choice: u64,
+    emit: &'s mut event::Emit<'s>,
+}
+
+impl<'s> Emit<'s> {
+    pub(crate) fn new(choice: u64, emit: &'s mut event::Emit<'_>) -> Self {
+        Emit { choice, emit }
+    }
+
+    #[inline]
+    pub(crate) fn feed(&mut self, kind: Kind<'_>) -> io::Result<()> {
+        (self.emit)(&Event::new(self.choice, kind))
+    }
+}
 
 /// The calls of one text.
 #[derive(Default)]
@@ -266,7 +281,7 @@ impl Calls {
         let Unsent { begins, name, id } = std::mem::take(&mut call.unsent);
         let name = if name { &call.name } else { &None };
         let (opener, opener_id) = if begins { (&self.name, &self.id) } else { (&None, &None) };
-        emit(Kind::CallPart(CallPart {
+        emit.feed(Kind::CallPart(CallPart {
             key: call.key,
             name: name.as_deref().or(opener.as_deref()),
             id: id.as_deref().or(opener_id.as_deref()),
@@ -322,7 +337,7 @@ impl Calls {
         self.has_closed = true;
         let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
         let fault = too_large.or(call.fault).map(|reason| (reason, self.raw.as_str()));
-        let ended = emit(Kind::CallEnd(CallEnd { key: call.key, fault }));
+        let ended = emit.feed(Kind::CallEnd(CallEnd { key: call.key, fault }));
         self.raw.clear();
         self.raw.shrink_to(MAX_MARKUP);
         ended
@@ -340,7 +355,7 @@ impl Calls {
         let Some(call) = self.open.take() else { return Ok(()) };
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));
-        emit(Kind::CallEnd(CallEnd { key: call.key, fault }))
+        emit.feed(Kind::CallEnd(CallEnd { key: call.key, fault }))
     }
 
     /// True if the markup has given a call, which is closed.
@@ -356,7 +371,7 @@ impl Calls {
 
 /// Emits a warning.
 pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-    emit(Kind::Warning(Warning { code, message, offset: None, index: None }))
+    emit.feed(Kind::Warning(Warning { code, message, offset: None, index: None }))
 }
 
 /// Warns of a list whose elements are not separated as they should be.

@@ -103,7 +103,7 @@ impl Machine {
             self.forget_text_rules();
         }
         if let Some(text) = words.get("server") {
-            emit(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
+            emit.feed(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
         }
         let in_thought = self.is_in_thought();
         let text = Place::Text(OpenText::default());

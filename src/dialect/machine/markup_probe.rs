@@ -3,10 +3,10 @@
 
 use memchr::memchr3;
 
-use crate::dialect::body::calls::Calls;
+use crate::dialect::body::calls::{Calls, Emit};
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
-use crate::event::Kind;
+use crate::event::{Event, Kind};
 
 /// The bytes that a text is kept for until it needs a machine, whose tables take longer to make
 /// than a short answer takes to be read.
@@ -78,10 +78,11 @@ fn first_sign(text: &str) -> Option<usize> {
 /// Returns the name of the dialect if a piece opens a call.
 fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
     let mut has_call = false;
-    let fed = machine.feed(text, &mut |kind| {
-        has_call |= matches!(kind, Kind::CallPart(_));
+    let mut emit = |event: &Event<'_>| {
+        has_call |= matches!(event.kind, Kind::CallPart(_));
         Ok(())
-    });
+    };
+    let fed = machine.feed(text, &mut Emit::new(0, &mut emit));
     fed.ok().filter(|()| has_call).and_then(|()| machine.dialect())
 }
 

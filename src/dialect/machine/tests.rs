@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::dialect::table;
-use crate::event::{Arguments, CallPart, Kind};
+use crate::event::{Arguments, CallPart, Event, Kind};
 use crate::scan::{Lookahead, Sight};
 
 fn machine(name: &str, start_in: StartIn) -> Machine {
@@ -19,8 +19,8 @@ fn machine(name: &str, start_in: StartIn) -> Machine {
 /// Feeds a piece; returns what came: text, what was thought in parentheses, arguments in braces.
 fn feed(machine: &mut Machine, piece: &str) -> String {
     let mut came = String::new();
-    let mut emit = |kind: Kind<'_>| {
-        came += &match kind {
+    let mut emit = |event: &Event<'_>| {
+        came += &match event.kind {
             Kind::Text(text) => text.text.to_owned(),
             Kind::Reasoning(reasoning) => format!("({})", reasoning.text),
             Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => {
@@ -30,7 +30,7 @@ fn feed(machine: &mut Machine, piece: &str) -> String {
         };
         Ok(())
     };
-    machine.feed(piece, &mut emit).unwrap();
+    machine.feed(piece, &mut Emit::new(0, &mut emit)).unwrap();
     came
 }
 

@@ -18,11 +18,11 @@ use crate::scan::{Captures, attributes};
 const MAX_UNDECIDED: usize = 64 << 10;
 
 fn emit_text(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-    if text.is_empty() { Ok(()) } else { emit(Kind::Text(Text { text, channel: None })) }
+    if text.is_empty() { Ok(()) } else { emit.feed(Kind::Text(Text { text, channel: None })) }
 }
 
 fn emit_reasoning(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-    emit(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
+    emit.feed(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
 }
 
 impl Machine {
@@ -130,7 +130,7 @@ impl Machine {
         match open.form.role {
             Role::Text => {
                 let channel = Some(open.form.name).filter(|name| !name.is_empty());
-                emit(Kind::Text(Text { text, channel }))
+                emit.feed(Kind::Text(Text { text, channel }))
             }
             Role::Reasoning => emit_reasoning(text, emit),
             Role::Block => {
@@ -201,5 +201,5 @@ fn emit_block(open: &mut OpenRegion, emit: &mut Emit<'_>) -> io::Result<()> {
     let members = attributes(&open.words.attributes);
     let attributes = json::object(members.map(|(key, value)| (key, json::quote(value))));
     let attributes = Some(attributes.as_str()).filter(|attributes| *attributes != "{}");
-    emit(Kind::Block(Block { name: open.form.name, text: &text, attributes }))
+    emit.feed(Kind::Block(Block { name: open.form.name, text: &text, attributes }))
 }
