@@ -18,8 +18,6 @@ struct Stream {
     format: &'static str,
     head: &'static str,
     record: &'static str,
-    /// The allocations of a record that is decoded: lists of large structs are not kept in place.
-    decoded: u64,
 }
 
 /// The commonest formats.
@@ -29,21 +27,18 @@ const STREAMS: &[Stream] = &[
         head: "",
         record: "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\
                  \"choices\":[{\"index\":0,\"delta\":{\"content\":\"TEXT\"},\"finish_reason\":null}]}\n\n",
-        decoded: 1,
     },
     Stream {
         format: "openai-completions",
         head: "",
         record: "data: {\"id\":\"c\",\"object\":\"text_completion\",\
                  \"choices\":[{\"index\":0,\"text\":\"TEXT\",\"finish_reason\":null}]}\n\n",
-        decoded: 0,
     },
     Stream {
         format: "openai-responses",
         head: "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"m\"}}\n\n",
         record: "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"output_index\":0,\
                  \"content_index\":0,\"delta\":\"TEXT\"}\n\n",
-        decoded: 0,
     },
     Stream {
         format: "anthropic",
@@ -52,48 +47,41 @@ const STREAMS: &[Stream] = &[
                \"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
         record: "data: {\"type\":\"content_block_delta\",\"index\":0,\
                  \"delta\":{\"type\":\"text_delta\",\"text\":\"TEXT\"}}\n\n",
-        decoded: 0,
     },
     Stream {
         format: "gemini",
         head: "",
         record: "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"TEXT\"}],\
                  \"role\":\"model\"},\"index\":0}]}\n\n",
-        decoded: 2,
     },
     Stream {
         format: "ollama-chat",
         head: "",
         record: "{\"model\":\"m\",\"created_at\":\"2025-01-01T00:00:00Z\",\
                  \"message\":{\"role\":\"assistant\",\"content\":\"TEXT\"},\"done\":false}\n",
-        decoded: 0,
     },
     Stream {
         format: "ollama-generate",
         head: "",
         record: "{\"model\":\"m\",\"created_at\":\"2025-01-01T00:00:00Z\",\
                  \"response\":\"TEXT\",\"done\":false}\n",
-        decoded: 0,
     },
     Stream {
         format: "cohere",
         head: "data: {\"type\":\"message-start\",\"id\":\"m\"}\n\n",
         record: "data: {\"type\":\"content-delta\",\"index\":0,\
                  \"delta\":{\"message\":{\"content\":{\"text\":\"TEXT\"}}}}\n\n",
-        decoded: 0,
     },
     Stream {
         format: "ai-sdk-ui",
         head: "data: {\"type\":\"start\"}\n\ndata: {\"type\":\"text-start\",\"id\":\"0\"}\n\n",
         record: "data: {\"type\":\"text-delta\",\"id\":\"0\",\"delta\":\"TEXT\"}\n\n",
-        decoded: 0,
     },
     Stream {
         format: "mistral-conversations",
         head: "data: {\"type\":\"conversation.response.started\",\"conversation_id\":\"c\"}\n\n",
         record: "data: {\"type\":\"message.output.delta\",\"output_index\":0,\"id\":\"m\",\
                  \"content_index\":0,\"model\":\"m\",\"role\":\"assistant\",\"content\":\"TEXT\"}\n\n",
-        decoded: 0,
     },
 ];
 
@@ -111,16 +99,15 @@ fn allocations(config: &Config, head: &str, record: impl Fn(usize) -> String) ->
 }
 
 #[test]
-fn a_record_of_text_allocates_next_to_nothing() {
+fn a_record_of_text_allocates_nothing() {
     let mut wrong = Vec::new();
-    for Stream { format, head, record, decoded } in STREAMS {
-        for (repeat, each) in [(true, 0), (false, *decoded)] {
+    for Stream { format, head, record } in STREAMS {
+        for repeat in [true, false] {
             let config = Config { format: format::find(format), repeat, ..Config::default() };
             assert!(config.format.is_some(), "{format}");
             let text = |number| record.replace("TEXT", &format!(" the word {number:05}"));
             let count = allocations(&config, head, text);
-            let expected = each * RECORDS as u64;
-            if !(expected..=expected + GROWTH).contains(&count) {
+            if count > GROWTH {
                 wrong.push(format!("{format}, repeat {repeat}: {count} for {RECORDS} records"));
             }
         }
@@ -134,30 +121,30 @@ fn a_call_in_text_allocates_little() {
         (
             "hermes",
             "Well.\n<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":\"TEXT\",\"b\":1}}\n</tool_call>\n",
-            24,
+            9,
         ),
         (
             "kimi_k2",
             "<|tool_call_begin|>functions.f:1<|tool_call_argument_begin|>{\"a\":\"TEXT\",\"b\":1}<|tool_call_end|>",
-            20,
+            4,
         ),
         (
             "glm45",
             "Well.\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>TEXT</arg_value>\n\
              <arg_key>b</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n",
-            20,
+            4,
         ),
         (
             "qwen3_coder",
             "Well.\n<tool_call>\n<function=f>\n<parameter=a>\nTEXT\n</parameter>\n\
              <parameter=b>\n1\n</parameter>\n</function>\n</tool_call>\n",
-            20,
+            4,
         ),
         (
             "anthropic_xml",
             "Well.\n<function_calls>\n<invoke name=\"f\">\n<parameter name=\"a\">TEXT</parameter>\n\
              <parameter name=\"b\">1</parameter>\n</invoke>\n</function_calls>\n",
-            30,
+            18,
         ),
     ];
     let mut wrong = Vec::new();
