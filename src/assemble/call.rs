@@ -618,11 +618,16 @@ fn number(id: &str) -> Option<u64> {
 
 /// True if a result has no id.
 pub(super) fn names_no_call(result: &ToolResult<'_>) -> bool {
-    result.id.trim_ascii().is_empty()
+    is_no_id(result.id)
 }
 
-/// True for an id or a name that is none.
-pub(super) fn is_blank(text: &str) -> bool {
+/// True for an id that is none: Mistral's default is the string "null".
+pub(super) fn is_no_id(id: &str) -> bool {
+    is_blank(id) || id == "null"
+}
+
+/// True for a name that is none.
+fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 

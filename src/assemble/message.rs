@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{Call, Waiting, is_blank, is_nothing, names_no_call};
+use crate::assemble::call::{Call, Waiting, is_no_id, is_nothing, names_no_call};
 use crate::assemble::calls::Calls;
 use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
@@ -75,7 +75,7 @@ impl Message {
         }
         match event.kind {
             Kind::CallPart(ref part) => match part.id {
-                Some(id) if is_blank(id) => self.part(&CallPart { id: None, ..*part }, out),
+                Some(id) if is_no_id(id) => self.part(&CallPart { id: None, ..*part }, out),
                 _ => self.part(part, out),
             },
             Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),

@@ -9,6 +9,7 @@
 use std::io;
 
 use memchr::{memchr, memchr2};
+use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
@@ -438,7 +439,6 @@ impl Framer for Sse {
             return Ok(());
         }
         self.ended = true;
-        let offset = self.begun.unwrap_or(self.offset);
         let line = self.line.clone();
         if !self.config.strict && !line.is_empty() {
             self.held_line(out)?;
@@ -453,6 +453,7 @@ impl Framer for Sse {
             self.note(WarningCode::UnterminatedEvent, "the last event lacks its blank line", out)?;
             return self.dispatch(None, out);
         }
+        let offset = self.begun.unwrap_or(self.offset);
         let data = self.data.as_slice();
         let raw = match (data, line.is_empty()) {
             ([], _) => &line,
@@ -460,9 +461,28 @@ impl Framer for Sse {
             // The last line has no end of its own.
             ([data @ .., _], false) => data,
         };
+        // What whole records say does not depend on what would have come after them.
+        let whole = if self.config.strict { 0 } else { records_length(raw) };
+        let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
+        if !records.is_empty() {
+            let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
+            out(Ok(Frame { event_type, id, ..Frame::new(&FRAMING, records, offset) }))?;
+        }
         let message = "the input ended inside an event".into();
         out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw }))
     }
+}
+
+/// Returns the length of the objects that a text begins with.
+fn records_length(text: &[u8]) -> usize {
+    let mut records = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
+    let mut length = 0;
+    while let Some(Ok(record)) = records.next()
+        && record.get().starts_with('{')
+    {
+        length = records.byte_offset();
+    }
+    length
 }
 
 /// Overwrites a text, and keeps its buffer.

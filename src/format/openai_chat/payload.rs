@@ -243,9 +243,8 @@ payload! {
 }
 
 impl ToolCall<'_> {
-    /// The id, if there is one: Mistral's default is the string "null".
     pub(in crate::format) fn id(&self) -> Option<&str> {
-        self.id.non_blank().filter(|id| *id != "null")
+        self.id.non_blank()
     }
 
     pub(in crate::format) fn name(&self) -> Option<&str> {
