@@ -339,24 +339,33 @@ impl Machine {
         Ok(())
     }
 
+    /// True behind an object of a call that has no closer: what comes may be another object of it.
+    pub(crate) fn is_behind_object(&self) -> bool {
+        matches!(&self.place, Place::Call(call) if call.is_behind_object())
+    }
+
+    /// Takes a character there that begins no marker; returns how many bytes. What is more than
+    /// white space is the answer's, and may begin a marker of that.
+    pub(crate) fn pass_behind_object(&mut self, c: char, emit: &mut Emit<'_>) -> io::Result<usize> {
+        if c.is_ascii_whitespace() || matches!(c, ';' | ',') {
+            return Ok(c.len_utf8());
+        }
+        let Place::Call(OpenCall { part: Part::Between(space), .. }) = &mut self.place else {
+            return Ok(0);
+        };
+        let space = space.take().unwrap_or_default();
+        self.end_call("", emit)?;
+        self.context.feed(&space);
+        self.text(&space, emit).map(|()| 0)
+    }
+
     /// Takes text inside a call that is neither marker nor value.
     pub(crate) fn call_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Place::Call(call) = &mut self.place
-            && !call.has_closer()
+            && call.is_behind_object()
             && let Part::Between(space) = &mut call.part
         {
-            let space = space.get_or_insert_default();
-            if text.chars().all(|c| c.is_ascii_whitespace() || matches!(c, ';' | ',')) {
-                space.push_str(text);
-                return Ok(());
-            }
-            // Text that is no further object of the call is the answer's.
-            let space = std::mem::take(space);
-            self.end_call("", emit)?;
-            for text in [&space, text] {
-                self.context.feed(text);
-                self.text(text, emit)?;
-            }
+            space.get_or_insert_default().push_str(text);
             return Ok(());
         }
         self.calls.push_raw(text);

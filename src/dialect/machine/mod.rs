@@ -226,6 +226,15 @@ impl Machine {
                 }
                 continue;
             }
+            let rest = text.get(at..).unwrap_or_default();
+            if let Some(c) = rest.chars().next()
+                && self.search.is_idle()
+                && self.is_behind_object()
+                && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)
+            {
+                (at, seen) = (at + self.pass_behind_object(c, emit)?, from);
+                continue;
+            }
             let mut start = at;
             match self.begin(text, ended, &mut start, &mut seen) {
                 Begun::None => break,
@@ -243,6 +252,10 @@ impl Machine {
                 self.leave_start();
                 if self.is_in_head() {
                     self.leave_head();
+                } else if let Some(c) = rest.chars().next()
+                    && self.is_behind_object()
+                {
+                    (at, seen) = (start + self.pass_behind_object(c, emit)?, from);
                 } else {
                     at = start + rest.chars().next().map_or(1, char::len_utf8);
                 }

@@ -155,4 +155,9 @@ impl OpenCall {
     pub(crate) fn has_closer(&self) -> bool {
         !self.form.close.is_empty()
     }
+
+    /// True behind an object of a call that has no closer: what comes may be another object of it.
+    pub(crate) fn is_behind_object(&self) -> bool {
+        !self.has_closer() && matches!(self.part, Part::Between(_))
+    }
 }
