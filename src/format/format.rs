@@ -36,7 +36,7 @@ use crate::json;
 /// impl Decoder for Ticker {
 ///     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
 ///         out.start(FORMAT.name, None, None)?;
-///         read::<Tick<'static>, _>(&frame, out, |tick: Tick<'_>, out| match &tick.text {
+///         read::<Tick<'static>, _>(&frame, out, |tick: &Tick<'_>, out| match &tick.text {
 ///             Some(text) => out.text(0, text),
 ///             None => out.end(),
 ///         })
