@@ -126,17 +126,19 @@ pub(super) fn number_end(text: &[u8], start: usize) -> Option<usize> {
 /// Returns the length of the value that a text begins with, which is known to be JSON.
 pub(super) fn value_length(json: &[u8]) -> usize {
     let (mut at, mut depth) = (0, 0);
+    if !matches!(json.first(), Some(b'"' | b'{' | b'[')) {
+        let is_end = |&byte: &u8| matches!(byte, b'}' | b']' | b',') || is_space(byte);
+        return json.iter().position(is_end).unwrap_or(json.len());
+    }
     while let Some(&byte) = json.get(at) {
         match byte {
             b'"' => at += 1 + inside_length(json.get(at + 1..).unwrap_or_default()),
             b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth > 0 => depth -= 1,
-            b'}' | b']' | b',' if depth == 0 => return at,
-            _ if depth == 0 && is_space(byte) => return at,
+            b'}' | b']' => depth -= 1,
             _ => {}
         }
         at += 1;
-        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+        if depth == 0 {
             return at;
         }
     }

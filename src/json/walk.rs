@@ -36,13 +36,8 @@ impl<'j> Iterator for Walk<'j> {
         while bytes.get(start).is_some_and(|&byte| byte == b':' || is_space(byte)) {
             start += 1;
         }
-        let value = bytes.get(start..)?;
-        let is_end = |&byte: &u8| matches!(byte, b',' | b'}') || is_space(byte);
-        let length = match value.first()? {
-            b'"' | b'{' | b'[' => value_length(value),
-            _ => value.iter().position(is_end).unwrap_or(value.len()),
-        };
-        let (member, rest) = self.rest.split_at_checked(start + length)?;
+        let value = bytes.get(start..).filter(|value| !value.is_empty())?;
+        let (member, rest) = self.rest.split_at_checked(start + value_length(value))?;
         let key = match is_plain {
             true => Cow::Borrowed(member.get(quote + 1..end)?),
             false => read::<Str<'_>>(member.get(quote..=end)?).unwrap_or_default().into_text(),
