@@ -8,7 +8,7 @@ use std::{io, mem};
 use crate::assemble::context::{AssemblerConfig, Inference, Out};
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, WarningCode,
+    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
@@ -624,11 +624,6 @@ pub(super) fn names_no_call(result: &ToolResult<'_>) -> bool {
 /// True for an id that is none: Mistral's default is the string "null".
 pub(super) fn is_no_id(id: &str) -> bool {
     is_blank(id) || id == "null"
-}
-
-/// True for a name that is none.
-fn is_blank(text: &str) -> bool {
-    text.chars().all(char::is_whitespace)
 }
 
 /// True if a fragment adds nothing to the arguments.

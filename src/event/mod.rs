@@ -729,6 +729,11 @@ impl<'a> Failure<'a> {
     }
 }
 
+/// True for an id or a name that is none: all of it is white space.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
 /// The error that ends a message with more of them.
 pub(crate) const TOO_MANY_CHOICES: Failure<'_> =
     Failure::new(Code::Limit, "more than 1024 choices in one message", None);

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crate::dialect::body::elements::Elements;
 use crate::event;
-use crate::event::{Arguments, CallEnd, CallPart, Event, Key, Kind, Reason, Warning, WarningCode};
+use crate::event::{
+    Arguments, CallEnd, CallPart, Event, Key, Kind, Reason, Warning, WarningCode, is_blank,
+};
 use crate::json;
 use crate::json::Scanner;
 use crate::scan::Captures;
@@ -386,9 +388,4 @@ fn set(into: &mut Option<String>, text: Option<&str>) {
         Some(text) => text.clone_into(into.get_or_insert_default()),
         None => *into = None,
     }
-}
-
-/// True for an id that is none.
-fn is_blank(id: &str) -> bool {
-    id.chars().all(char::is_whitespace)
 }
