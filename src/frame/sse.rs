@@ -321,14 +321,19 @@ impl Sse {
         out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))
     }
 
+    /// Returns the event with this data.
+    fn frame<'b>(&'b self, data: &'b [u8], offset: u64) -> Frame<'b> {
+        let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
+        Frame { event_type, id, ..Frame::new(&FRAMING, data, offset) }
+    }
+
     /// Takes the blank line: emits the event, if it has data.
     fn dispatch(&mut self, pending: Option<&[u8]>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let begun = self.begun.take();
         let offset = begun.unwrap_or(self.offset);
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
-            let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out(Ok(Frame { event_type, id, ..Frame::new(&FRAMING, data, offset) }))?;
+            out(Ok(self.frame(data, offset)))?;
         } else if begun.is_some() && self.config.comments {
             let (kind, message) = (FaultKind::Comment, String::new());
             out(Err(Fault { kind, message, offset, raw: &[] }))?;
@@ -465,8 +470,7 @@ impl Framer for Sse {
         let whole = if self.config.strict { 0 } else { records_length(raw) };
         let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
         if !records.is_empty() {
-            let (event_type, id) = (self.event_type.as_str(), self.id.as_str());
-            out(Ok(Frame { event_type, id, ..Frame::new(&FRAMING, records, offset) }))?;
+            out(Ok(self.frame(records, offset)))?;
         }
         let message = "the input ended inside an event".into();
         out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw }))
