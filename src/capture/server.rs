@@ -236,7 +236,7 @@ impl Write for Shared {
 }
 
 /// Returns the line of a log for a request and what answered it. Credentials are masked.
-pub(crate) fn log_line(request: &Request, answer: &Answer) -> String {
+pub(crate) fn log_line(request: &Request, answer: &Answer) -> Line {
     let mut line = Line::default();
     line.open();
     line.text("method", &request.method);
@@ -257,7 +257,8 @@ pub(crate) fn log_line(request: &Request, answer: &Answer) -> String {
     line.number("status", answer.status.into());
     line.maybe_text("file", answer.file.as_deref());
     line.close();
-    format!("{}\n", line.as_str())
+    line.raw("\n");
+    line
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl Service {
     fn log(&self, request: &Request, answer: &Answer) {
         let Some(log) = &self.log else { return };
         let written = match log.lock() {
-            Ok(mut file) => file.write_all(log_line(request, answer).as_bytes()),
+            Ok(mut file) => log_line(request, answer).write_to(&mut *file),
             Err(_) => return,
         };
         if let Err(error) = written {

@@ -10,7 +10,7 @@ use crate::json::write::{Minifier, escape_into, find_escape, has_space, make_saf
 /// need no escapes.
 #[derive(Debug, Default)]
 pub struct Line {
-    text: String,
+    text: Vec<u8>,
     /// A buffer for JSON without its white space.
     scratch: String,
 }
@@ -23,16 +23,16 @@ impl Line {
 
     /// Writes out the text, and clears it.
     pub(crate) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let written = out.write_all(self.text.as_bytes());
+        let written = out.write_all(&self.text);
         self.clear();
         written
     }
 
     /// Begins a line of this type.
     pub(crate) fn begin(&mut self, kind: &'static str) {
-        self.text.push_str("{\"type\":\"");
-        self.text.push_str(kind);
-        self.text.push('"');
+        self.raw("{\"type\":\"");
+        self.raw(kind);
+        self.text.push(b'"');
     }
 
     /// Replaces the line that begins at `begin`, whose first empty string is that
@@ -44,11 +44,13 @@ impl Line {
         text: &str,
     ) {
         let line = self.text.split_off(begin);
-        let Some((head, tail)) = line.split_once("\"\"") else { return };
-        let between = [tail, head, "\""].concat();
+        let is_hole = |pair: &[u8]| pair == b"\"\"";
+        let Some(hole) = line.windows(2).position(is_hole) else { return };
+        let (head, tail) =
+            (line.get(..=hole).unwrap_or_default(), line.get(hole + 1..).unwrap_or_default());
+        let between = [tail, head].concat();
         let out = &mut self.text;
-        out.push_str(head);
-        out.push('"');
+        out.extend_from_slice(head);
         // Up to `clean`, nothing needs an escape.
         let (mut begin, mut clean) = (0, 0);
         for piece in pieces {
@@ -58,67 +60,61 @@ impl Line {
                 clean = begin + find_escape(rest).unwrap_or(rest.len());
             }
             match end <= clean {
-                true => out.push_str(piece),
+                true => out.extend_from_slice(piece.as_bytes()),
                 false => escape_into(piece, out),
             }
-            out.push('"');
-            out.push_str(if end < text.len() { &between } else { tail });
+            out.extend_from_slice(if end < text.len() { &between } else { tail });
             begin = end;
         }
     }
 
     /// Opens an object, alone or in a list.
     pub(crate) fn open(&mut self) {
-        if self.text.ends_with('}') {
-            self.text.push(',');
+        if self.text.ends_with(b"}") {
+            self.text.push(b',');
         }
-        self.text.push('{');
+        self.text.push(b'{');
     }
 
     /// Closes the object that was opened last.
     pub(crate) fn close(&mut self) {
-        self.text.push('}');
+        self.text.push(b'}');
     }
 
     /// Opens a member that is an object.
     pub(crate) fn open_member(&mut self, key: &str) {
         self.key(key);
-        self.text.push('{');
+        self.text.push(b'{');
     }
 
     /// Opens a member that is a list.
     pub(crate) fn open_list(&mut self, key: &str) {
         self.key(key);
-        self.text.push('[');
+        self.text.push(b'[');
     }
 
     /// Closes the list that was opened last.
     pub(crate) fn close_list(&mut self) {
-        self.text.push(']');
+        self.text.push(b']');
     }
 
-    /// Adds text as it is.
-    pub(crate) fn raw(&mut self, text: &str) {
-        self.text.push_str(text);
-    }
-
-    /// Returns the text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
+    /// Adds text, or that of another line, as it is.
+    pub(crate) fn raw(&mut self, text: impl AsRef<[u8]>) {
+        self.text.extend_from_slice(text.as_ref());
     }
 
     /// Adds a member that is the list of the objects in another line.
     pub(crate) fn list(&mut self, key: &str, items: &Line) {
         self.key(key);
-        self.text.push('[');
-        self.text.push_str(&items.text);
-        self.text.push(']');
+        self.text.push(b'[');
+        self.raw(items);
+        self.text.push(b']');
     }
 
     /// Adds a member that is the object in another line.
     pub(crate) fn object(&mut self, key: &str, object: &Line) {
         self.key(key);
-        self.text.push_str(&object.text);
+        self.raw(object);
     }
 
     /// Adds a member that is a string.
@@ -162,15 +158,15 @@ impl Line {
     /// Adds a member that is a word of the schema, which needs no escapes.
     pub(crate) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
-        self.text.push('"');
-        self.text.push_str(word);
-        self.text.push('"');
+        self.text.push(b'"');
+        self.raw(word);
+        self.text.push(b'"');
     }
 
     /// Adds a member that is a number.
     pub(crate) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
-        push_number(number, &mut self.text);
+        push_number(number, &mut |digit| self.text.push(digit));
     }
 
     /// Adds a member that is a number, if there is one.
@@ -183,7 +179,7 @@ impl Line {
     /// Adds a member that is true or false.
     pub(crate) fn flag(&mut self, key: &str, flag: bool) {
         self.key(key);
-        self.text.push_str(if flag { "true" } else { "false" });
+        self.raw(if flag { "true" } else { "false" });
     }
 
     /// Adds a member that is JSON without white space between its tokens.
@@ -213,12 +209,12 @@ impl Line {
 
     /// Adds a member of any name that is JSON.
     pub(crate) fn named(&mut self, name: &str, json: &str) {
-        if !self.text.ends_with('{') {
-            self.text.push(',');
+        if !self.text.ends_with(b"{") {
+            self.text.push(b',');
         }
         quote_into(name, &mut self.text);
-        self.text.push(':');
-        self.text.push_str(json);
+        self.text.push(b':');
+        self.raw(json);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -231,19 +227,22 @@ impl Line {
 
     /// Adds the key, and a comma before it unless the object has just been opened.
     fn key(&mut self, key: &str) {
-        if !self.text.ends_with('{') {
-            self.text.push(',');
-        }
-        self.text.push('"');
-        self.text.push_str(key);
-        self.text.push_str("\":");
+        self.raw(if self.text.ends_with(b"{") { "\"" } else { ",\"" });
+        self.raw(key);
+        self.raw("\":");
     }
 }
 
-/// Appends the digits of a number, which takes less than formatting it.
-pub(crate) fn push_number(number: u64, out: &mut String) {
-    if number > 9 {
-        push_number(number / 10, out);
+impl AsRef<[u8]> for Line {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
     }
-    out.push(char::from(b'0' + (number % 10) as u8));
+}
+
+/// Gives `push` the digits of a number, which takes less than formatting it.
+pub(crate) fn push_number(number: u64, push: &mut impl FnMut(u8)) {
+    if number > 9 {
+        push_number(number / 10, push);
+    }
+    push(b'0' + (number % 10) as u8);
 }

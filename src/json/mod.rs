@@ -25,7 +25,7 @@ pub(crate) use bytes::decode_base64;
 pub use line::Line;
 pub(crate) use line::push_number;
 pub(crate) use object::{Member, ObjectReader};
-pub(crate) use plain::{after_space, begins_with, plain_length, push_short};
+pub(crate) use plain::{after_space, append_start, begins_with, plain_length};
 pub use reader::{Fault, FieldKey, FromJson, Reader};
 pub(crate) use reader::{Source, read, read_again, read_to};
 pub(crate) use repair::{elements, member, members, repair};

@@ -1,7 +1,34 @@
 //! JSON for the output: without white space between tokens, and without
 //! characters in strings that could harm a terminal.
 
-use crate::json::plain::{is_space, plain_length, string_length};
+use crate::json::plain::{
+    after_space, append_start, is_space, plain_length, printable_length, string_length,
+};
+
+/// What JSON is appended to.
+pub(crate) trait Out {
+    /// Appends the first `length` bytes of a text, which end a character.
+    fn append(&mut self, text: &str, length: usize);
+
+    /// Appends a text.
+    fn push_str(&mut self, text: &str) {
+        self.append(text, text.len());
+    }
+}
+
+impl Out for String {
+    #[inline]
+    fn append(&mut self, text: &str, length: usize) {
+        String::push_str(self, text.get(..length).unwrap_or_default());
+    }
+}
+
+impl Out for Vec<u8> {
+    #[inline]
+    fn append(&mut self, text: &str, length: usize) {
+        append_start(text.as_bytes(), length, self);
+    }
+}
 
 /// Removes the white space between tokens of JSON text that comes in pieces.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +54,7 @@ impl Minifier {
                 at = end + 1;
             } else if is_space(byte) {
                 out.push_str(json.get(from..at).unwrap_or_default());
-                let rest = bytes.get(at..).unwrap_or_default();
-                at += rest.iter().take_while(|byte| is_space(**byte)).count();
+                at = after_space(bytes, at);
                 from = at;
             } else {
                 self.in_string = byte == b'"';
@@ -56,8 +82,9 @@ pub(crate) fn minify_into(json: &str, out: &mut String) {
 
 /// True if JSON text may hold white space, be it in a string.
 pub(crate) fn has_space(json: &str) -> bool {
+    // Without a branch for each byte, this becomes a few instructions for sixteen.
     let has_any = |block: &[u8]| block.iter().fold(false, |any, &byte| any | (byte <= b' '));
-    json.as_bytes().chunks(BLOCK).any(has_any)
+    json.as_bytes().chunks(64).any(has_any)
 }
 
 /// Returns text as a JSON string.
@@ -74,43 +101,45 @@ pub(crate) fn quote_start(text: &str) -> String {
 }
 
 /// Appends text as a JSON string.
-pub(crate) fn quote_into(text: &str, out: &mut String) {
-    out.push('"');
+pub(crate) fn quote_into(text: &str, out: &mut impl Out) {
+    out.push_str("\"");
     escape_into(text, out);
-    out.push('"');
+    out.push_str("\"");
 }
 
 /// Appends text as the inside of a JSON string.
-pub(crate) fn escape_into(text: &str, out: &mut String) {
+pub(crate) fn escape_into(text: &str, out: &mut impl Out) {
     escape(text, true, out);
 }
 
 /// Appends JSON text whose strings may hold harmful characters, with these as
 /// escapes. In valid JSON, such characters stand only in strings.
-pub(crate) fn make_safe(json: &str, out: &mut String) {
+pub(crate) fn make_safe(json: &str, out: &mut impl Out) {
     escape(json, false, out);
 }
 
-fn escape(text: &str, is_content: bool, out: &mut String) {
-    let find = if is_content { find_escape } else { find_in_json };
+fn escape(text: &str, is_content: bool, out: &mut impl Out) {
     let mut rest = text;
-    while let Some(at) = find(rest) {
-        let (clean, suspect) = rest.split_at(at);
-        out.push_str(clean);
-        rest = suspect;
+    loop {
+        let clean = clean_length(rest.as_bytes(), is_content);
+        out.append(rest, clean);
+        rest = rest.get(clean..).unwrap_or_default();
+        if rest.is_empty() {
+            return;
+        }
         // Mostly several stand together.
         while let Some(&byte) = rest.as_bytes().first() {
-            if let Some(escape) = escape_of(byte, is_content) {
-                out.push_str(escape);
-                rest = rest.get(1..).unwrap_or_default();
-            } else if SUSPECTS[usize::from(byte)] {
-                rest = push_suspect(rest, out);
-            } else {
-                break;
-            }
+            let length = match escape_of(byte, is_content) {
+                Some(escape) => {
+                    out.append(escape, 2);
+                    1
+                }
+                None if SUSPECTS[usize::from(byte)] => push_suspect(rest, out),
+                None => break,
+            };
+            rest = rest.get(length..).unwrap_or_default();
         }
     }
-    out.push_str(rest);
 }
 
 /// Returns the escape of a byte that has one of two characters; of JSON text, only in strings.
@@ -126,22 +155,18 @@ fn escape_of(byte: u8, is_content: bool) -> Option<&'static str> {
     }
 }
 
-/// Appends the first character of a text, which may be harmful, as an escape if it is; returns the
-/// rest.
+/// Appends the first character of a text, as an escape if it is harmful; returns its length.
 #[inline(never)]
-fn push_suspect<'t>(text: &'t str, out: &mut String) -> &'t str {
-    let mut chars = text.chars();
-    let Some(c) = chars.next() else { return "" };
+fn push_suspect(text: &str, out: &mut impl Out) -> usize {
+    let Some(c) = text.chars().next() else { return 0 };
     if !is_harmful(c) {
-        out.push(c);
-        return chars.as_str();
+        out.append(text, c.len_utf8());
+        return c.len_utf8();
     }
     for unit in c.encode_utf16(&mut [0; 2]) {
-        out.push_str("\\u");
-        let digits = [12, 8, 4, 0].map(|shift| u32::from(*unit >> shift & 15));
-        out.extend(digits.iter().filter_map(|&digit| char::from_digit(digit, 16)));
+        out.push_str(&format!("\\u{unit:04x}"));
     }
-    chars.as_str()
+    c.len_utf8()
 }
 
 /// Returns the JSON array of these elements, which are JSON.
@@ -174,15 +199,19 @@ pub(crate) fn object(
 
 /// Returns the byte offset of the first character that may need an escape.
 pub(crate) fn find_escape(text: &str) -> Option<usize> {
-    let (bytes, mut at) = (text.as_bytes(), 0);
-    if let Some(b'"' | b'\\' | b'\n') = bytes.first() {
-        return Some(0);
-    }
+    Some(clean_length(text.as_bytes(), true)).filter(|&clean| clean < text.len())
+}
+
+/// Returns how many of the first bytes need no escape, as far as a few tell.
+#[inline]
+fn clean_length(text: &[u8], is_content: bool) -> usize {
+    let mut clean = 0;
     loop {
-        at += plain_length(bytes.get(at..)?);
-        match letters_length(bytes.get(at..)?) {
-            0 => return Some(at).filter(|&at| at < bytes.len()),
-            letters => at += letters,
+        let rest = text.get(clean..).unwrap_or_default();
+        clean += if is_content { plain_length(rest) } else { printable_length(rest) };
+        match letters_length(text.get(clean..).unwrap_or_default()) {
+            0 => return clean,
+            letters => clean += letters,
         }
     }
 }
@@ -201,28 +230,6 @@ fn letters_length(text: &[u8]) -> usize {
     };
     text.iter().enumerate().take_while(is_letter).count()
 }
-
-/// Returns the byte offset of the first character that may need an escape in JSON
-/// text, whose quotes and backslashes stay as they are.
-fn find_in_json(json: &str) -> Option<usize> {
-    let is_suspect = |&byte: &u8| SUSPECTS[usize::from(byte)];
-    // Without a branch for each byte, this becomes a few instructions for sixteen.
-    let is_printable =
-        |block: &[u8]| block.iter().fold(true, |all, &byte| all & matches!(byte, b' '..=b'~'));
-    let mut clean = 0;
-    for block in json.as_bytes().chunks(BLOCK) {
-        if !is_printable(block)
-            && let Some(at) = block.iter().position(is_suspect)
-        {
-            return Some(clean + at);
-        }
-        clean += block.len();
-    }
-    None
-}
-
-/// The bytes that are looked at before a branch.
-const BLOCK: usize = 64;
 
 /// The bytes that are, or begin, a character that may be harmful.
 static SUSPECTS: [bool; 256] = {

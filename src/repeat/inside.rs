@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use memchr::memchr;
 
-use crate::json::{Str, plain_length, push_short};
+use crate::json::{Str, append_start, plain_length};
 
 /// The inside of a JSON string.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl<'b> Inside<'b> {
     pub(super) fn append_to(self, out: &mut Vec<u8>) -> Option<()> {
         let bytes = self.bytes.get(self.begin..)?;
         if self.is_plain {
-            push_short(bytes, self.length, out);
+            append_start(bytes, self.length, out);
             return Some(());
         }
         let begin = out.len();

@@ -64,7 +64,7 @@ pub(super) static WRITING: Writing = Writing {
 #[derive(Default)]
 struct Chunks {
     /// The members that all chunks end with.
-    tail: String,
+    tail: Line,
 }
 
 impl Chunks {
@@ -95,9 +95,8 @@ impl Chunks {
 
 impl Encoder for Chunks {
     fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
-        let mut line = Line::default();
-        tail(start, &mut line);
-        self.tail = line.as_str().to_owned();
+        self.tail.clear();
+        tail(start, &mut self.tail);
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
@@ -131,10 +130,7 @@ impl Encoder for Chunks {
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         if let Some(usage) = message.usage {
-            let mut line = Line::default();
-            line.raw(&self.tail);
-            usage_member(&usage, &mut line);
-            self.tail = line.as_str().to_owned();
+            usage_member(&usage, &mut self.tail);
         }
         self.finish_choice(message.choice, message, finish, out);
     }

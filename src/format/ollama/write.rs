@@ -41,7 +41,7 @@ pub(super) static WRITING: Writing = Writing {
 #[derive(Default)]
 struct Replies {
     /// The members that all records begin with.
-    head: String,
+    head: Line,
     /// The number of calls.
     calls: u64,
 }
@@ -61,9 +61,8 @@ impl Replies {
 
 impl Encoder for Replies {
     fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
-        let mut line = Line::default();
-        head(start, &mut line);
-        self.head = line.as_str().to_owned();
+        self.head.clear();
+        head(start, &mut self.head);
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {

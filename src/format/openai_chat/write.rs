@@ -52,7 +52,7 @@ pub(super) static WRITING: Writing = Writing {
 #[derive(Default)]
 struct Chunks {
     /// The members that all chunks begin with.
-    head: String,
+    head: Line,
     /// The choices that have had a delta, and the number of their calls.
     choices: ByChoice<u64>,
 }
@@ -131,9 +131,8 @@ impl Chunks {
 
 impl Encoder for Chunks {
     fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
-        let mut line = Line::default();
-        head(start, "chat.completion.chunk", &mut line);
-        self.head = line.as_str().to_owned();
+        self.head.clear();
+        head(start, "chat.completion.chunk", &mut self.head);
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {

@@ -127,14 +127,15 @@ impl Events {
 
     /// Writes that the open item is complete.
     fn done(&mut self, out: &mut Records, item: impl FnOnce(&str, &mut Line)) {
-        let begin = self.output.len();
-        self.output.open();
-        item(&self.id, &mut self.output);
-        self.output.close();
+        let mut json = Line::default();
+        json.open();
+        item(&self.id, &mut json);
+        json.close();
+        self.output.raw(if self.output.is_empty() { "" } else { "," });
+        self.output.raw(&json);
         self.record("response.output_item.done", out, |events, line| {
             line.number("output_index", events.place);
-            let item = events.output.as_str().get(begin..).unwrap_or_default();
-            line.minified("item", item.trim_start_matches(','));
+            line.object("item", &json);
         });
         self.place += 1;
     }
