@@ -343,8 +343,7 @@ impl Layers {
     /// call and no message: what the frame would have said is not known.
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        let Layers { repeats, decoder, halves, markup, assembler, is_torn, .. } = self;
-        repeats.catch_up(decoder, length)?;
+        let Layers { decoder, halves, markup, assembler, is_torn, .. } = self;
         let mut emit = |event: &Event<'_>| {
             if *is_torn && is_of_the_end(&event.kind) {
                 return Ok(());

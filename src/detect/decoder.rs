@@ -188,9 +188,9 @@ impl Decoder for AutoDecoder {
         }
     }
 
-    fn on_repeat(&mut self, text: &Str<'_>) {
+    fn on_repeat(&mut self, text: &Str<'_>, counts: Option<&str>) {
         if let State::Chosen(decoder) = &mut self.state {
-            decoder.on_repeat(text);
+            decoder.on_repeat(text, counts);
         }
     }
 }

@@ -58,10 +58,11 @@ pub trait Decoder: Send {
     fn repeatable(&self) -> Option<&'static Repeatable> {
         None
     }
-    /// Records came that repeat the last one, and were not decoded. Their texts,
-    /// joined, are `text`. Only a decoder that compares later texts with earlier
-    /// ones needs to know.
-    fn on_repeat(&mut self, _text: &json::Str) {}
+    /// Records came that repeat the last one, and were not decoded. Their texts, joined, are
+    /// `text`; `counts` is the object that [`Repeatable::counts`] names, as the last one of them
+    /// has it. Only a decoder that names one, or compares later records with earlier ones, needs
+    /// to know.
+    fn on_repeat(&mut self, _text: &json::Str, _counts: Option<&str>) {}
 }
 
 /// The places that may differ in a record that repeats the last one, beside its text: `key` is a
@@ -78,8 +79,9 @@ pub struct Repeatable {
     pub texts: &'static [&'static str],
     /// Strings and numbers that the decoder does not read.
     pub unread: &'static [&'static str],
-    /// Members of the record that hold numbers, of which the last one of each counts.
-    pub counts: &'static [&'static str],
+    /// The member of the record that is an object of numbers, of which the last one of each
+    /// counts.
+    pub counts: Option<&'static str>,
     /// True if that is so of a record, too, that emitted nothing: one that differs in these
     /// members alone would change nothing, and emit nothing.
     pub may_be_silent: bool,
@@ -88,7 +90,7 @@ pub struct Repeatable {
 impl Repeatable {
     /// Nothing but the text may differ.
     pub const TEXT: Repeatable =
-        Repeatable { texts: &[], unread: &[], counts: &[], may_be_silent: false };
+        Repeatable { texts: &[], unread: &[], counts: None, may_be_silent: false };
 }
 
 /// A row of the table of formats.

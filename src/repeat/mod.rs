@@ -23,9 +23,7 @@
 //!   too. Where the decoder allows it, a record of which nothing came is a
 //!   template without a hole for text.
 //! - Its decoder says that the same record with other text would change nothing
-//!   more: [`Decoder::repeatable`]. Two things are exceptions. Numbers of which
-//!   the last one counts: the last record of a run is decoded late, and what it
-//!   emits is dropped. And what [`Decoder::on_repeat`] is told.
+//!   more than what [`Decoder::on_repeat`] is told: [`Decoder::repeatable`].
 //! - A record fits only if all its other bytes are the template's, and so is
 //!   what surrounds its data: the framer's [`Envelope`]. What is in the holes is
 //!   of the same JSON type, and of the simplest spelling. The text is unescaped
@@ -68,35 +66,31 @@ const SELDOM: u32 = 32;
 pub(crate) struct Repeats {
     is_on: bool,
     frame: FrameConfig,
-    template: Option<Template>,
-    /// The buffers of the last template.
-    buffers: Buffers,
-    /// The number of records in a row that made a template that no record fitted, or could
-    /// have made one.
+    template: Template,
+    /// The number of templates in a row that no record fitted, or that could have been made.
     unused: u32,
-    /// The last record that was taken, if it has counts and has not been decoded.
-    late: Vec<u8>,
+    /// The counts of the last record that was taken, if it has any.
+    counts: Vec<u8>,
     /// The texts of the records that were taken, and where one ends and the next
     /// begins.
     text: Vec<u8>,
     cuts: Vec<usize>,
     /// The number of records that were taken and hold nothing, since [`Self::flush_silent`].
     silent: usize,
-    emitted: Emitted,
 }
 
 impl Repeats {
     /// Returns a layer that takes records if it is on, but none that a framer
     /// would reject.
     pub(crate) fn new(is_on: bool, frame: FrameConfig) -> Self {
-        let (template, buffers, unused, late, text, cuts, silent, emitted) = Default::default();
-        Repeats { is_on, frame, template, buffers, unused, late, text, cuts, silent, emitted }
+        let (template, unused, counts, text, cuts, silent) = Default::default();
+        Repeats { is_on, frame, template, unused, counts, text, cuts, silent }
     }
 
     /// Takes the record that these bytes begin with if it repeats the last one,
     /// and returns its length with its envelope.
     pub(crate) fn take(&mut self, bytes: &[u8], envelope: Option<Envelope<'_>>) -> Option<usize> {
-        self.template.as_ref()?;
+        self.template.stage?;
         let Envelope { head, event_type, tail } = envelope?;
         let data = strip(self.frame.within(bytes), head)?;
         let length = self.take_data(event_type, data, |after| begins_with(after, tail))?;
@@ -116,25 +110,40 @@ impl Repeats {
         bytes: &[u8],
         is_end: impl Fn(&[u8]) -> bool,
     ) -> Option<usize> {
-        let template = self.template.as_ref()?;
-        let (text, after) = template.fit(event_type, bytes)?;
-        if !is_end(after) {
+        if self.template.stage? == Stage::New {
+            self.make_ready()?;
+        }
+        let fit = self.template.fit(event_type, bytes)?;
+        if !is_end(fit.after) {
             return None;
         }
-        let (begin, length) = (self.text.len(), bytes.len() - after.len());
-        match text {
+        let begin = self.text.len();
+        match fit.text {
             Some(text) => {
                 text.append_to(&mut self.text)?;
-                self.cuts.extend((begin > 0).then_some(begin));
+                if begin > 0 {
+                    self.cuts.push(begin);
+                }
             }
             None => self.silent += 1,
         }
-        if template.has_counts {
-            self.late.clear();
-            self.late.extend_from_slice(bytes.get(..length)?);
+        if let Some(counts) = fit.counts {
+            self.counts.clear();
+            self.counts.extend_from_slice(counts);
         }
         self.unused = 0;
-        Some(length)
+        Some(bytes.len() - fit.after.len())
+    }
+
+    /// Makes the template ready: its holes are looked for when a record has come that may fit, so
+    /// the last record of a text costs nothing.
+    #[inline(never)]
+    fn make_ready(&mut self) -> Option<()> {
+        self.unused += 1;
+        let is_tried = self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM);
+        let is_ready = is_tried && self.template.find_holes().is_some();
+        self.template.stage = is_ready.then_some(Stage::Ready);
+        self.template.stage.map(drop)
     }
 
     /// Emits the texts of the records that were taken.
@@ -143,11 +152,16 @@ impl Repeats {
         decoder: &mut dyn Decoder,
         emit: &mut EmitPieces<'_>,
     ) -> io::Result<()> {
-        let delta = self.template.as_ref().and_then(|template| template.delta.as_ref());
-        let Some(delta) = delta.filter(|_| !self.text.is_empty()) else { return Ok(()) };
-        // Each piece of it is text.
+        if self.text.is_empty() && self.counts.is_empty() {
+            return Ok(());
+        }
+        // Each piece of it is text, and so are counts.
         let text = simdutf8::basic::from_utf8(&self.text).unwrap_or_default();
-        decoder.on_repeat(&Str::from(text));
+        let counts = simdutf8::basic::from_utf8(&self.counts).unwrap_or_default();
+        decoder.on_repeat(&Str::from(text), Some(counts).filter(|counts| !counts.is_empty()));
+        self.counts.clear();
+        let delta = self.template.delta.as_ref();
+        let Some(delta) = delta.filter(|_| !text.is_empty()) else { return Ok(()) };
         emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
         self.text.clear();
         self.cuts.clear();
@@ -168,87 +182,26 @@ impl Repeats {
         halves: &mut Halves,
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
-        self.catch_up(decoder, frame.offset)?;
         if !self.is_on {
             return decoder.feed(frame, &mut EventOut::new(emit, halves, frame.offset));
         }
         let follows_half = !halves.is_empty();
-        let emitted = &mut self.emitted;
-        emitted.clear();
+        let template = &mut self.template;
+        template.clear();
         let mut note = |event: &Event<'_>| {
-            emitted.note(event);
+            template.note(event);
             emit(event)
         };
         decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
-        let text = self.emitted.only_text();
-        if text.is_none() && self.emitted.count > 0 {
+        if !template.is_text() && template.count > 0 {
             self.unused = 0;
             return Ok(());
         }
         // Text that was joined with half a character, or lacks one, is the value of no string.
-        if follows_half || !halves.is_empty() {
-            return Ok(());
-        }
-        let repeatable = decoder.repeatable().filter(|of| text.is_some() || of.may_be_silent);
-        let Some(repeatable) = repeatable else { return Ok(()) };
-        self.unused += 1;
-        if self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM) {
-            let buffers = std::mem::take(&mut self.buffers);
-            self.template = Template::new(&frame, text, repeatable, buffers);
+        if !follows_half && halves.is_empty() {
+            template.set(&frame, decoder.repeatable());
         }
         Ok(())
-    }
-
-    /// Decodes the last record that was taken, if its counts may matter, and
-    /// forgets the template. What the record emits has been emitted.
-    pub(crate) fn catch_up(&mut self, decoder: &mut dyn Decoder, offset: u64) -> io::Result<()> {
-        let Some(template) = self.template.take() else { return Ok(()) };
-        self.buffers = (template.record, template.holes);
-        if self.late.is_empty() {
-            return Ok(());
-        }
-        let frame = Frame::new(template.framing, &self.late, offset);
-        let frame = Frame { event_type: &template.event_type, ..frame };
-        let mut drop = |_: &Event<'_>| Ok(());
-        let mut halves = Halves::default();
-        decoder.feed(frame, &mut EventOut::new(&mut drop, &mut halves, offset))?;
-        self.late.clear();
-        Ok(())
-    }
-}
-
-/// The events of one record, as far as they matter.
-#[derive(Default)]
-struct Emitted {
-    /// The number of events.
-    count: usize,
-    /// The first one, if it is a piece of text, and that text.
-    delta: Option<Delta>,
-    text: String,
-}
-
-impl Emitted {
-    fn clear(&mut self) {
-        self.count = 0;
-        self.delta = None;
-        self.text.clear();
-    }
-
-    fn note(&mut self, event: &Event<'_>) {
-        self.count += 1;
-        if self.count > 1 {
-            return;
-        }
-        self.delta = Delta::of(event);
-        if self.delta.is_some() {
-            self.text.push_str(event.kind.text().unwrap_or_default());
-        }
-    }
-
-    /// Returns the piece of text that came of the record, if nothing else did.
-    fn only_text(&self) -> Option<(&Delta, &str)> {
-        let delta = self.delta.as_ref().filter(|_| self.count == 1)?;
-        Some((delta, &self.text))
     }
 }
 
@@ -320,22 +273,39 @@ impl Delta {
     }
 }
 
-/// Where the holes are in a record, in order.
-type Holes = Vec<(Range<usize>, Hole)>;
-/// The buffers of a template's record and holes.
-type Buffers = (Vec<u8>, Holes);
-
-/// A record with holes.
-#[derive(Debug)]
+/// The last record that was decoded, and, once another one has come, the holes in it.
+#[derive(Debug, Default)]
 struct Template {
-    framing: &'static Framing,
+    /// None if no record can repeat it.
+    stage: Option<Stage>,
+    /// The number of events that came of it. What came before a start is of the message before,
+    /// but for warnings.
+    count: usize,
+    warnings: usize,
+    /// True if a message starts with it.
+    is_start: bool,
+    /// The first event, if it is a piece of text, and that text.
+    delta: Option<Delta>,
+    text: String,
+    framing: Option<&'static Framing>,
     event_type: String,
     /// The record, without its last brace and spaces before it.
     record: Vec<u8>,
+    repeatable: Option<&'static Repeatable>,
+    /// Where the holes are, in order.
     holes: Holes,
-    /// What comes of it, if anything does.
-    delta: Option<Delta>,
-    has_counts: bool,
+}
+
+/// Where the holes are in a record, in order.
+type Holes = Vec<(Range<usize>, Hole)>;
+
+/// How much is known of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its holes have not been looked for.
+    New,
+    /// Its holes are known.
+    Ready,
 }
 
 /// What may be in a hole.
@@ -352,48 +322,86 @@ enum Hole {
     Digits,
     /// A whole number of which the last one counts.
     Count,
+    /// Nothing: the object with these begins here.
+    CountsBegin,
+    /// Nothing: that object ends here.
+    CountsEnd,
 }
 
 impl Template {
-    /// Returns the template of a record of which this text came, or nothing; none unless the text
-    /// is the value of exactly one string in it, or of several that hold text.
-    fn new(
-        frame: &Frame<'_>,
-        text: Option<(&Delta, &str)>,
-        repeatable: &Repeatable,
-        (mut record, mut holes): Buffers,
-    ) -> Option<Self> {
-        if !frame.headers.is_empty() || text.is_some_and(|(_, text)| text.is_empty()) {
-            return None;
-        }
-        let data = frame.data;
-        find_holes(data, text.map(|(_, text)| text), repeatable, &mut holes)?;
-        let has_text = holes.iter().any(|(_, hole)| *hole == Hole::Text);
-        record.clear();
-        record.extend_from_slice(data.strip_suffix(b"}")?.trim_ascii_end());
-        (has_text == text.is_some()).then_some(Template {
-            framing: frame.framing,
-            event_type: frame.event_type.to_owned(),
-            record,
-            delta: text.map(|(delta, _)| delta.clone()),
-            has_counts: holes.iter().any(|(_, kind)| *kind == Hole::Count),
-            holes,
-        })
+    /// Forgets the record, and keeps its buffers.
+    fn clear(&mut self) {
+        (self.stage, self.is_start, self.delta) = (None, false, None);
+        (self.count, self.warnings) = (0, 0);
+        self.text.clear();
     }
 
-    /// Returns the text of the record that these bytes begin with, if the template has one, and
-    /// what follows the record, if it has this name and fits.
-    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<(Option<Inside<'b>>, &'b [u8])> {
+    /// Notes an event that came of the record.
+    fn note(&mut self, event: &Event<'_>) {
+        match event.kind {
+            Kind::Start(_) => {
+                let warnings = self.warnings;
+                self.clear();
+                (self.is_start, self.count) = (true, warnings);
+                return;
+            }
+            Kind::Warning(_) => self.warnings += 1,
+            _ => {}
+        }
+        self.count += 1;
+        if self.count > 1 {
+            return;
+        }
+        self.delta = Delta::of(event);
+        if self.delta.is_some() {
+            self.text.push_str(event.kind.text().unwrap_or_default());
+        }
+    }
+
+    /// Returns true if a piece of text came of the record, and nothing else.
+    fn is_text(&self) -> bool {
+        self.count == 1 && self.delta.is_some()
+    }
+
+    /// Sets the record of which the events came, if another one may repeat it.
+    fn set(&mut self, frame: &Frame<'_>, repeatable: Option<&'static Repeatable>) {
+        let is_silent = self.count == 0 && !self.is_start;
+        let may_repeat =
+            |of: &&Repeatable| if is_silent { of.may_be_silent } else { !self.text.is_empty() };
+        let Some(repeatable) = repeatable.filter(may_repeat) else { return };
+        let Some(record) = frame.data.strip_suffix(b"}") else { return };
+        if !frame.headers.is_empty() {
+            return;
+        }
+        self.stage = Some(Stage::New);
+        (self.framing, self.repeatable) = (Some(frame.framing), Some(repeatable));
+        self.event_type.clear();
+        self.event_type.push_str(frame.event_type);
+        self.record.clear();
+        self.record.extend_from_slice(record.trim_ascii_end());
+    }
+
+    /// Finds the holes; none unless the text is the value of exactly one string in the record, or
+    /// of several that hold text.
+    fn find_holes(&mut self) -> Option<()> {
+        let text = self.delta.as_ref().map(|_| self.text.as_str());
+        find_holes(&self.record, text, self.repeatable?, &mut self.holes)?;
+        let has = |kind| self.holes.iter().any(|(_, hole)| *hole == kind);
+        (has(Hole::Text) == text.is_some()).then_some(())
+    }
+
+    /// Compares the record that these bytes begin with, if it has this name; none if it does not
+    /// fit.
+    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<Fit<'b>> {
         let mut rest = bytes;
         let mut text: Option<Inside<'b>> = None;
+        let (mut counts_begin, mut counts) = (0, None);
         let mut from = 0;
         for (range, hole) in &self.holes {
             rest = strip(rest, self.record.get(from..range.start)?)?;
+            let at = bytes.len() - rest.len();
             let length = match hole {
-                Hole::Text => {
-                    let inside = Inside::new(bytes, bytes.len() - rest.len());
-                    text.insert(inside).length
-                }
+                Hole::Text => text.insert(Inside::new(bytes, at)).length,
                 Hole::Again => {
                     let inside = text?.bytes();
                     let after = strip(rest, inside)?;
@@ -405,6 +413,14 @@ impl Template {
                     if is_same { last.len() } else { plain_length(rest) }
                 }
                 Hole::Digits | Hole::Count => count_length(rest)?,
+                Hole::CountsBegin => {
+                    counts_begin = at;
+                    0
+                }
+                Hole::CountsEnd => {
+                    counts = bytes.get(counts_begin..at);
+                    0
+                }
             };
             rest = rest.get(length..)?;
             from = range.end;
@@ -413,11 +429,21 @@ impl Template {
         while let Some(after) = rest.strip_prefix(b" ") {
             rest = after;
         }
-        let rest = rest.strip_prefix(b"}")?;
+        let after = rest.strip_prefix(b"}")?;
         let is_empty = text.is_some_and(|text| text.length == 0);
         let is_named = is_same(name.as_bytes(), self.event_type.as_bytes());
-        (!is_empty && is_named).then_some((text, rest))
+        (!is_empty && is_named).then_some(Fit { text, counts, after })
     }
+}
+
+/// What a record that fits holds.
+struct Fit<'b> {
+    /// Its text, if the template has one.
+    text: Option<Inside<'b>>,
+    /// The object with its counts.
+    counts: Option<&'b [u8]>,
+    /// What follows the record.
+    after: &'b [u8],
 }
 
 /// Returns what follows these bytes, if a text begins with them.
@@ -440,7 +466,7 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
     is_count.then_some(length)
 }
 
-/// Finds the holes of a record, in order: each string whose value is `text`,
+/// Finds the holes of a record without its last brace, in order: each string whose value is `text`,
 /// and what may differ. None if a string that holds no text has this value beside
 /// another, or if the record is not one JSON object, as far as can be seen.
 fn find_holes(
@@ -453,6 +479,7 @@ fn find_holes(
     let (mut at, mut place) = (0, Place::default());
     // Once the text was found, true if it may stand in other places too.
     let mut may_repeat = None;
+    let (mut has_counts, mut in_counts) = (false, false);
     while let Some(&byte) = data.get(at) {
         let mut end = at + 1;
         match byte {
@@ -484,7 +511,7 @@ fn find_holes(
                     end += 1;
                 }
                 let number = data.get(at..end)?;
-                let hole = if place.is_inside(repeatable.counts) {
+                let hole = if in_counts {
                     Some(Hole::Count)
                 } else {
                     place.is_among(repeatable.unread).then_some(Hole::Digits)
@@ -492,13 +519,30 @@ fn find_holes(
                 let is_whole = count_length(number) == Some(number.len());
                 holes.extend(hole.filter(|_| is_whole).map(|hole| (at..end, hole)));
             }
-            b'{' | b'[' => place.depth += 1,
-            b'}' | b']' => place.leave()?,
+            b'{' | b'[' => {
+                let is_key = |name: &str| is_same(name.as_bytes(), place.key);
+                if byte == b'{' && place.depth == 1 && repeatable.counts.is_some_and(is_key) {
+                    // Where it comes twice, only the decoder knows which one counts.
+                    if std::mem::replace(&mut has_counts, true) {
+                        return None;
+                    }
+                    in_counts = true;
+                    holes.push((at..at, Hole::CountsBegin));
+                }
+                place.depth += 1;
+            }
+            b'}' | b']' => {
+                place.leave()?;
+                if in_counts && place.depth == 1 {
+                    in_counts = false;
+                    holes.push((end..end, Hole::CountsEnd));
+                }
+            }
             _ => {}
         }
         at = end;
     }
-    (place.depth == 0 && data.starts_with(b"{")).then_some(())
+    (place.depth == 1 && data.starts_with(b"{")).then_some(())
 }
 
 /// The place of a value in a record.
@@ -522,13 +566,8 @@ impl<'r> Place<'r> {
 
     fn leave(&mut self) -> Option<()> {
         self.key = b"";
-        self.depth = self.depth.checked_sub(1)?;
+        self.depth = self.depth.checked_sub(1).filter(|&depth| depth > 0)?;
         Some(())
-    }
-
-    /// True if it is the value of one of these members, or inside it.
-    fn is_inside(&self, members: &[&str]) -> bool {
-        members.iter().any(|name| is_same(name.as_bytes(), self.member))
     }
 
     /// True if a path of a [`Repeatable`] leads here.
@@ -548,29 +587,33 @@ impl<'r> Place<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Start, Usage, Warning, WarningCode};
     use crate::frame::FRAMINGS;
 
     const REPEATABLE: Repeatable = Repeatable {
         texts: &["text", "again.again", "in.text"],
         unread: &["pad", "at", "in.token"],
-        counts: &["usage"],
+        counts: Some("usage"),
         may_be_silent: true,
     };
 
-    fn frame(data: &str) -> Frame<'_> {
-        Frame::new(FRAMINGS[0], data.as_bytes(), 0)
+    /// Returns the template of a record of which this event came, or nothing.
+    fn template(data: &str, event: Option<Event<'_>>) -> Option<Template> {
+        let mut template = Template::default();
+        event.iter().for_each(|event| template.note(event));
+        template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
+        template.stage?;
+        template.find_holes().map(|()| template)
     }
 
     /// Checks the text of a record that comes after another one, whose text is
     /// `text`; none if it does not repeat that one.
     #[track_caller]
     fn check(first: &str, text: &str, second: &str, expected: Option<&str>) {
-        let delta = Delta { choice: 0, kind: DeltaKind::Refusal };
-        let template =
-            Template::new(&frame(first), Some((&delta, text)), &REPEATABLE, Buffers::default());
+        let template = template(first, Some(Event::new(0, Kind::Refusal(text))));
         let fit = template.as_ref().and_then(|template| template.fit("", second.as_bytes()));
-        let (mut text, whole) = (Vec::new(), fit.filter(|(_, after)| after.is_empty()));
-        let got = whole.and_then(|(inside, _)| inside?.append_to(&mut text)).map(|()| text);
+        let (mut text, whole) = (Vec::new(), fit.filter(|fit| fit.after.is_empty()));
+        let got = whole.and_then(|fit| fit.text?.append_to(&mut text)).map(|()| text);
         assert_eq!(got.as_deref(), expected.map(str::as_bytes));
     }
 
@@ -635,11 +678,46 @@ mod tests {
     #[test]
     fn a_record_of_which_nothing_came_has_no_hole_for_text() {
         let first = r#"{"pad":"y","d":{"text":""},"usage":{"in":5}}"#;
-        let template = Template::new(&frame(first), None, &REPEATABLE, Buffers::default()).unwrap();
+        let template = template(first, None).unwrap();
         let fits = |second: &str| template.fit("", second.as_bytes()).is_some();
         assert!(fits(first));
         assert!(fits(&first.replace('5', "6").replace('y', "")));
         assert!(!fits(&first.replace(r#""""#, r#""a""#)));
+    }
+
+    #[test]
+    fn the_counts_of_a_record_that_fits_are_given() {
+        let first = r#"{"text":"sea","usage": {"in":5,"of":[{"n":1.5}]},"n":{"in":5}}"#;
+        let template = template(first, Some(Event::new(0, Kind::Refusal("sea")))).unwrap();
+        let second = first.replacen("{\"in\":5", "{\"in\":60", 1);
+        let counts = template.fit("", second.as_bytes()).and_then(|fit| fit.counts).unwrap();
+        assert_eq!(str::from_utf8(counts), Ok(r#"{"in":60,"of":[{"n":1.5}]}"#));
+        for other in [first.replace("1.5", "1.6"), first.replace("{\"in\":5}", "{\"in\":6}")] {
+            assert!(template.fit("", other.as_bytes()).is_none());
+        }
+        let twice = r#"{"text":"sea","usage":{"in":5},"usage":{"in":5}}"#;
+        check(twice, "sea", twice, None);
+    }
+
+    #[test]
+    fn a_start_and_what_came_before_it_are_no_events_of_a_record() {
+        let (text, start) =
+            (Event::new(0, Kind::Refusal("sea")), Event::from(Kind::Start(Start::default())));
+        let warning = Event::from(Kind::Warning(Warning::new(WarningCode::WrongType, "")));
+        let usage = Event::from(Kind::Usage(Usage::default()));
+        for (events, expected) in [
+            (vec![text], true),
+            (vec![start, text], true),
+            (vec![usage, start, text], true),
+            (vec![usage, text], false),
+            (vec![start, text, usage], false),
+            (vec![warning, start, text], false),
+            (vec![start, warning, text], false),
+        ] {
+            let mut template = Template::default();
+            events.iter().for_each(|event| template.note(event));
+            assert_eq!(template.is_text(), expected, "{events:?}");
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds};
-use crate::json;
+use crate::json::{self, Str};
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::State;
 pub(super) use parts::Parts;
@@ -155,7 +155,12 @@ impl Decoder for Gemini {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.repeats.then_some(&Repeatable { counts: &["usageMetadata"], ..Repeatable::TEXT })
+        self.repeats.then_some(&Repeatable { counts: Some("usageMetadata"), ..Repeatable::TEXT })
+    }
+
+    fn on_repeat(&mut self, _text: &Str, counts: Option<&str>) {
+        self.progress.chunks += 1;
+        counts.into_iter().for_each(|counts| self.message.meter.feed(counts));
     }
 }
 

@@ -26,6 +26,7 @@ use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
+use crate::json::Str;
 use delta::{Details, emit, emit_call};
 use payload::{Choice, Chunk, Delta, Given, Specific};
 
@@ -147,9 +148,13 @@ impl Decoder for OpenAiChat {
                 "choices.text",
             ],
             unread: &["created", "obfuscation", "choices.token_id"],
-            counts: &["usage"],
+            counts: Some("usage"),
             may_be_silent: true,
         })
+    }
+
+    fn on_repeat(&mut self, _text: &Str, counts: Option<&str>) {
+        counts.into_iter().for_each(|counts| self.message.meter.feed(counts));
     }
 }
 

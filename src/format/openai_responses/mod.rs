@@ -88,7 +88,7 @@ impl Decoder for Responses {
     }
 
     // The `done` events repeat each text: it is compared with the pieces.
-    fn on_repeat(&mut self, text: &Str) {
+    fn on_repeat(&mut self, text: &Str, _counts: Option<&str>) {
         self.items.on_repeat(text);
     }
 }
