@@ -71,14 +71,23 @@ fn key_end(text: &[u8], start: usize) -> Option<usize> {
 /// Returns the place after the string whose opening quote is at a place.
 #[inline]
 fn string_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
+    let end = start + 1 + string_length(text.get(start + 1..)?);
+    match *text.get(end)? {
+        b'"' => Some(end + 1),
+        _ => escaped_end(text, end),
+    }
+}
+
+/// Returns the place after the string that has its first escape at a place.
+#[inline(never)]
+fn escaped_end(text: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at += string_length(text.get(at..)?);
         match *text.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at = escape_end(text, at)?,
             _ => return None,
         }
+        at += string_length(text.get(at..)?);
     }
 }
 
