@@ -88,6 +88,8 @@ impl<'a> Candidate<'a> {
 payload! {
     pub(in crate::format) struct Content<'a> {
         pub(in crate::format) parts: Option<Few<Part<'a>>>,
+        /// It is always `model`: a key that is known is passed without a search.
+        role: Option<()>,
     }
 
     /// A part of an answer: one of its kinds, and flags.
