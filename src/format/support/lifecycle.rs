@@ -15,7 +15,7 @@ use crate::frame::Frame;
 pub(crate) struct Lifecycle {
     row: &'static Format,
     pub(crate) state: State,
-    id: Option<String>,
+    id: String,
     /// The members of the next start beside its id and model.
     pub(crate) head: Head,
     pub(crate) meter: Meter,
@@ -48,7 +48,7 @@ impl Lifecycle {
     /// these fields.
     pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
         let (state, head) = (State::Closed, Head::default());
-        Lifecycle { row, state, id: None, head, meter: Meter::new(usage) }
+        Lifecycle { row, state, id: String::new(), head, meter: Meter::new(usage) }
     }
 
     /// True if a message has begun and not ended.
@@ -58,7 +58,7 @@ impl Lifecycle {
 
     /// The id of the open message, if its start had one.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+        Some(&*self.id).filter(|id| !id.is_empty())
     }
 
     /// Emits the start of a message, unless one is open.
@@ -73,7 +73,8 @@ impl Lifecycle {
             return Ok(());
         }
         self.state = State::Open;
-        self.id = id.map(str::to_owned);
+        self.id.clear();
+        self.id.push_str(id.unwrap_or_default());
         let format = self.row.name;
         let start = Start { format, id, model, created, input_tokens, ..Start::default() };
         out.emit(0, Kind::Start(start))
@@ -81,8 +82,9 @@ impl Lifecycle {
 
     /// Notes the id that the open message goes by from now on.
     pub(crate) fn rename(&mut self, id: &str) {
-        if self.id.as_deref() != Some(id) {
-            self.id = Some(id.to_owned());
+        if self.id != id {
+            self.id.clear();
+            self.id.push_str(id);
         }
     }
 
@@ -148,7 +150,7 @@ impl Lifecycle {
     }
 
     fn close(&mut self, out: &mut EventOut) -> io::Result<bool> {
-        self.id = None;
+        self.id.clear();
         self.meter.finish(out)?;
         Ok(std::mem::replace(&mut self.state, State::Closed) != State::Closed)
     }
