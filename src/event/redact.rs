@@ -35,7 +35,9 @@ fn shown(word: &str, is_after_bearer: bool) -> Option<&str> {
     if word.len() < MIN_REST && !is_web_token {
         return None;
     }
-    let known = SHAPES.iter().find(|shape| match shape.is_word {
+    let first = word.as_bytes().first();
+    let mut likely = SHAPES.iter().filter(|shape| shape.prefix.as_bytes().first() == first);
+    let known = likely.find(|shape| match shape.is_word {
         true => shape.secret(word).is_some(),
         false => word.strip_prefix(shape.prefix).is_some_and(|rest| rest.len() >= MIN_REST),
     });
