@@ -69,10 +69,10 @@ pub trait Decoder: Send {
 /// member of the record itself, `member.key` what has that key at any depth in that member.
 ///
 /// A decoder that returns one states of the record that it decoded last: if it
-/// emitted one piece of text and nothing else, then that piece is the value of
-/// a string in the record, and a record that differs in this string and in
-/// these members alone would change no state but that of its counts, and emit
-/// nothing but the text in the string's place.
+/// emitted one piece of text and nothing else, but for the start of its message,
+/// then that piece is the value of a string in the record, and a record that
+/// differs in this string and in these members alone would change no state but
+/// that of its counts, and emit nothing but the text in the string's place.
 #[derive(Debug)]
 pub struct Repeatable {
     /// Strings whose value means nothing but text: one piece of it may stand in several of them.

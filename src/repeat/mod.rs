@@ -15,13 +15,13 @@
 //! # Why it is sound
 //!
 //! - A record becomes a template only if one event came of it, a piece of text
-//!   and nothing else, and if that text is the value of exactly one string of
-//!   the record, or of several that its decoder names as the places of text. The
-//!   decoder says that it takes text from the record's strings only, so one of
-//!   these is where it came from, unless half a character was joined with it or
-//!   waits for the next record. Several have the same value in the next record
-//!   too. Where the decoder allows it, a record of which nothing came is a
-//!   template without a hole for text.
+//!   and nothing else, or after the start of its message, and if that text is the
+//!   value of exactly one string of the record, or of several that its decoder
+//!   names as the places of text. The decoder says that it takes text from the
+//!   record's strings only, so one of these is where it came from, unless half a
+//!   character was joined with it or waits for the next record. Several have the
+//!   same value in the next record too. Where the decoder allows it, a record of
+//!   which nothing came is a template without a hole for text.
 //! - Its decoder says that the same record with other text would change nothing
 //!   more than what [`Decoder::on_repeat`] is told: [`Decoder::repeatable`].
 //! - A record fits only if all its other bytes are the template's, and so is
@@ -155,7 +155,7 @@ impl Repeats {
         if self.text.is_empty() && self.counts.is_empty() {
             return Ok(());
         }
-        // Each piece of it is text, and so are counts.
+        // Each piece of it is text, and so are the counts.
         let text = simdutf8::basic::from_utf8(&self.text).unwrap_or_default();
         let counts = simdutf8::basic::from_utf8(&self.counts).unwrap_or_default();
         decoder.on_repeat(&Str::from(text), Some(counts).filter(|counts| !counts.is_empty()));

@@ -159,6 +159,7 @@ impl Decoder for Gemini {
     }
 
     fn on_repeat(&mut self, _text: &Str, counts: Option<&str>) {
+        // A body is one chunk: how many more there are does not matter.
         self.progress.chunks += 1;
         counts.into_iter().for_each(|counts| self.message.meter.feed(counts));
     }
