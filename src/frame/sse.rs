@@ -467,9 +467,8 @@ impl Framer for Sse {
             ([data @ .., _], false) => data,
         };
         // What whole records say does not depend on what would have come after them. A line that
-        // begins with a space is none: it would have been passed over.
-        let is_passed_over = self.config.strict || raw.starts_with(b" ");
-        let whole = if is_passed_over { 0 } else { records_length(raw) };
+        // left no data is none: it has been passed over.
+        let whole = if self.config.strict || data.is_empty() { 0 } else { records_length(raw) };
         let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
         if !records.is_empty() {
             out(Ok(self.frame(records, offset)))?;
