@@ -81,14 +81,12 @@ fn long_run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
         // What comes before the rest holds no mark.
         return bytes.len().min(bytes.len() - BLOCK + find(*last, &mark));
     }
-    let by_ends = match rest.len() {
-        16.. => find_by_ends::<16>(rest, mark),
-        8.. => find_by_ends::<8>(rest, mark),
-        4.. => find_by_ends::<4>(rest, mark),
-        2.. => find_by_ends::<2>(rest, mark),
-        _ => find_by_ends::<1>(rest, mark),
-    };
-    by_ends.unwrap_or(0)
+    find_by_ends::<16>(rest, &mark)
+        .or_else(|| find_by_ends::<8>(rest, &mark))
+        .or_else(|| find_by_ends::<4>(rest, &mark))
+        .or_else(|| find_by_ends::<2>(rest, &mark))
+        .or_else(|| find_by_ends::<1>(rest, &mark))
+        .unwrap_or(0)
 }
 
 /// Returns how many bytes come before the first that is marked in up to twice as many bytes as

@@ -164,10 +164,16 @@ fn push_suspect(text: &str, out: &mut impl Out) -> usize {
         return c.len_utf8();
     }
     for unit in c.encode_utf16(&mut [0; 2]) {
-        out.push_str(&format!("\\u{unit:04x}"));
+        out.append("\\u", 2);
+        for shift in [12, 8, 4, 0] {
+            let digit = usize::from(*unit >> shift & 15);
+            out.append(HEX.get(digit..).unwrap_or_default(), 1);
+        }
     }
     c.len_utf8()
 }
+
+const HEX: &str = "0123456789abcdef";
 
 /// Returns the JSON array of these elements, which are JSON.
 pub(crate) fn array(elements: impl IntoIterator<Item: AsRef<str>>) -> String {
