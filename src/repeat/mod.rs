@@ -52,7 +52,7 @@ use crate::event::{
 };
 use crate::format::format::{Decoder, Repeatable};
 use crate::format::support::emit::{EventOut, Halves};
-use crate::frame::{Envelope, Frame, FrameConfig, Framing};
+use crate::frame::{Envelope, Frame, FrameConfig};
 use crate::json::{Str, after_space, begins_with, plain_length};
 use inside::Inside;
 
@@ -128,8 +128,7 @@ impl Repeats {
             None => self.silent += 1,
         }
         if let Some(counts) = fit.counts {
-            self.counts.clear();
-            self.counts.extend_from_slice(counts);
+            counts.clone_into(&mut self.counts);
         }
         self.unused = 0;
         Some(bytes.len() - fit.after.len())
@@ -287,7 +286,6 @@ struct Template {
     /// The first event, if it is a piece of text, and that text.
     delta: Option<Delta>,
     text: String,
-    framing: Option<&'static Framing>,
     event_type: String,
     /// The record, without its last brace and spaces before it.
     record: Vec<u8>,
@@ -374,11 +372,9 @@ impl Template {
             return;
         }
         self.stage = Some(Stage::New);
-        (self.framing, self.repeatable) = (Some(frame.framing), Some(repeatable));
-        self.event_type.clear();
-        self.event_type.push_str(frame.event_type);
-        self.record.clear();
-        self.record.extend_from_slice(record.trim_ascii_end());
+        self.repeatable = Some(repeatable);
+        frame.event_type.clone_into(&mut self.event_type);
+        record.trim_ascii_end().clone_into(&mut self.record);
     }
 
     /// Finds the holes; none unless the text is the value of exactly one string in the record, or

@@ -73,8 +73,7 @@ impl Lifecycle {
             return Ok(());
         }
         self.state = State::Open;
-        self.id.clear();
-        self.id.push_str(id.unwrap_or_default());
+        id.unwrap_or_default().clone_into(&mut self.id);
         let format = self.row.name;
         let start = Start { format, id, model, created, input_tokens, ..Start::default() };
         out.emit(0, Kind::Start(start))
@@ -82,10 +81,7 @@ impl Lifecycle {
 
     /// Notes the id that the open message goes by from now on.
     pub(crate) fn rename(&mut self, id: &str) {
-        if self.id != id {
-            self.id.clear();
-            self.id.push_str(id);
-        }
+        id.clone_into(&mut self.id);
     }
 
     /// Emits the start of a message and a warning, unless one is open: the
