@@ -73,8 +73,6 @@ struct Members<'m> {
     places: BTreeMap<Cow<'m, str>, usize>,
     /// The bytes of all keys and values.
     size: usize,
-    /// True if each of them came once, is not null, and has a key without escapes.
-    are_all: bool,
     /// The error that there are too many, of which some were left out.
     limit: Option<&'static str>,
 }
@@ -211,8 +209,8 @@ impl Meter {
         }
         let start = self.raw.len();
         self.raw.push(if start == 0 { '[' } else { ',' });
-        match self.last == 0 && members.are_all {
-            true => json::minify_into(text, &mut self.raw),
+        match text.len() == self.known {
+            true => self.raw.push_str(text),
             false => members.write(&mut self.raw),
         }
         self.counted_size += self.raw.len() - start - 1 + PLACE;
@@ -269,12 +267,8 @@ impl Meter {
 impl<'m> Members<'m> {
     /// Returns the members of objects that follow each other.
     fn of(text: &'m str) -> Self {
-        let mut members = Members { are_all: true, ..Members::default() };
-        for (key, value) in json::walk(text) {
-            let (count, is_plain) = (members.list.len(), matches!(key, Cow::Borrowed(_)));
-            members.set(key, value);
-            members.are_all &= is_plain && members.list.len() > count;
-        }
+        let mut members = Members::default();
+        json::walk(text).for_each(|(key, value)| members.set(key, value));
         members
     }
 
