@@ -3,9 +3,8 @@
 
 use memchr::memchr;
 
-use crate::detect::decoder::candidates;
+use crate::detect::decoder::{candidates, see_record};
 use crate::format::error;
-use crate::format::format::Record;
 use crate::frame::{Frame, NDJSON, skip_blank};
 
 /// The beginnings of such lines. Other text is not waited for.
@@ -60,7 +59,7 @@ pub(super) fn is_before_log(head: &[u8], ended: bool) -> Option<bool> {
 /// True if a line is a record of a known format.
 fn is_record(line: &[u8]) -> bool {
     let frame = Frame::new(NDJSON, line.trim_ascii(), 0);
-    candidates(&Record::new(&frame)).any(|row| *row != error::FORMAT)
+    see_record(&frame, |record| candidates(record).any(|row| *row != error::FORMAT))
 }
 
 #[cfg(test)]

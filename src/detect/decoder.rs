@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde_json::value::RawValue;
+
 use crate::detect::WINDOW;
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
@@ -78,6 +80,20 @@ fn is_enough(held: &[Held]) -> bool {
     held.len() >= MOST_UNKNOWN || size >= WINDOW
 }
 
+/// Hands over the record that shows a frame's format. Where rubbish or another record follows it, or
+/// it is not UTF-8, it is what a decoder reads.
+pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) -> R) -> R {
+    let record = Record::new(frame);
+    if record.is_object() {
+        return then(&record);
+    }
+    let text = frame.text();
+    match serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>().next() {
+        Some(Ok(first)) => then(&Record::new(&frame.part(first))),
+        _ => then(&record),
+    }
+}
+
 /// Returns the formats whose `sniff` accepts a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().copied().filter(|row| (row.sniff)(record))
@@ -94,15 +110,14 @@ impl AutoDecoder {
         self.chosen
     }
 
-    /// Returns the row of a stream that begins with this frame: nothing if the
-    /// frame does not show it, and a message if the input looks like another
+    /// Returns the row of a stream that begins with this record: nothing if the
+    /// record does not show it, and a message if the input looks like another
     /// format than the one that is wanted. An error is one in any format.
-    fn choose(&self, frame: &Frame<'_>) -> Result<Option<&'static Format>, String> {
-        let record = Record::new(frame);
-        let found = candidates(&record).next();
+    fn choose(&self, record: &Record<'_>) -> Result<Option<&'static Format>, String> {
+        let found = candidates(record).next();
         let Some(wanted) = self.wanted else { return Ok(found) };
         match found {
-            _ if (wanted.sniff)(&record) => Ok(Some(wanted)),
+            _ if (wanted.sniff)(record) => Ok(Some(wanted)),
             Some(row) if *row == error::FORMAT => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
@@ -137,7 +152,7 @@ impl Decoder for AutoDecoder {
         let chosen = match &mut self.state {
             State::Chosen(decoder) => return decoder.feed(frame, out),
             State::Failed => return Ok(()),
-            State::Open | State::Errors(_) => self.choose(&frame),
+            State::Open | State::Errors(_) => see_record(&frame, |record| self.choose(record)),
         };
         let is_format = matches!(chosen, Ok(Some(row)) if *row != error::FORMAT);
         match &mut self.state {

@@ -1,7 +1,7 @@
 //! The verdict of the `detect` command, and its evidence.
 
 use crate::detect::AutoFramer;
-use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing};
+use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing, see_record};
 use crate::format::error;
 use crate::format::format::{Format, Record};
 use crate::frame::{Fault, Frame, FrameConfig};
@@ -68,16 +68,17 @@ impl Search {
         if is_known || self.unknown >= MOST_UNKNOWN {
             return;
         }
-        let record = Record::new(frame);
-        let mut found = candidates(&record);
-        let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
-            self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
-            return;
-        };
-        self.row = Some(row);
-        self.verdict.format = row.name.into();
-        self.verdict.evidence.extend(evidence(row, &record));
-        self.verdict.alternatives = found.map(|row| row.name.to_owned()).collect();
+        see_record(frame, |record| {
+            let mut found = candidates(record);
+            let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
+                self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
+                return;
+            };
+            self.row = Some(row);
+            self.verdict.format = row.name.into();
+            self.verdict.evidence.extend(evidence(row, record));
+            self.verdict.alternatives = found.map(|row| row.name.to_owned()).collect();
+        });
     }
 }
 
