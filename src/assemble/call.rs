@@ -91,6 +91,14 @@ struct WaitingCall {
 }
 
 impl Waiting {
+    /// Forgets all, and keeps small buffers.
+    pub(super) fn clear(&mut self) {
+        self.calls.clear();
+        self.texts.clear();
+        self.calls.shrink_to(MAX_KEPT / size_of::<WaitingCall>());
+        self.texts.shrink_to(MAX_KEPT);
+    }
+
     fn add(&mut self, id: &str, name: &str, executor: Option<Executor>) {
         if self.calls.is_empty() {
             self.texts.clear();
@@ -531,6 +539,16 @@ struct Sent {
 }
 
 impl Ids {
+    /// Forgets all, and keeps buffers.
+    pub(super) fn clear(&mut self) {
+        let Ids { sent, numbers, made_up, next, latest } = self;
+        sent.clear();
+        numbers.clear();
+        made_up.clear();
+        *next = 0;
+        latest.clear();
+    }
+
     /// Adds an id that the provider sent for a call.
     pub(super) fn add(&mut self, id: &str, index: u64) {
         match self.sent.get_mut(id) {

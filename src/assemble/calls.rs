@@ -28,6 +28,9 @@ const ADDED_WITHOUT_INDEX: Inference =
 /// The number of keys that are remembered beside those of open calls.
 const MAX_KEYS: usize = 4096;
 
+/// The number of calls of a message up to which their buffers are kept for the next one.
+const FEW: u64 = 16;
+
 #[derive(Default)]
 pub(super) struct Calls {
     /// Calls that are open, in the order of their index: their place in the order of appearance.
@@ -49,6 +52,23 @@ pub(super) struct Calls {
 }
 
 impl Calls {
+    /// Begins anew; keeps buffers if there were few calls.
+    pub(super) fn clear(&mut self) {
+        if self.count > FEW {
+            *self = Calls::default();
+            return;
+        }
+        let Calls { open, spare, count, by_key, in_text, ended, ids, latest, last } = self;
+        open.clear();
+        spare.iter_mut().for_each(|call| call.begin(0, 0));
+        *count = 0;
+        by_key.clear();
+        in_text.clear();
+        ended.clear();
+        ids.clear();
+        (*latest, *last) = (None, None);
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.count
     }

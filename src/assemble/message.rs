@@ -37,7 +37,9 @@ const FINISH_MISMATCH: Inference =
 
 #[derive(Default)]
 pub(super) struct Message {
-    choices: ByChoice<ChoiceState>,
+    choices: ByChoice<Box<ChoiceState>>,
+    /// The buffers for the next choice.
+    spare: Option<Box<ChoiceState>>,
     /// The last usage.
     pub(super) usage: Option<Owned<Usage<'static>>>,
     pub(super) failures: Failures,
@@ -64,6 +66,21 @@ struct ChoiceState {
 }
 
 impl Message {
+    /// Begins anew; keeps buffers.
+    pub(super) fn clear(&mut self) {
+        let Message { choices, spare, usage, failures, unknown, count, nameless, is_lossy } = self;
+        if let Some(state) = choices.take_first() {
+            spare.insert(state).clear();
+        }
+        choices.clear();
+        *usage = None;
+        *failures = Failures::default();
+        unknown.clear();
+        *count = 0;
+        nameless.clear();
+        *is_lossy = false;
+    }
+
     pub(super) fn first_choice(&self) -> Option<u64> {
         self.choices.choices().next()
     }
@@ -122,7 +139,7 @@ impl Message {
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
-        self.choices.or_default(out.choice)
+        self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default())
     }
 
     /// Emits a warning; that of an unknown type of event once, as long as there
@@ -140,7 +157,8 @@ impl Message {
     }
 
     fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
-        let state = self.choices.or_default(out.choice);
+        let state =
+            self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default());
         let index = match state.calls.next(part) {
             Some(index) => index,
             None => {
@@ -265,8 +283,9 @@ impl Message {
     /// True if a decoder has inferred at the end of the input that the message
     /// is over, and no byte is missing there.
     pub(super) fn is_over(&self) -> bool {
-        let is_inferred =
-            |state: &ChoiceState| state.finish.as_ref().is_some_and(|finish| finish.get().inferred);
+        let is_inferred = |state: &Box<ChoiceState>| {
+            state.finish.as_ref().is_some_and(|finish| finish.get().inferred)
+        };
         !self.failures.is_cut()
             && !self.choices.is_empty()
             && self.choices.values().all(is_inferred)
@@ -296,18 +315,29 @@ impl Message {
 
     /// Emits the last line of a choice.
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let state = self.choices.or_default(choice);
+        let mut out = out.of(choice);
+        let state = self.choice(&out);
         let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
         let wants_tools = state.waiting.is_for_caller();
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
             reason => reason,
         };
-        out.of(choice).emit(Kind::Finish(Finish { finish_reason, wants_tools, ..finish }))
+        out.emit(Kind::Finish(Finish { finish_reason, wants_tools, ..finish }))
     }
 }
 
 impl ChoiceState {
+    /// Begins anew; keeps buffers.
+    fn clear(&mut self) {
+        let ChoiceState { calls, warned, finish, finished, waiting } = self;
+        calls.clear();
+        warned.clear();
+        *finish = None;
+        *finished = 0;
+        waiting.clear();
+    }
+
     /// Warns of what was inferred about a call, once for each call.
     #[cold]
     fn infer(&mut self, inference: Inference, index: u64, out: &mut Out<'_, '_>) -> io::Result<()> {

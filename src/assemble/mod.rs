@@ -39,7 +39,9 @@ pub struct Assembler {
     /// The format's name, for a message that ends before it is known.
     format: &'static str,
     framing: &'static str,
-    message: Option<Message>,
+    message: Option<Box<Message>>,
+    /// The buffers of the one before it.
+    spare: Box<Message>,
     /// The open message, if it is one of our own log.
     logged: Option<Logged>,
     /// Warnings, errors and provider events that came before the message that
@@ -66,6 +68,7 @@ impl Assembler {
             format: format.unwrap_or(UNKNOWN),
             framing: UNKNOWN,
             message: None,
+            spare: Box::default(),
             logged: None,
             pending: Vec::new(),
             has_begun: false,
@@ -264,7 +267,7 @@ impl Assembler {
         }
         emit(&Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
-        let message = self.message.insert(Message::default());
+        let message = self.message.insert(mem::take(&mut self.spare));
         let mut out = Out::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
             message.feed(&pending.get().into(), &mut out)?;
@@ -295,7 +298,10 @@ impl Assembler {
     /// `cut` is the reason if the message has not come to its own end.
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let closed = self.emit_end(cut, emit);
-        self.message = None;
+        if let Some(message) = self.message.take() {
+            self.spare = message;
+            self.spare.clear();
+        }
         closed
     }
 

@@ -72,6 +72,12 @@ impl<T> ByChoice<T> {
         self.place(choice).ok().map(|place| self.0.remove(place).1)
     }
 
+    /// Takes out the value of the first choice.
+    pub(crate) fn take_first(&mut self) -> Option<T> {
+        let first = self.choices().next()?;
+        self.remove(first)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

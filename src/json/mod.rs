@@ -28,9 +28,9 @@ pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{after_space, append_start, begins_with, plain_length};
 pub use reader::{Fault, FieldKey, FromJson, Reader};
 pub(crate) use reader::{Source, read, read_again, read_to};
-pub(crate) use repair::{elements, member, members, repair};
 #[cfg(feature = "cli")]
-pub(crate) use repair::{place, try_members};
+pub(crate) use repair::try_members;
+pub(crate) use repair::{elements, member, members, place, repair};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;

@@ -307,6 +307,22 @@ impl<'t> Reader<'t> {
         self.byte()
     }
 
+    /// Reads a string if it stands in the text as it is; else stays before it.
+    #[inline]
+    fn plain_string(&mut self) -> Option<&'t str> {
+        let start = self.at + 1;
+        let rest = self.text.as_bytes().get(start..)?;
+        if self.byte() != Some(b'"') || self.is_lossy() {
+            return None;
+        }
+        let length = string_length(rest);
+        if rest.get(length) != Some(&b'"') {
+            return None;
+        }
+        self.at = start + length + 1;
+        self.text.get(start..start + length)
+    }
+
     /// Reads a string from its opening quote on. As serde_json does, takes control characters
     /// and halves of surrogate pairs only `as_bytes`.
     fn string(&mut self, as_bytes: bool) -> Result<Content<'t>> {
@@ -633,6 +649,16 @@ impl<'t> FromJson<'t> for Str<'t> {
             Content::Unescaped(text) => Str::from(text),
             Content::Other(bytes) => Str::from_bytes(&bytes),
         })
+    }
+
+    #[inline]
+    fn read_into(place: &mut Option<Self>, reader: &mut Reader<'t>) -> Result<()> {
+        reader.peek()?;
+        match reader.plain_string() {
+            Some(text) => *place = Some(Str::from(text)),
+            None => *place = Some(Self::from_json(reader)?),
+        }
+        Ok(())
     }
 }
 

@@ -105,7 +105,6 @@ pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns where a part that was borrowed from a text stands in it.
-#[cfg(feature = "cli")]
 pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     start..start + part.len()

@@ -2,7 +2,7 @@
 //! characters in strings that could harm a terminal.
 
 use crate::json::plain::{
-    after_space, append_start, is_space, plain_length, printable_length, string_length,
+    after_space, append_start, plain_length, printable_length, string_length,
 };
 
 /// What JSON is appended to.
@@ -43,25 +43,45 @@ impl Minifier {
     /// runs of it at once.
     pub(crate) fn feed(&mut self, json: &str, out: &mut String) {
         let bytes = json.as_bytes();
+        let mut at = if self.in_string { self.after_string(bytes, 0) } else { 0 };
         // The text before `from` has been appended.
-        let (mut from, mut at) = (0, 0);
-        while let Some(&byte) = bytes.get(at) {
-            if self.in_string {
-                let inside = at + usize::from(std::mem::take(&mut self.is_escaped));
-                let end = inside + string_length(bytes.get(inside..).unwrap_or_default());
-                self.is_escaped = bytes.get(end) == Some(&b'\\');
-                self.in_string = bytes.get(end) != Some(&b'"');
-                at = end + 1;
-            } else if is_space(byte) {
+        let mut from = 0;
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            // Above the quote are all bytes of tokens that are no strings.
+            let Some(length) = rest.iter().position(|&byte| byte <= b'"') else { break };
+            at += length;
+            let token = after_space(bytes, at);
+            if token > at {
                 out.push_str(json.get(from..at).unwrap_or_default());
-                at = after_space(bytes, at);
-                from = at;
+                (from, at) = (token, token);
+            } else if rest.get(length) == Some(&b'"') {
+                self.in_string = true;
+                at = self.after_string(bytes, at + 1);
             } else {
-                self.in_string = byte == b'"';
                 at += 1;
             }
         }
         out.push_str(json.get(from..).unwrap_or_default());
+    }
+
+    /// Returns the place after the string that goes on at a place, or the end of the text.
+    fn after_string(&mut self, bytes: &[u8], start: usize) -> usize {
+        let mut at = start + usize::from(std::mem::take(&mut self.is_escaped));
+        loop {
+            at += string_length(bytes.get(at..).unwrap_or_default());
+            match bytes.get(at) {
+                Some(b'"') => {
+                    self.in_string = false;
+                    return at + 1;
+                }
+                Some(b'\\') if at + 1 == bytes.len() => self.is_escaped = true,
+                Some(b'\\') => at += 1,
+                Some(_) => {}
+                None => return bytes.len(),
+            }
+            at += 1;
+        }
     }
 }
 

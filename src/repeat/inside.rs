@@ -48,9 +48,10 @@ impl<'b> Inside<'b> {
         match self.length.cmp(&text.len()) {
             Ordering::Less => false,
             Ordering::Equal => self.bytes() == text.as_bytes() && !text.contains('\\'),
+            Ordering::Greater if self.is_plain => false,
             Ordering::Greater => {
                 let mut value = Vec::with_capacity(self.length);
-                !self.is_plain && self.append_to(&mut value).is_some() && value == text.as_bytes()
+                self.append_to(&mut value).is_some() && value == text.as_bytes()
             }
         }
     }

@@ -3,13 +3,17 @@
 //! Usage is never a delta: where it comes several times, the last value of
 //! each field counts. A format names its fields in a table of [`Row`]s.
 
+mod members;
+mod shape;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use smallvec::SmallVec;
 
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::usage::members::{Member, Members, PLACE, bit};
+use crate::format::support::usage::shape::Shapes;
 use crate::json;
 
 /// One of our fields.
@@ -38,10 +42,15 @@ pub(crate) enum Op {
 /// a number counts.
 pub(crate) type Row = (&'static str, Op, &'static [Field]);
 
+/// The rows of which there is a count, and the JSON of that.
+type Counts<'m> = SmallVec<[(&'static Row, Cow<'m, str>); 8]>;
+
 /// The usage of one message, as far as it's known.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     paths: Vec<Path>,
+    /// What is known of earlier messages.
+    shapes: Shapes,
     /// The objects of this part, one after another.
     text: String,
     /// The length of the first one, if it was made of others.
@@ -63,20 +72,6 @@ pub(crate) struct Meter {
     is_adjusted: bool,
 }
 
-/// The members of the objects of one part, in the order in which they came.
-#[derive(Debug, Default)]
-struct Members<'m> {
-    list: SmallVec<[Member<'m>; 8]>,
-    /// The [`bit`] of each key.
-    bits: u64,
-    /// The index of each key, if they are more than [`FEW`].
-    places: BTreeMap<Cow<'m, str>, usize>,
-    /// The bytes of all keys and values.
-    size: usize,
-    /// The error that there are too many, of which some were left out.
-    limit: Option<&'static str>,
-}
-
 /// One place of a row.
 #[derive(Debug)]
 struct Path {
@@ -89,25 +84,12 @@ struct Path {
     bit: u64,
 }
 
-/// A member of a usage object: its key, and its value's text.
-type Member<'m> = (Cow<'m, str>, &'m str);
-
-/// The most members that are looked through for a key.
-const FEW: usize = 32;
-
-/// The most bytes of the usage of one message, or of one part of it: keys that never repeat end
-/// here.
-const MAX_SIZE: usize = 1 << 20;
-
 /// The most bytes of the usage of all parts.
 const MAX_COUNTED: usize = 16 << 20;
 
 /// The most bytes of a buffer that is kept for the next message, and of objects that wait until
 /// they are read, besides twice what was known before.
 const MAX_KEPT: usize = 4 << 10;
-
-/// The bytes that a member takes besides its text, where there are many.
-const PLACE: usize = 160;
 
 impl Meter {
     pub(crate) fn new(rows: &'static [Row]) -> Self {
@@ -202,24 +184,19 @@ impl Meter {
 
     /// Counts the objects of a part, if they have members.
     fn count(&mut self, text: &str) {
-        let members = Members::of(text);
-        self.limit = members.limit.or(self.limit);
-        if members.list.is_empty() {
-            return;
-        }
         let start = self.raw.len();
         self.raw.push(if start == 0 { '[' } else { ',' });
-        match text.len() == self.known {
-            true => self.raw.push_str(text),
-            false => members.write(&mut self.raw),
-        }
+        let known = self.shapes.read(text, &mut self.raw);
+        let Some(read) = known.or_else(|| self.count_members(text)) else {
+            self.raw.truncate(start);
+            return;
+        };
         self.counted_size += self.raw.len() - start - 1 + PLACE;
         if self.counted_size > MAX_COUNTED {
             self.limit = Some("more than 16 MiB of usage in one message");
             self.raw.truncate(start);
             return;
         }
-        let read = self.read(&members);
         let usage = adjust(read);
         self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
             != (usage.output_tokens, usage.reasoning_tokens);
@@ -227,102 +204,66 @@ impl Meter {
         self.parts += 1;
     }
 
-    /// Forgets what is known: the whole comes.
-    pub(crate) fn reset(&mut self) {
-        *self = Meter { paths: std::mem::take(&mut self.paths), ..Meter::default() };
+    /// Counts them, and appends one object of all to `raw`.
+    fn count_members(&mut self, text: &str) -> Option<Usage<'static>> {
+        let members = Members::of(text);
+        self.limit = members.limit.or(self.limit);
+        if members.list.is_empty() {
+            return None;
+        }
+        let start = self.raw.len();
+        match text.len() == self.known {
+            true => self.raw.push_str(text),
+            false => members.write(&mut self.raw),
+        }
+        let counts = self.counts(&members);
+        let mut usage = Usage::default();
+        for (row, json) in &counts {
+            count(json).into_iter().for_each(|number| add(row, number, &mut usage));
+        }
+        if self.limit.is_none() && self.strange.is_none() {
+            let raw = self.raw.get(start..).unwrap_or_default();
+            self.shapes.learn(text, raw, &members, &counts);
+        }
+        Some(usage)
     }
 
-    fn read(&mut self, members: &Members<'_>) -> Usage<'static> {
-        let mut usage = Usage::default();
+    /// Forgets what is known: the whole comes.
+    pub(crate) fn reset(&mut self) {
+        let (paths, shapes) = (std::mem::take(&mut self.paths), std::mem::take(&mut self.shapes));
+        *self = Meter { paths, shapes, ..Meter::default() };
+    }
+
+    /// Returns the counts that members give, and their rows.
+    fn counts<'m>(&mut self, members: &Members<'m>) -> Counts<'m> {
+        let mut counts = Counts::new();
         // Neighbouring rows lead into the same object.
         let mut inner = Inner::default();
-        // The row that has its number.
-        let mut latest = None;
         for path in &self.paths {
-            let (_, op, fields) = path.row;
-            let is_read = latest.is_some_and(|latest| std::ptr::eq(latest, path.row));
+            let is_read = counts.last().is_some_and(|(row, _)| std::ptr::eq(*row, path.row));
             if members.bits & path.bit == 0 || is_read {
                 continue;
             }
             let Some(json) = lookup(&members.list, path, &mut inner) else { continue };
-            let Some(number) = count(&json) else {
-                if !json.starts_with(['{', '[']) {
-                    self.strange.get_or_insert(path.path);
-                }
-                continue;
-            };
-            latest = Some(path.row);
-            for &field in *fields {
-                let slot = slot(&mut usage, field);
-                match op {
-                    Op::Is => *slot = slot.or(Some(number)),
-                    Op::Adds => *slot = Some(slot.unwrap_or(0).saturating_add(number)),
-                }
+            if count(&json).is_some() {
+                counts.push((path.row, json));
+            } else if !json.starts_with(['{', '[']) {
+                self.strange.get_or_insert(path.path);
             }
         }
-        usage
+        counts
     }
 }
 
-impl<'m> Members<'m> {
-    /// Returns the members of objects that follow each other.
-    fn of(text: &'m str) -> Self {
-        let mut members = Members::default();
-        json::walk(text).for_each(|(key, value)| members.set(key, value));
-        members
-    }
-
-    fn position(&self, key: &str) -> Option<usize> {
-        match self.places.is_empty() {
-            _ if self.bits & bit(key) == 0 => None,
-            true => self.list.iter().position(|(known, _)| known == key),
-            false => self.places.get(key).copied(),
+/// Adds a row's number to its fields.
+fn add(row: &Row, number: u64, usage: &mut Usage<'static>) {
+    let (_, op, fields) = row;
+    for &field in *fields {
+        let slot = slot(usage, field);
+        match op {
+            Op::Is => *slot = slot.or(Some(number)),
+            Op::Adds => *slot = Some(slot.unwrap_or(0).saturating_add(number)),
         }
-    }
-
-    /// Sets a member that is not null, unless there are too many.
-    fn set(&mut self, key: Cow<'m, str>, json: &'m str) {
-        if json == "null" {
-            return;
-        }
-        let known = self.position(&key).and_then(|at| self.list.get_mut(at));
-        let old = known.as_ref().map_or(0, |(key, json)| key.len() + json.len());
-        let room = if known.is_none() && !self.places.is_empty() { PLACE } else { 0 };
-        let size = self.size - old + key.len() + json.len() + room;
-        if size > MAX_SIZE {
-            self.limit = Some("more than 1 MiB of usage in one message");
-            return;
-        }
-        self.size = size;
-        if let Some((_, known)) = known {
-            *known = json;
-            return;
-        }
-        self.bits |= bit(&key);
-        self.list.push((key, json));
-        if self.list.len() > FEW {
-            let new = self.list.iter().enumerate().skip(self.places.len());
-            self.places.extend(new.map(|(at, (key, _))| (key.clone(), at)));
-        }
-    }
-
-    /// Appends them as an object without white space between its tokens.
-    fn write(&self, out: &mut String) {
-        out.reserve(self.size + 8 * self.list.len());
-        out.push('{');
-        for (number, (key, json)) in self.list.iter().enumerate() {
-            out.push_str(if number == 0 { "\"" } else { ",\"" });
-            match key {
-                Cow::Borrowed(key) => out.push_str(key),
-                Cow::Owned(key) => json::escape_into(key, out),
-            }
-            out.push_str("\":");
-            match json.starts_with(['{', '[']) {
-                true => json::minify_into(json, out),
-                false => out.push_str(json),
-            }
-        }
-        out.push('}');
     }
 }
 
@@ -360,11 +301,6 @@ fn forget(text: &mut String) {
         true => *text = String::new(),
         false => text.clear(),
     }
-}
-
-/// Returns a bit that few keys share.
-fn bit(key: &str) -> u64 {
-    1 << ((key.len() ^ usize::from(key.bytes().next().unwrap_or_default())) % 64)
 }
 
 /// True if two JSON texts are the same, but for digits in the same places, none of them in a key.
@@ -459,6 +395,7 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
+    use crate::format::support::usage::members::MAX_SIZE;
 
     const ROWS: &[Row] = &[
         ("in", Op::Adds, &[Field::Input]),
@@ -471,7 +408,7 @@ mod tests {
     /// Reads what is known so far.
     fn read(meter: &mut Meter) -> Usage<'static> {
         let text = meter.text.clone();
-        meter.read(&Members::of(&text))
+        meter.count_members(&text).unwrap_or_default()
     }
 
     #[track_caller]
@@ -577,6 +514,19 @@ mod tests {
             meter.part();
             let expected = json::object(expected.iter().map(|(key, value)| (key, value)));
             prop_assert_eq!(meter.raw.get(1..).unwrap_or("{}"), expected);
+
+            // Others of the same shapes are read as if nothing had come before them.
+            let mut fresh = Meter::new(ROWS);
+            (meter.raw, meter.parts, meter.usage) = Default::default();
+            let next = |c: char| c.to_digit(10).map_or(c, |digit| char::from(b'1' + digit as u8 % 9));
+            for object in &objects {
+                let object: String = object.chars().map(next).collect();
+                meter.feed(&object);
+                fresh.feed(&object);
+            }
+            meter.part();
+            fresh.part();
+            prop_assert_eq!((meter.raw, meter.parts, meter.usage), (fresh.raw, fresh.parts, fresh.usage));
         }
     }
 
