@@ -109,15 +109,20 @@ pub(super) fn word_end(text: &[u8], start: usize, word: &[u8]) -> Option<usize> 
 }
 
 /// Returns the place after the number at a place.
+#[inline]
 pub(super) fn number_end(text: &[u8], start: usize) -> Option<usize> {
+    let end = after_digits(text, start);
+    match text.get(end) {
+        // Most are whole, and end where a member or an element does.
+        Some(b',' | b'}' | b']') if matches!(text.get(start), Some(b'1'..=b'9')) => Some(end),
+        _ => long_number_end(text, start),
+    }
+}
+
+/// Does the same for any number.
+fn long_number_end(text: &[u8], start: usize) -> Option<usize> {
     let byte = |at: usize| text.get(at).copied().unwrap_or_default();
-    let digits = |start: usize| {
-        let mut end = start;
-        while byte(end).is_ascii_digit() {
-            end += 1;
-        }
-        (end > start).then_some(end)
-    };
+    let digits = |start: usize| Some(after_digits(text, start)).filter(|&end| end > start);
     let whole = start + usize::from(byte(start) == b'-');
     let mut end = digits(whole)?;
     if byte(whole) == b'0' && end > whole + 1 {
@@ -130,6 +135,15 @@ pub(super) fn number_end(text: &[u8], start: usize) -> Option<usize> {
         end = digits(end + 1 + usize::from(matches!(byte(end + 1), b'+' | b'-')))?;
     }
     Some(end)
+}
+
+/// Returns the first place from this one on that has no digit.
+#[inline]
+fn after_digits(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
 }
 
 /// Returns the length of the value that a text begins with, which is known to be JSON.

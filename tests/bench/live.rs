@@ -13,9 +13,9 @@ const EVENT: &str =
 pub(crate) fn table() {
     println!("\n| median | toolstream | bare |");
     println!("| --- | --: | --: |");
-    let (own, bare) = (startup(TOOLSTREAM, &["parse"]), startup("true", &[]));
+    let (own, bare) = (startup(&TOOLSTREAM, &["parse"]), startup("true", &[]));
     println!("| start to first output, against `true`'s whole run | {own:.1?} | {bare:.1?} |");
-    let (own, bare) = (latency(TOOLSTREAM, &["parse"]), latency("cat", &[]));
+    let (own, bare) = (latency(&TOOLSTREAM, &["parse"]), latency("cat", &[]));
     println!("| one event through two pipes, against `cat` | {own:.1?} | {bare:.1?} |");
 }
 

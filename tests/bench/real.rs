@@ -28,7 +28,7 @@ pub(crate) fn table(size: usize) {
         let (stream, payloads) = (folder.path().join("stream"), folder.path().join("payloads"));
         fs::write(&stream, &bytes).unwrap();
         fs::write(&payloads, loops::payloads(&bytes)).unwrap();
-        let own = time(TOOLSTREAM, &["parse", "-f", format], &stream).unwrap();
+        let own = time(&TOOLSTREAM, &["parse", "-f", format], &stream).unwrap();
         let this = std::env::current_exe().unwrap();
         let ratio = |kind, file: &Path| {
             let args = ["loop", kind, format, file.to_str().unwrap()];

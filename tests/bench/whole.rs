@@ -19,12 +19,17 @@ mod runs;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use corpus::{CORPORA, Corpus};
 
-pub(crate) const TOOLSTREAM: &str = env!("CARGO_BIN_EXE_toolstream");
+/// The program that is measured: of this build, or the one that the variable names, as of what
+/// `.ci/dist` has built.
+pub(crate) static TOOLSTREAM: LazyLock<String> = LazyLock::new(|| {
+    std::env::var("TOOLSTREAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_toolstream").into())
+});
 
 /// How often each program runs.
 const RUNS: usize = 5;
@@ -79,7 +84,7 @@ fn table(size: usize, start: &str) {
         fs::write(&stream, &bytes).unwrap();
         fs::write(&payloads, loops::payloads(&bytes)).unwrap();
         let parse = || [&["parse"], corpus.args].concat();
-        let own = time(TOOLSTREAM, &parse(), &stream).unwrap();
+        let own = time(&TOOLSTREAM, &parse(), &stream).unwrap();
         let ratio =
             |time: Option<f64>| time.map_or("-".into(), |time| format!("{:.2}", time / own));
         let this = std::env::current_exe().unwrap();
@@ -129,7 +134,7 @@ pub(crate) fn time(program: &str, args: &[&str], input: &Path) -> Option<f64> {
 /// The most memory that `toolstream` held, in MiB, as GNU time says.
 fn peak(args: &[&str], input: &Path) -> Option<f64> {
     let mut command = Command::new("/usr/bin/time");
-    command.args(["-f", "%M", TOOLSTREAM]).args(args).stdin(File::open(input).unwrap());
+    command.args(["-f", "%M", &TOOLSTREAM]).args(args).stdin(File::open(input).unwrap());
     let output = command.stdout(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     Some(text.lines().last()?.parse::<f64>().ok()? / 1024.0)
@@ -152,7 +157,7 @@ fn per_byte(corpus: &Corpus, folder: &Path) -> Option<f64> {
 /// The instructions that `toolstream` takes for a file, as callgrind counts.
 pub(crate) fn instructions(args: &[&str], input: &PathBuf) -> Option<u64> {
     let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", TOOLSTREAM]).args(args);
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", &TOOLSTREAM]).args(args);
     let output = command.stdin(File::open(input).unwrap()).stdout(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.lines().find_map(|line| line.split_once("Collected : "))?.1.trim().parse().ok()

@@ -50,7 +50,7 @@ fn check(program: &dyn Fn() -> Command, folder: &Path) {
 #[ignore = "needs what .ci/dist builds, and root"]
 fn the_static_program_runs_in_an_empty_root() {
     let folder = TempDir::new().unwrap();
-    let archive = given("x86_64-unknown-linux-musl.tar.gz");
+    let archive = given("x86_64-unknown-linux-gnu.tar.gz");
     run(Command::new("tar")
         .arg("-xzf")
         .arg(archive)

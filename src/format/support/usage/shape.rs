@@ -21,6 +21,8 @@ const LONGEST: usize = 1 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     known: Vec<Shape>,
+    /// True once a text has come: most streams have one message, whose shape never comes again.
+    has_come: bool,
     /// The place of the next one, once there are as many as may be.
     oldest: usize,
 }
@@ -52,8 +54,8 @@ impl Shapes {
         known.find_map(|shape| shape.read(text, raw))
     }
 
-    /// Remembers the shape of a text, what it holds and the object that it makes.
-    #[cold]
+    /// Remembers the shape of a text that is not the first, what it holds and the object that it
+    /// makes.
     pub(super) fn learn(
         &mut self,
         text: &str,
@@ -61,6 +63,13 @@ impl Shapes {
         members: &Members<'_>,
         counts: &Counts<'_>,
     ) {
+        if std::mem::replace(&mut self.has_come, true) {
+            self.add(text, raw, members, counts);
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, text: &str, raw: &str, members: &Members<'_>, counts: &Counts<'_>) {
         let Some(shape) = Shape::new(text, raw, members, counts) else { return };
         if self.known.len() < MOST {
             self.known.push(shape);
