@@ -283,12 +283,11 @@ impl Message {
     /// True if a decoder has inferred at the end of the input that the message
     /// is over, and no byte is missing there.
     pub(super) fn is_over(&self) -> bool {
-        let is_inferred = |state: &Box<ChoiceState>| {
-            state.finish.as_ref().is_some_and(|finish| finish.get().inferred)
-        };
+        let is_inferred =
+            |state: &ChoiceState| state.finish.as_ref().is_some_and(|finish| finish.get().inferred);
         !self.failures.is_cut()
             && !self.choices.is_empty()
-            && self.choices.values().all(is_inferred)
+            && self.choices.values().all(|state| is_inferred(state))
     }
 
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked

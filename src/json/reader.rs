@@ -472,11 +472,12 @@ impl<'t> Reader<'t> {
     /// # Errors
     ///
     /// Another value than an object, a field that comes twice, and what `read` returns.
+    #[inline]
     pub fn object(
         &mut self,
         name: &'static str,
         keys: &'static [FieldKey],
-        read: &mut dyn FnMut(usize, &mut Self) -> Result<()>,
+        read: &mut impl FnMut(usize, &mut Self) -> Result<()>,
     ) -> Result<()> {
         let (mut seen, mut next) = (0_u64, 0);
         self.inside(b'{', &Struct(name), |reader, _| {
@@ -548,10 +549,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads an array: calls `read` before each element.
+    #[inline]
     pub(crate) fn elements(
         &mut self,
         expected: &dyn Expected,
-        read: &mut dyn FnMut(&mut Self) -> Result<()>,
+        read: &mut impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.inside(b'[', expected, |reader, number| {
             read(reader).map_err(|fault| fault.at(|| Step::Index(number)))

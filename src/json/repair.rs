@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 #[cfg(feature = "cli")]
 use std::fmt;
-#[cfg(feature = "cli")]
 use std::ops::Range;
 
 #[cfg(feature = "cli")]
