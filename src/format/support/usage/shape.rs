@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::event::Usage;
 use crate::format::support::usage::members::Members;
-use crate::format::support::usage::{Counts, Row, add};
+use crate::format::support::usage::rows::{Counts, Row, add};
 use crate::json;
 
 /// The most shapes that are remembered.
