@@ -12,9 +12,9 @@ use tempfile::TempDir;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 
 /// Asks the model: keeps what it was sent, and prints the answer of the round. Past the last
-/// answer, that comes again.
+/// answer, that comes again. Ends where there is none: its agent may be killed, and the folder gone.
 pub const COMMAND: &str = "cat > sent-$TOOLSTREAM_ROUND.json; n=$TOOLSTREAM_ROUND; \
-     while ! [ -e $n.sse ]; do n=$((n - 1)); done; cat $n.sse";
+     while [ $n -gt 0 ] && ! [ -e $n.sse ]; do n=$((n - 1)); done; cat $n.sse";
 
 /// A folder that is gone at the end.
 pub struct Scene(TempDir);
