@@ -41,7 +41,7 @@ pub struct Assembler {
     framing: &'static str,
     message: Option<Box<Message>>,
     /// The buffers of the one before it.
-    spare: Box<Message>,
+    spare: Option<Box<Message>>,
     /// The open message, if it is one of our own log.
     logged: Option<Logged>,
     /// Warnings, errors and provider events that came before the message that
@@ -68,7 +68,7 @@ impl Assembler {
             format: format.unwrap_or(UNKNOWN),
             framing: UNKNOWN,
             message: None,
-            spare: Box::default(),
+            spare: None,
             logged: None,
             pending: Vec::new(),
             has_begun: false,
@@ -267,7 +267,7 @@ impl Assembler {
         }
         emit(&Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
-        let message = self.message.insert(mem::take(&mut self.spare));
+        let message = self.message.insert(self.spare.take().unwrap_or_default());
         let mut out = Out::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
             message.feed(&pending.get().into(), &mut out)?;
@@ -299,8 +299,7 @@ impl Assembler {
     fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let closed = self.emit_end(cut, emit);
         if let Some(message) = self.message.take() {
-            self.spare = message;
-            self.spare.clear();
+            self.spare.insert(message).clear();
         }
         closed
     }
