@@ -192,9 +192,7 @@ impl Meter {
         }
         let counts = self.counts(&members);
         let mut usage = Usage::default();
-        for (row, json) in &counts {
-            count(json).into_iter().for_each(|number| add(row, number, &mut usage));
-        }
+        counts.iter().for_each(|(row, _, number)| add(row, *number, &mut usage));
         if self.limit.is_none() && self.strange.is_none() {
             let raw = self.raw.get(start..).unwrap_or_default();
             self.shapes.learn(text, raw, &members, &counts);
@@ -214,13 +212,13 @@ impl Meter {
         // Neighbouring rows lead into the same object.
         let mut inner = Inner::default();
         for path in &self.paths {
-            let is_read = counts.last().is_some_and(|(row, _)| std::ptr::eq(*row, path.row));
+            let is_read = counts.last().is_some_and(|(row, ..)| std::ptr::eq(*row, path.row));
             if members.bits & path.bit == 0 || is_read {
                 continue;
             }
             let Some(json) = lookup(&members.list, path, &mut inner) else { continue };
-            if count(&json).is_some() {
-                counts.push((path.row, json));
+            if let Some(number) = count(&json) {
+                counts.push((path.row, json, number));
             } else if !json.starts_with(['{', '[']) {
                 self.strange.get_or_insert(path.path);
             }

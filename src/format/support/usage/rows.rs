@@ -32,8 +32,8 @@ pub(crate) enum Op {
 /// a number counts.
 pub(crate) type Row = (&'static str, Op, &'static [Field]);
 
-/// The rows of which there is a count, and the JSON of that.
-pub(super) type Counts<'m> = SmallVec<[(&'static Row, Cow<'m, str>); 8]>;
+/// The rows of which there is a count, the JSON of that, and its number.
+pub(super) type Counts<'m> = SmallVec<[(&'static Row, Cow<'m, str>, u64); 8]>;
 
 /// Adds a row's number to its fields.
 pub(super) fn add(row: &Row, number: u64, usage: &mut Usage<'static>) {

@@ -87,7 +87,7 @@ impl Shape {
             return None;
         }
         let numbers = runs_of_digits(text);
-        let count = |(row, json): &(&'static Row, _)| match json {
+        let count = |(row, json, _): &(&'static Row, _, _)| match json {
             Cow::Borrowed(json) => {
                 let place = json::place(text, json);
                 Some((*row, numbers.iter().position(|number| *number == place)?))
