@@ -24,7 +24,7 @@
 //! }
 //!
 //! impl Sink for Answer {
-//!     fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+//!     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
 //!         match event.kind {
 //!             Kind::Text(piece) => self.text.push_str(piece.text),
 //!             Kind::ToolCall(call) => self.calls.push((call.name.into(), call.input.as_str().into())),

@@ -213,7 +213,7 @@ impl Pipeline {
             if !layers.assembler.is_between() {
                 layers
                     .assembler
-                    .feed(&Kind::Error(failure).into(), &mut |event| sink.feed(*event))?;
+                    .feed(&Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
             }
             layers.finish(length, sink)
         })
@@ -266,7 +266,7 @@ impl Layers {
             Ok(frame) => frame,
             Err(fault) if fault.kind == FaultKind::Comment => {
                 self.flush(sink)?;
-                return sink.feed(Kind::Record.into());
+                return sink.feed(&Kind::Record.into());
             }
             Err(fault) => return self.fault(&fault, sink),
         };
@@ -292,14 +292,14 @@ impl Layers {
             if let Some(turns) = turns {
                 turns.feed(&frame, &event.kind);
             }
-            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         })?;
         if marks_records {
-            sink.feed(Kind::Record.into())?;
+            sink.feed(&Kind::Record.into())?;
         }
         let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
         let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
-        assembler.feed(&failure.into(), &mut |event| sink.feed(*event))
+        assembler.feed(&failure.into(), &mut |event| sink.feed(event))
     }
 
     /// Emits the texts of the records that were taken as repeats.
@@ -309,7 +309,7 @@ impl Layers {
             return repeats.flush(decoder, &mut |pieces| {
                 markup.feed_pieces(pieces, &mut |pieces| {
                     assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
-                        Some(event) => sink.feed(event),
+                        Some(event) => sink.feed(&event),
                         None => sink.feed_pieces(pieces),
                     })
                 })
@@ -319,12 +319,12 @@ impl Layers {
         repeats.flush(decoder, &mut |pieces| {
             pieces.events().try_for_each(|event| {
                 markup.feed(&event, &mut |event| {
-                    assembler.feed(event, &mut |event| sink.feed(*event))
+                    assembler.feed(event, &mut |event| sink.feed(event))
                 })?;
-                sink.feed(Kind::Record.into())
+                sink.feed(&Kind::Record.into())
             })
         })?;
-        (0..repeats.flush_silent()).try_for_each(|_| sink.feed(Kind::Record.into()))
+        (0..repeats.flush_silent()).try_for_each(|_| sink.feed(&Kind::Record.into()))
     }
 
     /// Reports what is wrong with the bytes themselves.
@@ -348,7 +348,7 @@ impl Layers {
             if *is_torn && is_of_the_end(&event.kind) {
                 return Ok(());
             }
-            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
+            markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
         let mut out = EventOut::new(&mut emit, halves, length);
         decoder.finish(&mut out)?;
@@ -357,14 +357,14 @@ impl Layers {
         if let Some(format) = self.decoder.format() {
             self.assembler.set_format(format.name);
         }
-        self.assembler.finish(length, &mut |event| sink.feed(*event))?;
+        self.assembler.finish(length, &mut |event| sink.feed(event))?;
         sink.finish()
     }
 
     /// Emits text that was held back: no more will come.
     fn release(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let Layers { markup, assembler, .. } = self;
-        markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(*event)))
+        markup.finish(&mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
     }
 }
 
@@ -381,7 +381,7 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
     let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
     let offset = Some(fault.offset);
     let message = fault.message.as_str();
-    let mut emit = |event: &Event<'_>| sink.feed(*event);
+    let mut emit = |event: &Event<'_>| sink.feed(event);
     if let FaultKind::Note(code) = fault.kind {
         let warning = Warning { code, message, offset, index: None };
         return assembler.feed(&Kind::Warning(warning).into(), &mut emit);

@@ -206,9 +206,9 @@ impl RowReader<'_> {
         let raw = Some(Output::Text(raw)).filter(|_| !raw.is_empty());
         self.print(out, name, done, |sink| {
             let start = Start { format: UNKNOWN, framing: UNKNOWN, ..Start::default() };
-            sink.feed(Kind::Start(start).into())?;
+            sink.feed(&Kind::Start(start).into())?;
             let failure = Failure { raw, ..Failure::new(bad.code, &bad.message, None) };
-            sink.feed(Kind::Error(failure).into())?;
+            sink.feed(&Kind::Error(failure).into())?;
             sink.finish()
         });
         out.pop();

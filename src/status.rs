@@ -190,7 +190,7 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
 }
 
 impl<S: Sink, E: Write> Sink for Witness<'_, S, E> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         let has_ended = self.status.has_ended;
         self.status.see(&event.kind);
         let may_fail = matches!(
@@ -277,7 +277,7 @@ mod tests {
     fn a_warning_after_a_message_is_told_once_however_the_events_come() {
         let kinds = [START, FINISH, Kind::Warning(WARNING), Kind::Warning(WARNING)];
         let feed = |sink: &mut dyn Sink, kinds: &[Kind<'_>]| {
-            kinds.iter().try_for_each(|kind| sink.feed((*kind).into())).unwrap();
+            kinds.iter().try_for_each(|kind| sink.feed(&(*kind).into())).unwrap();
         };
         let told = |pieces: &[&[Kind<'_>]]| {
             let (mut status, mut stderr) = (Status::default(), Vec::new());

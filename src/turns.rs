@@ -197,23 +197,23 @@ impl Tap<'_> {
                 let message = format!("no turn: {why}");
                 let (code, message) = (WarningCode::NoTurn, message.as_str());
                 let warning = Warning::new(code, message);
-                return self.sink.feed(Event::new(choice, Kind::Warning(warning)));
+                return self.sink.feed(&Event::new(choice, Kind::Warning(warning)));
             }
         };
         let (append, set) = (json::array(append), json::object(set));
         let set = Some(set.as_str()).filter(|set| *set != "{}");
-        self.sink.feed(Event::new(choice, Kind::Turn(Turn { append: &append, set })))
+        self.sink.feed(&Event::new(choice, Kind::Turn(Turn { append: &append, set })))
     }
 }
 
 impl Sink for Tap<'_> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let Kind::Usage(usage) = event.kind {
             // It is the last line but one.
             *self.turns.usage.borrow_mut() = Some(Owned::new(usage));
             return Ok(());
         }
-        let ended = self.ended(&event);
+        let ended = self.ended(event);
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
         {
@@ -221,7 +221,7 @@ impl Sink for Tap<'_> {
         }
         let usage = self.turns.usage.borrow_mut().take();
         if let Some(usage) = usage {
-            self.sink.feed(Kind::Usage(usage.get()).into())?;
+            self.sink.feed(&Kind::Usage(usage.get()).into())?;
         }
         self.sink.feed(event)
     }

@@ -113,7 +113,7 @@ struct Tap<'t> {
 }
 
 impl Sink for Tap<'_> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.message.feed(event)?;
         let kind = match event.kind {
             Kind::Start(start) => Kind::Start(Start { round: Some(self.round), ..start }),
@@ -128,7 +128,7 @@ impl Sink for Tap<'_> {
             }
             _ => {}
         }
-        self.out.feed(Event { kind, ..event })
+        self.out.feed(&Event { kind, ..*event })
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {

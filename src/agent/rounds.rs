@@ -123,7 +123,7 @@ impl<'a> Rounds<'a> {
             calls: self.runner.calls(),
             usage: self.usage,
         };
-        self.out.feed(Kind::RunEnd(end).into()).map_err(Stop::Lost)?;
+        self.out.feed(&Kind::RunEnd(end).into()).map_err(Stop::Lost)?;
         self.out.finish().map_err(Stop::Lost)?;
         let failed = self.runner.failed().map(str::to_owned);
         Ok(Ended { warnings: self.warnings, failed, ..ended })

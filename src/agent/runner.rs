@@ -210,7 +210,7 @@ impl<'a> Runner<'a> {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
             let Some(tool) = self.tools.get(&call.name) else { continue };
             let start = ToolCallStart { index: call.index, id: &call.id, name: &call.name };
-            out.feed(Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
+            out.feed(&Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
             let mut command = self.command(tool, &call);
             let input = call.input.clone().into_bytes();
             self.last += 1;
@@ -317,7 +317,7 @@ impl<'a> Runner<'a> {
             ran,
             ..ToolResult::default()
         };
-        out.feed(Kind::ToolResult(result).into()).map_err(Stop::Lost)?;
+        out.feed(&Kind::ToolResult(result).into()).map_err(Stop::Lost)?;
         self.results.insert(call.index, given);
         Ok(())
     }

@@ -214,7 +214,7 @@ struct Both<'b> {
 }
 
 impl Sink for Both<'_> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.message.feed(event)?;
         match event.kind {
             // It is in the request.

@@ -583,14 +583,14 @@ fn is_made_up(id: &str) -> bool {
 }
 
 impl<W: Write> Sink for Converter<'_, W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match (self.state, event.kind) {
             (State::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
                 self.state = State::Held;
             }
             (State::Waiting, Kind::Record) => self.record(),
-            (State::Held | State::Open, _) => self.take(event),
+            (State::Held | State::Open, _) => self.take(*event),
             (State::Waiting | State::Ended, _) => {}
         }
         if self.records.text().len() < PIECE { Ok(()) } else { self.write_out() }

@@ -26,7 +26,7 @@ impl<'s, S: Sink> OneMessage<'s, S> {
 }
 
 impl<S: Sink> Sink for OneMessage<'_, S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let Kind::Start(_) = event.kind {
             self.seen.0 += 1;
         }

@@ -96,7 +96,7 @@ impl Given {
 }
 
 impl Sink for Message {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Start(start) => {
                 let id = start.id.map(str::to_owned);

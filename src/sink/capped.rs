@@ -29,7 +29,7 @@ impl<S: Sink> Capped<S> {
 impl<S: Sink> Capped<S> {
     /// Hands on what still fits of a piece of text that is so many bytes too
     /// long.
-    fn feed_part(&mut self, event: Event<'_>, over: usize) -> io::Result<()> {
+    fn feed_part(&mut self, event: &Event<'_>, over: usize) -> io::Result<()> {
         let end = |text: &str| text.floor_char_boundary(text.len().saturating_sub(over));
         let kind = match event.kind {
             Kind::Text(text) => {
@@ -45,12 +45,12 @@ impl<S: Sink> Capped<S> {
             }
             _ => return Ok(()),
         };
-        self.inner.feed(Event::new(event.choice, kind))
+        self.inner.feed(&Event::new(event.choice, kind))
     }
 }
 
 impl<S: Sink> Sink for Capped<S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if self.is_full {
             return Ok(());
         }
@@ -62,7 +62,7 @@ impl<S: Sink> Sink for Capped<S> {
             self.is_full = true;
             self.feed_part(event, self.kept - self.max)?;
             let message = format!("the message is larger than --max-memory {}", self.max);
-            return self.inner.feed(Kind::Error(Failure::new(Code::Limit, &message, None)).into());
+            return self.inner.feed(&Kind::Error(Failure::new(Code::Limit, &message, None)).into());
         }
         self.inner.feed(event)
     }
@@ -73,7 +73,7 @@ impl<S: Sink> Sink for Capped<S> {
         }
         let kept = self.kept + size(&pieces.event.kind);
         if self.is_full || (self.max != 0 && kept > self.max) {
-            return pieces.events().try_for_each(|event| self.feed(event));
+            return pieces.events().try_for_each(|event| self.feed(&event));
         }
         self.kept = kept;
         self.inner.feed_pieces(pieces)

@@ -108,7 +108,7 @@ impl<W: Write> Classify<W> {
 }
 
 impl<W: Write> Sink for Classify<W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let Some(clock) = &self.clock {
             self.timing.see(&event.kind, clock);
             if let Kind::Finish(_) | Kind::Error(_) = event.kind {
@@ -138,7 +138,7 @@ impl<W: Write> Summaries<W> {
 }
 
 impl<W: Write> Sink for Summaries<W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Finish(finish) => self.print(&Ending::Good(finish)),
             Kind::Error(failure) => self.print(&Ending::Bad(failure)),
@@ -151,7 +151,7 @@ impl<W: Write> Sink for Summaries<W> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        self.feed(pieces.event)
+        self.feed(&pieces.event)
     }
 
     fn flush(&mut self) -> io::Result<()> {

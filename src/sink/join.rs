@@ -48,15 +48,15 @@ impl<S: Sink> Join<S> {
             Kind::Reasoning(thought) => Kind::Reasoning(Reasoning { signature, ..thought }),
             kind => kind,
         };
-        self.inner.feed(Event::new(choice, kind))?;
+        self.inner.feed(&Event::new(choice, kind))?;
         self.text.clear();
         let time = self.time.take();
-        time.map_or(Ok(()), |time| self.inner.feed(Kind::Time(time).into()))
+        time.map_or(Ok(()), |time| self.inner.feed(&Kind::Time(time).into()))
     }
 }
 
 impl<S: Sink> Sink for Join<S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let (Kind::Time(time), true) = (event.kind, self.held.is_some()) {
             self.time = Some(time);
             return Ok(());
@@ -87,7 +87,7 @@ impl<S: Sink> Sink for Join<S> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        self.feed(pieces.event)
+        self.feed(&pieces.event)
     }
 
     fn inner(&mut self) -> Option<&mut dyn Sink> {

@@ -60,7 +60,7 @@ const VERSION: u64 = 1;
 /// struct Count(usize);
 ///
 /// impl Sink for Count {
-///     fn feed(&mut self, event: Event<'_>) -> std::io::Result<()> {
+///     fn feed(&mut self, event: &Event<'_>) -> std::io::Result<()> {
 ///         self.0 += usize::from(matches!(event.kind, Kind::Text(_)));
 ///         Ok(())
 ///     }
@@ -68,11 +68,11 @@ const VERSION: u64 = 1;
 /// ```
 pub trait Sink {
     /// Takes the next event. Returns an error only if writing fails.
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()>;
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()>;
     /// Takes two or more pieces of one text, as [`Self::feed`] takes each of them.
     /// A sink that prints or gathers them faster together does so here.
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        pieces.events().try_for_each(|event| self.feed(event))
+        pieces.events().try_for_each(|event| self.feed(&event))
     }
     /// Returns the sink that this one hands on to, if there is one: it is flushed and finished with
     /// this one.
@@ -102,7 +102,7 @@ pub trait Sink {
 }
 
 impl<S: Sink + ?Sized> Sink for Box<S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         (**self).feed(event)
     }
 

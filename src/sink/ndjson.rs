@@ -24,7 +24,7 @@ impl<W: Write> Ndjson<W> {
 }
 
 impl<W: Write> Ndjson<W> {
-    fn line(&mut self, event: Event<'_>) {
+    fn line(&mut self, event: &Event<'_>) {
         self.label.see(&event.kind);
         let Some(name) = members::name(&event.kind) else { return };
         let line = &mut self.line;
@@ -39,7 +39,7 @@ impl<W: Write> Ndjson<W> {
 }
 
 impl<W: Write> Sink for Ndjson<W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.line(event);
         self.write_if_much()
     }
@@ -47,7 +47,7 @@ impl<W: Write> Sink for Ndjson<W> {
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
         let Event { choice, kind } = pieces.event;
         let begin = self.line.len();
-        self.line(Event::new(choice, kind.with_text("")));
+        self.line(&Event::new(choice, kind.with_text("")));
         self.line.repeat(begin, pieces.texts(), kind.text().unwrap_or_default());
         self.write_if_much()
     }

@@ -480,7 +480,7 @@ impl<W: Write> People<W> {
 }
 
 impl<W: Write> Sink for People<W> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let Some(clock) = &self.clock {
             if self.is_run {
                 clock.read();
@@ -518,7 +518,7 @@ impl<W: Write> Sink for People<W> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        self.feed(pieces.event)
+        self.feed(&pieces.event)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -604,7 +604,7 @@ mod tests {
         let mut out = Vec::new();
         let mut people = People::new(&mut out, look.clone(), None, None);
         for kind in kinds {
-            people.feed(Event::from(*kind)).unwrap();
+            people.feed(&Event::from(*kind)).unwrap();
         }
         people.finish().unwrap();
         drop(people);

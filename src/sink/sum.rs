@@ -105,7 +105,7 @@ impl<'s, S: Sink> Summed<'s, S> {
 }
 
 impl<S: Sink> Sink for Summed<'_, S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.sum.see(&event.kind);
         self.inner.feed(event)
     }

@@ -33,7 +33,7 @@ fn label(file: Option<&str>) -> Label {
 fn printed(make: impl FnOnce(&mut Vec<u8>) -> Box<dyn Sink + '_>, events: &[Event<'_>]) -> String {
     let mut out = Vec::new();
     let mut sink = make(&mut out);
-    events.iter().for_each(|event| sink.feed(*event).unwrap());
+    events.iter().for_each(|event| sink.feed(event).unwrap());
     sink.finish().unwrap();
     drop(sink);
     let printed = String::from_utf8(out).unwrap();

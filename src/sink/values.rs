@@ -29,7 +29,7 @@ impl<S: Sink> Values<S> {
         let inner = &mut self.inner;
         let mut report = |path: &str, value: Output<'_>| {
             let value = ToolCallValue { index, path, value };
-            inner.feed(Event::new(choice, Kind::ToolCallValue(value)))
+            inner.feed(&Event::new(choice, Kind::ToolCallValue(value)))
         };
         let reader = self.open.entry((choice, index)).or_default();
         if is_free {
@@ -48,7 +48,7 @@ pub(super) fn output(found: Found<'_>) -> Output<'_> {
 }
 
 impl<S: Sink> Sink for Values<S> {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         if let Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) = event.kind
             && self.keeps_deltas
         {
@@ -71,7 +71,7 @@ impl<S: Sink> Sink for Values<S> {
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
         match pieces.event.kind {
-            Kind::ToolCallDelta(_) => pieces.events().try_for_each(|event| self.feed(event)),
+            Kind::ToolCallDelta(_) => pieces.events().try_for_each(|event| self.feed(&event)),
             _ => self.inner.feed_pieces(pieces),
         }
     }

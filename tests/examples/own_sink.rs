@@ -32,7 +32,7 @@ struct Answer<W> {
 
 impl<W: Write> Sink for Answer<W> {
     /// An event borrows from the input and lives for this call: what is kept is copied.
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Text(piece) => write!(self.output, "{}", piece.text),
             Kind::ToolCall(call) if call.executor.is_none() => {

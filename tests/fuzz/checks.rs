@@ -203,9 +203,9 @@ pub fn assembly(bytes: &[u8]) {
     for step in script.chunks(2) {
         let &[what, which] = step else { break };
         let event = Event::new(u64::from(which >> 7), kind(what, which));
-        ok(assembler.feed(&event, &mut |event| sink.feed(*event)));
+        ok(assembler.feed(&event, &mut |event| sink.feed(event)));
     }
-    ok(assembler.finish(bytes.len() as u64, &mut |event| sink.feed(*event)));
+    ok(assembler.finish(bytes.len() as u64, &mut |event| sink.feed(event)));
     ok(sink.finish());
     drop(sink);
     check_messages(&text(printed));

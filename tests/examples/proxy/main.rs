@@ -21,7 +21,7 @@ use toolstream::{Config, Pipeline};
 struct Log;
 
 impl Sink for Log {
-    fn feed(&mut self, event: Event<'_>) -> io::Result<()> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::ToolCall(call) => eprintln!("{}({})", call.name, call.input.as_str()),
             Kind::Error(failure) => eprintln!("failed: {}", failure.message),
