@@ -25,7 +25,9 @@ pub(crate) struct Ambiguities {
 
 /// Returns a whole JSON value without white space between its tokens, and what is ambiguous in it.
 pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
-    let Search { mut minified, copied, found, .. } = Search::run(json);
+    let mut search = Search::default();
+    search.run(json);
+    let Search { mut minified, copied, found, .. } = search;
     if copied == 0 {
         return (json.into(), found);
     }
@@ -36,7 +38,9 @@ pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
 /// Returns JSON text with only the last of each object's members of one name. All
 /// else keeps its spelling.
 pub(crate) fn without_doubles(json: &str) -> String {
-    let mut dropped = Search::run(json).dropped;
+    let mut search = Search::default();
+    search.run(json);
+    let mut dropped = search.dropped;
     dropped.sort_unstable_by_key(|range| range.start);
     let (mut out, mut at) = (String::with_capacity(json.len()), 0);
     for range in dropped {
@@ -76,8 +80,7 @@ struct Search<'j> {
 
 impl<'j> Search<'j> {
     /// Goes through a value that is known to be JSON.
-    fn run(json: &'j str) -> Self {
-        let mut search = Search::default();
+    fn run(&mut self, json: &'j str) {
         let bytes = json.as_bytes();
         // True where the next string is a key.
         let (mut at, mut is_key) = (0, false);
@@ -90,42 +93,41 @@ impl<'j> Search<'j> {
                     at = string.end;
                     let text = json.get(from..at).unwrap_or_default();
                     match is_key {
-                        true => search.member(text, string.has_escapes, from),
+                        true => self.member(text, string.has_escapes, from),
                         // Of the escapes, only these can be half a character.
-                        false if string.has_units => drop(search.string(text)),
+                        false if string.has_units => drop(self.string(text)),
                         false => {}
                     }
                     is_key = false;
                 }
                 b'{' => {
-                    search.open.push(Some(search.members.len()));
+                    self.open.push(Some(self.members.len()));
                     is_key = true;
                 }
-                b'[' => search.open.push(None),
+                b'[' => self.open.push(None),
                 b'}' | b']' => {
-                    if let Some(Some(first)) = search.open.pop() {
-                        search.members.truncate(first);
+                    if let Some(Some(first)) = self.open.pop() {
+                        self.members.truncate(first);
                     }
                     is_key = false;
                 }
-                b',' => is_key = search.open.last().is_some_and(Option::is_some),
+                b',' => is_key = self.open.last().is_some_and(Option::is_some),
                 b'-' | b'0'..=b'9' => {
                     let rest = bytes.get(at..).unwrap_or_default();
                     at += rest.iter().take_while(|&&byte| is_number_byte(byte)).count();
                     let number = json.get(from..at).unwrap_or_default();
-                    search.found.inexact_number |= !is_exact(number);
+                    self.found.inexact_number |= !is_exact(number);
                 }
                 _ if is_space(byte) => {
-                    search.minified.reserve(json.len() - search.copied);
-                    search.minified.push_str(json.get(search.copied..from).unwrap_or_default());
+                    self.minified.reserve(json.len() - self.copied);
+                    self.minified.push_str(json.get(self.copied..from).unwrap_or_default());
                     let rest = bytes.get(at..).unwrap_or_default();
                     at += rest.iter().take_while(|byte| is_space(**byte)).count();
-                    search.copied = at;
+                    self.copied = at;
                 }
                 _ => {}
             }
         }
-        search
     }
 
     /// Decodes a string that has escapes.
