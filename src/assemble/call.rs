@@ -625,7 +625,7 @@ fn made_up_id(number: u64) -> String {
 /// Appends the id with this number.
 fn push_made_up_id(number: u64, id: &mut String) {
     id.push_str(MADE_UP);
-    json::push_number(number, &mut |digit| id.push(char::from(digit)));
+    id.push_str(itoa::Buffer::new().format(number));
 }
 
 /// Returns the number of an id that is spelled as one that was made up.

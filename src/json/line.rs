@@ -166,7 +166,7 @@ impl Line {
     /// Adds a member that is a number.
     pub(crate) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
-        push_number(number, &mut |digit| self.text.push(digit));
+        self.raw(itoa::Buffer::new().format(number));
     }
 
     /// Adds a member that is a number, if there is one.
@@ -237,12 +237,4 @@ impl AsRef<[u8]> for Line {
     fn as_ref(&self) -> &[u8] {
         &self.text
     }
-}
-
-/// Gives `push` the digits of a number, which takes less than formatting it.
-pub(crate) fn push_number(number: u64, push: &mut impl FnMut(u8)) {
-    if number > 9 {
-        push_number(number / 10, push);
-    }
-    push(b'0' + (number % 10) as u8);
 }

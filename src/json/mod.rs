@@ -23,7 +23,6 @@ mod write;
 pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub use line::Line;
-pub(crate) use line::push_number;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{after_space, append_start, begins_with, plain_length};
 pub use reader::{Fault, FieldKey, FromJson, Reader};
