@@ -11,7 +11,16 @@ pub(super) fn is_space(byte: u8) -> bool {
 
 /// Returns the first place from this one on that is no white space.
 #[inline]
-pub(crate) fn after_space(text: &[u8], mut at: usize) -> usize {
+pub(crate) fn after_space(text: &[u8], at: usize) -> usize {
+    match text.get(at) {
+        Some(..=b' ') => after_some_space(text, at),
+        _ => at,
+    }
+}
+
+/// Does the same where there may be some.
+#[inline(never)]
+fn after_some_space(text: &[u8], mut at: usize) -> usize {
     while text.get(at).is_some_and(|byte| is_space(*byte)) {
         at += 1;
     }

@@ -18,7 +18,7 @@ use wide::u8x32;
 
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
-use crate::json::plain::{BLOCK, after_space, inside_length, is_space, string_length};
+use crate::json::plain::{BLOCK, inside_length, is_space, string_length};
 
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -278,7 +278,17 @@ impl<'t> Reader<'t> {
     /// Returns the next byte that is no white space, and stays before it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<u8> {
-        self.at = after_space(self.text.as_bytes(), self.at);
+        match self.byte() {
+            Some(byte) if byte > b' ' => Ok(byte),
+            _ => self.peek_after_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn peek_after_space(&mut self) -> Result<u8> {
+        while self.byte().is_some_and(is_space) {
+            self.at += 1;
+        }
         self.byte().ok_or(Fault::Syntax)
     }
 
