@@ -41,7 +41,7 @@ pub(super) struct Message {
     /// The buffers for the next choice.
     spare: Option<Box<ChoiceState>>,
     /// The last usage.
-    pub(super) usage: Option<Owned<Usage<'static>>>,
+    pub(super) usage: Owned<Option<Usage<'static>>>,
     pub(super) failures: Failures,
     /// Types of provider events that have been warned of.
     unknown: BTreeSet<String>,
@@ -59,7 +59,7 @@ struct ChoiceState {
     calls: Calls,
     /// The warnings about each call that have been emitted.
     warned: BTreeSet<(u64, WarningCode)>,
-    finish: Option<Owned<Finish<'static>>>,
+    finish: Owned<Option<Finish<'static>>>,
     /// The number of calls when it finished; 0 before.
     finished: u64,
     waiting: Waiting,
@@ -73,7 +73,7 @@ impl Message {
             spare.insert(state).clear();
         }
         choices.clear();
-        *usage = None;
+        usage.set(None::<Usage<'_>>);
         *failures = Failures::default();
         unknown.clear();
         *count = 0;
@@ -118,10 +118,10 @@ impl Message {
             Kind::Lost => self.taint(),
             Kind::Finish(finish) => {
                 let state = self.choice(out);
-                state.finish = Some(Owned::new(finish));
+                state.finish.set(Some(finish));
                 state.finished = state.calls.count();
             }
-            Kind::Usage(usage) => self.usage = Some(Owned::new(usage)),
+            Kind::Usage(usage) => self.usage.set(Some(usage)),
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
             Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
@@ -134,7 +134,7 @@ impl Message {
 
     /// True if fragments of a call may come as one: nothing is emitted for them.
     pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
-        let state = self.choices.get(choice).filter(|state| state.finish.is_none());
+        let state = self.choices.get(choice).filter(|state| state.finish.get().is_none());
         state.is_some_and(|state| state.calls.is_open(part.key))
     }
 
@@ -202,8 +202,7 @@ impl Message {
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
-        let is_cut = |finish: &Owned<Finish<'_>>| finish.get().finish_reason.is_cut();
-        let is_cut = state.finish.as_ref().is_some_and(is_cut);
+        let is_cut = state.finish.get().is_some_and(|finish| finish.finish_reason.is_cut());
         let mut calls = state.calls.take(end.key);
         self.taint_robbed(&mut calls, out.choice);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
@@ -247,7 +246,7 @@ impl Message {
             });
             for (choice, stray) in ending.chain(open).filter(|(_, call)| call.is_stray()) {
                 // What comes after the end of a choice takes no call back.
-                let state = self.choices.get(choice).filter(|state| state.finish.is_some());
+                let state = self.choices.get(choice).filter(|state| state.finish.get().is_some());
                 if state.is_none_or(|state| stray.index < state.finished) {
                     is_any = true;
                     is_torn |= !stray.is_object();
@@ -265,7 +264,7 @@ impl Message {
     /// Marks every open call as one that must not be run: what could not be read may have been a
     /// part of it, unless its choice had finished.
     fn taint(&mut self) {
-        self.is_lossy |= self.choices.values().all(|state| state.finish.is_none());
+        self.is_lossy |= self.choices.values().all(|state| state.finish.get().is_none());
         self.choices.iter_mut().for_each(|(_, state)| state.calls.taint_from(state.finished));
     }
 
@@ -284,7 +283,7 @@ impl Message {
     /// is over, and no byte is missing there.
     pub(super) fn is_over(&self) -> bool {
         let is_inferred =
-            |state: &ChoiceState| state.finish.as_ref().is_some_and(|finish| finish.get().inferred);
+            |state: &ChoiceState| state.finish.get().is_some_and(|finish| finish.inferred);
         !self.failures.is_cut()
             && !self.choices.is_empty()
             && self.choices.values().all(|state| is_inferred(state))
@@ -298,7 +297,7 @@ impl Message {
             out.of(choice).warn(NO_CHOICE, None)?;
         }
         for (choice, state) in self.choices.iter() {
-            let reason = state.finish.as_ref().map(|finish| finish.get().finish_reason);
+            let reason = state.finish.get().map(|finish| finish.finish_reason);
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
                 out.of(choice).warn(FINISH_MISMATCH, None)?;
             }
@@ -316,7 +315,7 @@ impl Message {
     pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
         let mut out = out.of(choice);
         let state = self.choice(&out);
-        let finish = state.finish.as_ref().map_or(INFERRED, Owned::get);
+        let finish = state.finish.get().unwrap_or(INFERRED);
         let wants_tools = state.waiting.is_for_caller();
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,
@@ -332,7 +331,7 @@ impl ChoiceState {
         let ChoiceState { calls, warned, finish, finished, waiting } = self;
         calls.clear();
         warned.clear();
-        *finish = None;
+        finish.set(None::<Finish<'_>>);
         *finished = 0;
         waiting.clear();
     }

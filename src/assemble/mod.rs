@@ -317,8 +317,8 @@ impl Assembler {
         if failure.is_none() {
             message.finish_others(main, &mut out)?;
         }
-        if let Some(usage) = &message.usage {
-            out.emit(Kind::Usage(usage.get()))?;
+        if let Some(usage) = message.usage.get() {
+            out.emit(Kind::Usage(usage))?;
         }
         match failure {
             Some(failure) => out.emit(Kind::Error(failure.get())),

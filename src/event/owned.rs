@@ -21,8 +21,11 @@ pub(crate) trait Texts: Copy {
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Self::At<'b>;
 }
 
+/// The most bytes of a buffer that is kept for another value.
+const MAX_KEPT: usize = 4 << 10;
+
 /// A copy of a value with the texts that it borrows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Owned<T> {
     /// The value without its texts.
     value: T,
@@ -36,12 +39,16 @@ impl<T: Texts> Owned<T> {
     /// Copies a value.
     pub(crate) fn new<B: Texts<At<'static> = T>>(borrowed: B) -> Self {
         let (mut texts, mut ends) = (String::new(), SmallVec::new());
-        let value = borrowed.map_texts(&mut |text| {
-            texts.push_str(text);
-            ends.push(texts.len());
-            ""
-        });
+        let value = copy(borrowed, &mut texts, &mut ends);
         Owned { value, texts, ends }
+    }
+
+    /// Copies a value in place of this one, into the same buffers.
+    pub(crate) fn set<B: Texts<At<'static> = T>>(&mut self, borrowed: B) {
+        self.texts.clear();
+        self.texts.shrink_to(MAX_KEPT);
+        self.ends.clear();
+        self.value = copy(borrowed, &mut self.texts, &mut self.ends);
     }
 
     /// Returns the value again.
@@ -57,6 +64,19 @@ impl<T: Texts> Owned<T> {
     pub(crate) fn size(&self) -> usize {
         size_of::<Self>() + self.texts.len() + size_of_val(self.ends.as_slice())
     }
+}
+
+/// Returns a value without its texts, and appends these.
+fn copy<B: Texts>(
+    borrowed: B,
+    texts: &mut String,
+    ends: &mut SmallVec<[usize; 4]>,
+) -> B::At<'static> {
+    borrowed.map_texts(&mut |text| {
+        texts.push_str(text);
+        ends.push(texts.len());
+        ""
+    })
 }
 
 impl Texts for &str {
