@@ -52,7 +52,7 @@ impl<W: Write> Output<W> {
 
 impl<W: Write> Write for Output<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_large = bytes.len() >= BLOCK / 2;
+        let is_large = bytes.len() >= BLOCK / 8;
         if is_large || self.buffer.len() + bytes.len() > BLOCK {
             self.flush()?;
         }

@@ -7,7 +7,7 @@ use crate::json::Line;
 use crate::sink::{Label, Sink, members};
 
 /// The number of bytes of lines that are buffered before they are written.
-const PIECE: usize = 32 << 10;
+const PIECE: usize = 64 << 10;
 
 /// Prints events as they come. Those that only decoders emit are not printed.
 pub struct Ndjson<W> {
