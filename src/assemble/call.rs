@@ -240,7 +240,7 @@ impl Call {
             (&mut self.kind, part.kind),
             (&mut self.item_id, part.item_id),
         ] {
-            if let Some(text) = text {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
                 text.clone_into(known.get_or_insert_default());
             }
         }

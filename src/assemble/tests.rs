@@ -812,6 +812,7 @@ fn members_beside_the_arguments_are_kept() {
         part #0 item=i signature=t | {}",
         "call 0 @a f kind=custom item=i signature=t = {}",
     );
+    check_calls("part #0 @a f kind= item= signature= | {}", "call 0 @a f = {}");
 }
 
 // Limits.
