@@ -19,6 +19,8 @@ mod answer;
 mod case;
 /// Law 9, for `convert`.
 mod convert;
+/// Law 9, for strings that are empty.
+mod emptied;
 /// Which laws a case need not keep.
 mod exceptions;
 /// Whether a value fits a JSON Schema.
@@ -86,6 +88,7 @@ const LAWS_OF_FIXTURES: &[Law] = &[
     ("every byte is framed", accounted::every_byte_of_every_prefix),
     ("every message is counted", accounted::every_byte_of_every_message),
     ("every wrong bit is noticed", accounted::every_wrong_bit_of_every_message),
+    ("empty strings are read back", emptied::strings_are_read_back),
 ];
 
 /// What else is tested here: that the checks themselves can fail.
