@@ -63,6 +63,8 @@ pub(super) struct Call {
     executor: Option<Executor>,
     /// True if its end says who runs it.
     is_undecided: bool,
+    /// True if its result came before its end.
+    is_answered: bool,
     signature: Option<String>,
     /// The dialect, if it was found in text.
     source: String,
@@ -229,7 +231,7 @@ impl Call {
         if let Some(name) = part.name {
             self.add_name(name, part.has_name_pieces, out)?;
         }
-        self.executor = self.executor.or(part.executor);
+        self.add_executor(part.executor);
         self.is_undecided |= part.is_undecided;
         if let Some(source) = part.source {
             source.clone_into(&mut self.source);
@@ -246,6 +248,23 @@ impl Call {
         }
         self.add_arguments(part.arguments, out.config());
         if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
+    }
+
+    /// Takes the executor, if it is not the caller.
+    pub(super) fn add_executor(&mut self, executor: Option<Executor>) {
+        self.executor = self.executor.or(executor);
+    }
+
+    /// Takes note that its result has come; returns who ran it.
+    pub(super) fn answer(&mut self, executor: Option<Executor>) -> Option<Executor> {
+        self.add_executor(executor.or(Some(Executor::Agent)));
+        self.is_answered = true;
+        self.executor
+    }
+
+    /// True if its result has come.
+    pub(super) fn is_answered(&self) -> bool {
+        self.is_answered
     }
 
     /// A name may be repeated on each fragment; where the format sends it in pieces, it may
@@ -398,7 +417,9 @@ impl Call {
             kind: self.kind.as_deref(),
             item_id: self.item_id.as_deref(),
         }))?;
-        waiting.add(id, &self.name, self.executor);
+        if !self.is_answered {
+            waiting.add(id, &self.name, self.executor);
+        }
         Ok(())
     }
 
@@ -569,6 +590,11 @@ impl Ids {
     /// Returns the latest call that the provider sent this id for.
     pub(super) fn latest(&self, id: &str) -> Option<u64> {
         self.sent.get(id).map(|sent| sent.latest)
+    }
+
+    /// Returns the calls that the provider sent this id for, in order.
+    pub(super) fn calls(&self, id: &str) -> &[u64] {
+        self.sent.get(id).map_or(&[], |sent| &sent.calls)
     }
 
     /// Returns the id that a call would be printed with now.

@@ -234,6 +234,14 @@ impl Calls {
         (call.map(Box::as_mut), &self.ids)
     }
 
+    /// Returns the first open call of this id that has no result.
+    pub(super) fn unanswered(&mut self, id: &str) -> Option<&mut Call> {
+        let is_unanswered = |call: &Call| !call.is_answered();
+        let mut calls = self.ids.calls(id).iter();
+        let index = *calls.find(|index| self.get(**index).is_some_and(is_unanswered))?;
+        self.get_mut(index).0
+    }
+
     /// True if fragments of a call may come as one: nothing depends on them.
     pub(super) fn is_open(&self, key: Key) -> bool {
         self.index_of(key).is_some_and(|index| self.get(index).is_some())

@@ -188,8 +188,14 @@ impl Message {
                 }
                 call.feed(part, ids, out)?;
             }
-            _ if !is_nothing(part.arguments) => out.warn(LATE_FRAGMENT, Some(index))?,
-            _ => {}
+            (call, _) => {
+                if let Some(call) = call {
+                    call.add_executor(part.executor);
+                }
+                if !is_nothing(part.arguments) {
+                    out.warn(LATE_FRAGMENT, Some(index))?;
+                }
+            }
         }
         Ok(false)
     }
@@ -348,6 +354,12 @@ impl ChoiceState {
     /// Emits a result: its call needs not to be run.
     fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let call = self.waiting.answer(&result);
+        if call.is_none()
+            && let Some(call) = self.calls.unanswered(result.id)
+        {
+            let executor = call.answer(result.executor);
+            return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
+        }
         if call.is_none() && names_no_call(&result) {
             out.warn(ORPHAN_RESULT, None)?;
         }

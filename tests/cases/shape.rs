@@ -120,6 +120,25 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// A call whose result came before it is not the caller's to run.
+    #[track_caller]
+    fn check_answered(&self, name: &str) {
+        let mut results: BTreeMap<(u64, String), i64> = BTreeMap::new();
+        for line in self.lines() {
+            let value = read(line);
+            let known = results.entry((choice(line), text(&value, "id"))).or_default();
+            match kind(line) {
+                "tool_result" => *known += 1,
+                "tool_call" => {
+                    let is_ours = value.get("executor").is_none();
+                    assert!(*known <= 0 || !is_ours, "{name}: answered before it came: {line}");
+                    *known -= 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Joined, the deltas of a call are its arguments.
     #[track_caller]
     pub(crate) fn check_deltas(&self, name: &str) {
@@ -243,7 +262,10 @@ pub(crate) fn joined<'a>(
 #[track_caller]
 pub(crate) fn check_shape(name: &str, out: &str, status: u8) {
     check_lines(name, out, status);
-    Message::all(out).iter().for_each(|message| message.check_indices(name));
+    for message in Message::all(out) {
+        message.check_indices(name);
+        message.check_answered(name);
+    }
 }
 
 /// The same, of a log that calls may be missing in.

@@ -332,9 +332,9 @@ impl OpenAiChat {
         }
         out.check_limit(self.progress.answered.len(), MAX_IDS, "ids of results in one message")?;
         let executor = Some(Executor::Provider);
-        out.call(number, CallPart { id: Some(id), executor, ..CallPart::default() })?;
         let output = Output::Json(given.content.map_or("null", RawValue::get));
-        out.emit(number, Kind::ToolResult(ToolResult { id, output, ..ToolResult::default() }))
+        let result = ToolResult { id, output, executor, ..ToolResult::default() };
+        out.emit(number, Kind::ToolResult(result))
     }
 
     /// `[DONE]`, or a whole body: the end of the message, whether or not it
