@@ -120,18 +120,21 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// A call whose result came before it is not the caller's to run.
+    /// A call whose result came before it, or in the same body, is not the caller's to run.
     #[track_caller]
     fn check_answered(&self, name: &str) {
+        let is_body = read(self.lines[0])["framing"] == "json";
+        let mut lines: Vec<&str> = self.lines().collect();
+        lines.sort_by_key(|line| is_body && kind(line) != "tool_result");
         let mut results: BTreeMap<(u64, String), i64> = BTreeMap::new();
-        for line in self.lines() {
+        for line in lines {
             let value = read(line);
             let known = results.entry((choice(line), text(&value, "id"))).or_default();
             match kind(line) {
                 "tool_result" => *known += 1,
                 "tool_call" => {
                     let is_ours = value.get("executor").is_none();
-                    assert!(*known <= 0 || !is_ours, "{name}: answered before it came: {line}");
+                    assert!(*known <= 0 || !is_ours, "{name}: an answered call: {line}");
                     *known -= 1;
                 }
                 _ => {}

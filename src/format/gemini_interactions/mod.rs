@@ -14,6 +14,7 @@ mod turn;
 use serde_json::value::RawValue;
 
 use crate::event::{Code, Failure, FinishReason, Kind, WarningCode};
+use crate::format::support::answered::Answered;
 use crate::format::support::finish;
 use crate::format::support::prelude::*;
 use payload::{Event, Interaction};
@@ -134,8 +135,9 @@ impl GeminiInteractions {
     /// A complete interaction. One that is still in progress has no end.
     fn body(&mut self, frame: &Frame, body: &Interaction, out: &mut EventOut) -> Done {
         self.begin(body, out)?;
+        let answered = Answered::by("_result", body.steps());
         for json in body.steps() {
-            self.steps.whole(frame, json, out)?;
+            self.steps.whole(frame, json, &answered, out)?;
         }
         self.usage(body.usage);
         if let Some(error) = body.error {

@@ -9,6 +9,7 @@ use crate::event::{Arguments, CallPart, Executor, Key, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
+use crate::format::support::answered::Answered;
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::prelude::*;
@@ -46,10 +47,19 @@ impl Steps {
         })
     }
 
-    /// A step that came complete.
-    pub(super) fn whole(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
+    /// A step of a complete interaction, in which these calls are answered.
+    pub(super) fn whole(
+        &mut self,
+        frame: &Frame,
+        json: &RawValue,
+        answered: &Answered,
+        out: &mut EventOut,
+    ) -> Done {
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
+            if step.kind() == "function_call" {
+                answered.mark(step.id.non_blank(), out)?;
+            }
             self.emit(step, json.get(), Extent::Whole, out)?.close(out)
         })
     }

@@ -6,9 +6,10 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::event::{Key, WarningCode};
-use crate::format::openai_responses::calls::Call;
+use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::payload::Item;
 use crate::format::openai_responses::state::{State, TextKind, Whole};
+use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::read;
 
@@ -80,6 +81,7 @@ impl Items {
     /// nowhere else.
     pub(super) fn all(&mut self, frame: &Frame, output: &[&RawValue], out: &mut EventOut) -> Done {
         let is_repeated = !self.items.is_empty();
+        let answered = Answered::by("_output", if is_repeated { &[] } else { output });
         for (place, json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
                 let here = self.items.get(&place).filter(|state| state.is_of(item.kind()));
@@ -94,6 +96,9 @@ impl Items {
                         WarningCode::LateItem,
                         "an item was whole only at the end of the response",
                     )?;
+                }
+                if Nature::of(item) == Nature::Call(None) {
+                    answered.mark(item.id(), out)?;
                 }
                 let place = if is_open { place } else { self.next() };
                 self.finish(frame, place, Whole { item, json: json.get() }, out)

@@ -1,0 +1,31 @@
+//! The calls that a whole body answers itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::value::RawValue;
+
+use crate::event::{CallPart, Executor};
+use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::object::Object;
+
+/// The ids of the calls of a body that have their results in it: whoever wrote the body ran them.
+pub(crate) struct Answered(BTreeSet<String>);
+
+impl Answered {
+    /// Reads the items of a body: the type of a result ends with `suffix`, and its `call_id` names
+    /// the call.
+    pub(crate) fn by(suffix: &str, items: &[&RawValue]) -> Self {
+        let objects = items.iter().map(|json| Object::new(json.get()));
+        let is_result =
+            |item: &Object<'_>| item.word("type").is_some_and(|kind| kind.ends_with(suffix));
+        Answered(objects.filter(is_result).filter_map(|it| it.word("call_id")).collect())
+    }
+
+    /// Emits that the call of this id was run, if it was, ahead of the call.
+    pub(crate) fn mark(&self, id: Option<&str>, out: &mut EventOut) -> Done {
+        if id.is_none_or(|id| !self.0.contains(id)) {
+            return Ok(());
+        }
+        out.call(0, CallPart { id, executor: Some(Executor::Agent), ..CallPart::default() })
+    }
+}
