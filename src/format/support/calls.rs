@@ -32,9 +32,6 @@ pub(crate) struct Calls {
 struct Known {
     number: u64,
     is_answered: bool,
-    /// True if it came under the id of a call that had ended: to the assembler, that id is the
-    /// other one's, so it is not passed on.
-    is_second: bool,
 }
 
 impl Calls {
@@ -155,30 +152,21 @@ impl Calls {
                 if self.open.contains(&call.number) && !self.held.contains(&call.number)
                     || part.name.is_none() =>
             {
-                let id = id.filter(|_| !call.is_second);
                 return Ok(CallPart { key: Key::Index(call.number), id, ..part });
             }
-            Some(first) => {
-                if self.held.remove(&first.number) {
-                    self.end_key(Key::Index(first.number), out)?;
-                }
-                out.warn(
-                    WarningCode::ReusedId,
-                    "a second call came under the id of another one, and was given its own",
-                )?;
+            Some(first) if self.held.remove(&first.number) => {
+                self.end_key(Key::Index(first.number), out)?;
             }
-            None => {}
+            _ => {}
         }
         let number = self.count;
         self.count += 1;
-        let is_second = known.is_some();
         if let Some(id) = id {
-            let call = Known { number, is_answered: false, is_second };
+            let call = Known { number, is_answered: false };
             self.open.insert(number);
             self.by_id.insert(id.to_owned(), call);
             out.check_limit(self.by_id.len(), MAX_IDS, "ids of calls in one message")?;
         }
-        let id = id.filter(|_| !is_second);
         Ok(CallPart { key: Key::Index(number), id, ..part })
     }
 }
