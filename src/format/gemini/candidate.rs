@@ -34,13 +34,18 @@ impl State {
         self.is_finished
     }
 
-    /// Takes what a chunk adds.
+    /// Takes what a chunk adds, or what a record holds that may be a whole body.
     pub(super) fn feed(
         &mut self,
         candidate: &Candidate,
+        may_be_body: bool,
         frame: &Frame,
         out: &mut EventOut,
     ) -> Done {
+        // Where enums are numbers, 0 is a reason that isn't there.
+        let raw = candidate.finish_reason.map(word).unwrap_or_default();
+        let has_reason = !finish::is_none(&raw) && raw != "0";
+        self.parts.hold(may_be_body && !has_reason);
         for part in candidate.parts() {
             self.is_finished &= !part.has_content();
             self.parts.part(part, frame, out)?;
@@ -56,15 +61,18 @@ impl State {
                 out.emit(self.choice, Kind::Block(Block { name, text, attributes: None }))?;
             }
         }
-        // Where enums are numbers, 0 is a reason that isn't there.
-        let raw = candidate.finish_reason.map(word).unwrap_or_default();
-        if finish::is_none(&raw) || raw == "0" {
+        if !has_reason {
             return Ok(());
         }
         let reason = normalise(&raw);
         self.is_finished = true;
         self.parts.finish(reason == FinishReason::Stop, out)?;
         out.finish_as(self.choice, reason, &raw, None)
+    }
+
+    /// The record that may have been a body was a chunk.
+    pub(super) fn release(&mut self, out: &mut EventOut) -> Done {
+        self.parts.release(out)
     }
 
     /// The answer will not go on.

@@ -139,17 +139,16 @@ impl Decoder for Gemini {
         if self.is_complete() {
             return self.end(out);
         }
-        // A line without usage is a body, too: a stream's chunk has it.
-        let is_line = self.holds == Holds::Either && !self.progress.has_usage;
-        let is_body = (self.holds == Holds::Body || is_line) && self.progress.chunks == 1;
-        if is_body && self.message.state == MessageState::Open {
+        if self.may_be_body() && self.message.state == MessageState::Open {
             let warning = "the body has no finish reason";
             out.warn(WarningCode::NoFinishReason, warning)?;
-            for choice in self.progress.candidates.choices() {
+            let choices = self.progress.candidates.choices();
+            for choice in choices.chain(self.progress.candidates.is_empty().then_some(0)) {
                 out.infer_finish(choice, FinishReason::Other, None)?;
             }
             return self.end(out);
         }
+        self.release(out)?;
         self.cut(out)?;
         self.message.finish(out)
     }
@@ -182,19 +181,23 @@ impl Gemini {
         }
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.progress.chunks += 1;
+        self.progress.has_usage |= chunk.usage_metadata.is_some();
+        let may_be_body = self.may_be_body();
+        if !may_be_body {
+            self.release(out)?;
+        }
         let has_logprobs = |candidate: &Candidate| candidate.logprobs_result.is_some();
         self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
             let state = self.progress.candidates.or_insert_with(choice, || State::new(choice));
-            state.feed(candidate, frame, out)?;
+            state.feed(candidate, may_be_body, frame, out)?;
             out.check_choices(self.progress.candidates.len())?;
         }
         if let Some(feedback) = chunk.prompt_feedback {
             self.feedback(feedback, out)?;
         }
         if let Some(usage) = chunk.usage_metadata {
-            self.progress.has_usage = true;
             self.message.meter.feed(usage.get());
         }
         chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
@@ -254,6 +257,18 @@ impl Gemini {
         self.progress.is_blocked = true;
         out.block(0, "prompt_feedback", json.get())?;
         out.finish_as(0, FinishReason::ContentFilter, &raw, None)
+    }
+
+    /// True if the only record so far may be a whole body. A line without usage may be: a stream's
+    /// chunk has it.
+    fn may_be_body(&self) -> bool {
+        let is_line = self.holds == Holds::Either && !self.progress.has_usage;
+        (self.holds == Holds::Body || is_line) && self.progress.chunks == 1
+    }
+
+    /// The only record so far was no body: its calls end.
+    fn release(&mut self, out: &mut EventOut) -> Done {
+        self.progress.candidates.iter_mut().try_for_each(|(_, candidate)| candidate.release(out))
     }
 
     /// The calls that are open will not be closed.

@@ -26,6 +26,10 @@ pub(in crate::format) struct Parts {
     open: Option<Open>,
     /// The id of the code that came last: results often have none.
     code: String,
+    /// True while the record may be a whole body without a finish reason, which ends no call.
+    holds: bool,
+    /// The calls that end if it is a chunk.
+    held: Vec<Key>,
 }
 
 /// A call whose arguments come in pieces.
@@ -52,6 +56,18 @@ enum Close {
 impl Parts {
     pub(in crate::format) fn new(choice: u64) -> Self {
         Parts { choice, ..Parts::default() }
+    }
+
+    /// Begins to hold the ends of the caller's calls if the next parts are those of a record that
+    /// may be a whole body without a finish reason.
+    pub(in crate::format) fn hold(&mut self, may_be_body: bool) {
+        self.holds = may_be_body;
+    }
+
+    /// Ends the calls that were held: their record was a chunk.
+    pub(in crate::format) fn release(&mut self, out: &mut EventOut) -> Done {
+        self.holds = false;
+        self.held.drain(..).try_for_each(|key| out.call_end(self.choice, key))
     }
 
     /// Emits a part. Its signature belongs to its call, if it is one, and else
@@ -140,8 +156,12 @@ impl Parts {
         Key::Index(self.count - 1)
     }
 
-    fn whole(&self, part: CallPart, out: &mut EventOut) -> Done {
+    fn whole(&mut self, part: CallPart, out: &mut EventOut) -> Done {
         out.call(self.choice, part)?;
+        if self.holds && part.executor.is_none() {
+            self.held.push(part.key);
+            return Ok(());
+        }
         out.call_end(self.choice, part.key)
     }
 
