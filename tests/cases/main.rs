@@ -41,6 +41,7 @@ mod run;
 mod schema;
 /// The shape of a message.
 mod shape;
+mod unreasoned;
 /// What `--values` prints.
 mod values;
 
@@ -89,6 +90,7 @@ const LAWS_OF_FIXTURES: &[Law] = &[
     ("every message is counted", accounted::every_byte_of_every_message),
     ("every wrong bit is noticed", accounted::every_wrong_bit_of_every_message),
     ("empty strings are read back", emptied::strings_are_read_back),
+    ("bodies without a reason give no call", unreasoned::bodies_give_no_call),
 ];
 
 /// What else is tested here: that the checks themselves can fail.

@@ -45,7 +45,7 @@ impl State {
         // Where enums are numbers, 0 is a reason that isn't there.
         let raw = candidate.finish_reason.map(word).unwrap_or_default();
         let has_reason = !finish::is_none(&raw) && raw != "0";
-        self.parts.hold(may_be_body && !has_reason);
+        self.parts.hold(may_be_body && !has_reason, out)?;
         for part in candidate.parts() {
             self.is_finished &= !part.has_content();
             self.parts.part(part, frame, out)?;
@@ -68,11 +68,6 @@ impl State {
         self.is_finished = true;
         self.parts.finish(reason == FinishReason::Stop, out)?;
         out.finish_as(self.choice, reason, &raw, None)
-    }
-
-    /// The record that may have been a body was a chunk.
-    pub(super) fn release(&mut self, out: &mut EventOut) -> Done {
-        self.parts.release(out)
     }
 
     /// The answer will not go on.

@@ -148,7 +148,6 @@ impl Decoder for Gemini {
             }
             return self.end(out);
         }
-        self.release(out)?;
         self.cut(out)?;
         self.message.finish(out)
     }
@@ -182,10 +181,7 @@ impl Gemini {
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.progress.chunks += 1;
         self.progress.has_usage |= chunk.usage_metadata.is_some();
-        let may_be_body = self.may_be_body();
-        if !may_be_body {
-            self.release(out)?;
-        }
+        let may_be_body = self.holds == Holds::Body || self.may_be_body();
         let has_logprobs = |candidate: &Candidate| candidate.logprobs_result.is_some();
         self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
         for candidate in chunk.candidates.iter().flatten() {
@@ -264,11 +260,6 @@ impl Gemini {
     fn may_be_body(&self) -> bool {
         let is_line = self.holds == Holds::Either && !self.progress.has_usage;
         (self.holds == Holds::Body || is_line) && self.progress.chunks == 1
-    }
-
-    /// The only record so far was no body: its calls end.
-    fn release(&mut self, out: &mut EventOut) -> Done {
-        self.progress.candidates.iter_mut().try_for_each(|(_, candidate)| candidate.release(out))
     }
 
     /// The calls that are open will not be closed.

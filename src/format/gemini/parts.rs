@@ -26,9 +26,9 @@ pub(in crate::format) struct Parts {
     open: Option<Open>,
     /// The id of the code that came last: results often have none.
     code: String,
-    /// True while the record may be a whole body without a finish reason, which ends no call.
+    /// True while a call's end is held until there is a finish reason, or another chunk.
     holds: bool,
-    /// The calls that end if it is a chunk.
+    /// The calls whose ends are held.
     held: Vec<Key>,
 }
 
@@ -58,15 +58,13 @@ impl Parts {
         Parts { choice, ..Parts::default() }
     }
 
-    /// Begins to hold the ends of the caller's calls if the next parts are those of a record that
-    /// may be a whole body without a finish reason.
-    pub(in crate::format) fn hold(&mut self, may_be_body: bool) {
-        self.holds = may_be_body;
-    }
-
-    /// Ends the calls that were held: their record was a chunk.
-    pub(in crate::format) fn release(&mut self, out: &mut EventOut) -> Done {
-        self.holds = false;
+    /// Holds the ends of the caller's calls from here on, or no longer: a whole body without a
+    /// finish reason ends none.
+    pub(in crate::format) fn hold(&mut self, holds: bool, out: &mut EventOut) -> Done {
+        self.holds = holds;
+        if holds {
+            return Ok(());
+        }
         self.held.drain(..).try_for_each(|key| out.call_end(self.choice, key))
     }
 

@@ -136,8 +136,9 @@ impl GeminiInteractions {
     fn body(&mut self, frame: &Frame, body: &Interaction, out: &mut EventOut) -> Done {
         self.begin(body, out)?;
         let answered = Answered::by("_result", body.steps());
+        let is_over = reason(body.status.as_ref()).is_some();
         for json in body.steps() {
-            self.steps.whole(frame, json, &answered, out)?;
+            self.steps.whole(frame, json, &answered, is_over, out)?;
         }
         self.usage(body.usage);
         if let Some(error) = body.error {
@@ -182,17 +183,9 @@ impl GeminiInteractions {
         self.message.begin_late(id, warning, out)
     }
 
-    /// Takes the interaction's status. Only one that is final is a reason to
-    /// finish.
+    /// Takes the interaction's status.
     fn status(&mut self, status: Option<&Str>, out: &mut EventOut) -> Done {
-        let raw = status.map(Str::as_str).unwrap_or_default();
-        let reason = match raw {
-            "" | "in_progress" | "queued" => return Ok(()),
-            "incomplete" => FinishReason::Length,
-            "requires_continuation" => FinishReason::Pause,
-            "cancelled" => FinishReason::Other,
-            raw => finish::normalise(raw),
-        };
+        let Some((reason, raw)) = reason(status) else { return Ok(()) };
         self.message.stop();
         out.finish_as(0, reason, raw, None)
     }
@@ -233,4 +226,16 @@ impl GeminiInteractions {
         self.steps = Steps::default();
         self.message.end(out)
     }
+}
+
+/// Returns the reason to finish that a status is, and its word; only one that is final is one.
+fn reason<'a>(status: Option<&'a Str>) -> Option<(FinishReason, &'a str)> {
+    let reason = match status.map(Str::as_str).unwrap_or_default() {
+        "" | "in_progress" | "queued" => return None,
+        "incomplete" => FinishReason::Length,
+        "requires_continuation" => FinishReason::Pause,
+        "cancelled" => FinishReason::Other,
+        raw => finish::normalise(raw),
+    };
+    Some((reason, status?.as_str()))
 }

@@ -47,20 +47,22 @@ impl Steps {
         })
     }
 
-    /// A step of a complete interaction, in which these calls are answered.
+    /// A step of a complete interaction, in which these calls are answered. Unless it is over, it
+    /// closes no call that the caller would have to run.
     pub(super) fn whole(
         &mut self,
         frame: &Frame,
         json: &RawValue,
         answered: &Answered,
+        is_over: bool,
         out: &mut EventOut,
     ) -> Done {
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
-            if step.kind() == "function_call" {
-                answered.mark(step.id.non_blank(), out)?;
-            }
-            self.emit(step, json.get(), Extent::Whole, out)?.close(out)
+            let is_function = step.kind() == "function_call";
+            let is_answered = is_function && answered.mark(step.id.non_blank(), out)?;
+            let open = self.emit(step, json.get(), Extent::Whole, out)?;
+            if is_over || is_answered || !is_function { open.close(out) } else { Ok(()) }
         })
     }
 

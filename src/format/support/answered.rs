@@ -1,11 +1,12 @@
 //! The calls that a whole body answers itself.
 
 use std::collections::BTreeSet;
+use std::io;
 
 use serde_json::value::RawValue;
 
 use crate::event::{CallPart, Executor};
-use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
 
 /// The ids of the calls of a body that have their results in it: whoever wrote the body ran them.
@@ -21,11 +22,12 @@ impl Answered {
         Answered(objects.filter(is_result).filter_map(|it| it.word("call_id")).collect())
     }
 
-    /// Emits that the call of this id was run, if it was, ahead of the call.
-    pub(crate) fn mark(&self, id: Option<&str>, out: &mut EventOut) -> Done {
-        if id.is_none_or(|id| !self.0.contains(id)) {
-            return Ok(());
+    /// Emits that the call of this id was run, ahead of the call; returns false if it wasn't.
+    pub(crate) fn mark(&self, id: Option<&str>, out: &mut EventOut) -> io::Result<bool> {
+        let id = id.filter(|id| self.0.contains(*id));
+        if id.is_some() {
+            out.call(0, CallPart { id, executor: Some(Executor::Agent), ..CallPart::default() })?;
         }
-        out.call(0, CallPart { id, executor: Some(Executor::Agent), ..CallPart::default() })
+        Ok(id.is_some())
     }
 }
