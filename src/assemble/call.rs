@@ -8,7 +8,8 @@ use std::{io, mem};
 use crate::assemble::context::{AssemblerConfig, Inference, Out};
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank,
+    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
+    made_up_number, push_made_up_id,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
@@ -124,7 +125,7 @@ impl Waiting {
     pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
         let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
         let mut calls = self.calls.iter();
-        let place = match names_no_call(result) {
+        let place = match is_no_id(result.id) {
             false => calls.position(|call| text(&call.id) == result.id),
             true => calls.position(|call| result.name == Some(text(&call.name))).or(Some(0)),
         };
@@ -584,7 +585,7 @@ impl Ids {
                 self.sent.insert(id.to_owned(), sent);
             }
         }
-        self.numbers.extend(number(id));
+        self.numbers.extend(made_up_number(id));
     }
 
     /// Returns the latest call that the provider sent this id for.
@@ -623,7 +624,7 @@ impl Ids {
     }
 
     fn is_made_up(&self, id: &str) -> bool {
-        number(id).is_some_and(|number| self.has_made_up(number))
+        made_up_number(id).is_some_and(|number| self.has_made_up(number))
     }
 
     fn has_made_up(&self, number: u64) -> bool {
@@ -636,38 +637,6 @@ impl Ids {
         let more = self.next.max(index + 1)..;
         std::iter::once(index).chain(more).find(is_free).unwrap_or(index)
     }
-}
-
-/// What the ids that are made up begin with.
-const MADE_UP: &str = "call_";
-
-/// Returns the id with this number.
-fn made_up_id(number: u64) -> String {
-    let mut id = String::new();
-    push_made_up_id(number, &mut id);
-    id
-}
-
-/// Appends the id with this number.
-fn push_made_up_id(number: u64, id: &mut String) {
-    id.push_str(MADE_UP);
-    id.push_str(itoa::Buffer::new().format(number));
-}
-
-/// Returns the number of an id that is spelled as one that was made up.
-fn number(id: &str) -> Option<u64> {
-    let number = id.strip_prefix(MADE_UP)?.parse().ok()?;
-    (made_up_id(number) == id).then_some(number)
-}
-
-/// True if a result has no id.
-pub(super) fn names_no_call(result: &ToolResult<'_>) -> bool {
-    is_no_id(result.id)
-}
-
-/// True for an id that is none: Mistral's default is the string "null".
-pub(super) fn is_no_id(id: &str) -> bool {
-    is_blank(id) || id == "null"
 }
 
 /// True if a fragment adds nothing to the arguments.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{Call, Waiting, is_no_id, is_nothing, names_no_call};
+use crate::assemble::call::{Call, Waiting, is_nothing};
 use crate::assemble::calls::Calls;
 use crate::assemble::context::{Inference, Out};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode,
+    Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_no_id,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -360,7 +360,7 @@ impl ChoiceState {
             let executor = call.answer(result.executor);
             return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
         }
-        if call.is_none() && names_no_call(&result) {
+        if call.is_none() && is_no_id(result.id) {
             out.warn(ORPHAN_RESULT, None)?;
         }
         let id = call.map_or(result.id, |(id, _)| id);

@@ -7,7 +7,7 @@ use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
     CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason, Reasoning,
-    Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage,
+    Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id, made_up_number,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -302,7 +302,7 @@ impl<'r, W: Write> Converter<'r, W> {
             return self.leave_call();
         }
         let id = match call.id.trim() {
-            "" => format!("call_{}", call.index),
+            "" => made_up_id(call.index),
             _ => self.id(call.id),
         };
         let call = &ToolCall { id: &id, ..*call };
@@ -349,7 +349,9 @@ impl<'r, W: Write> Converter<'r, W> {
             && self.live.is_none()
             && delta.is_ours
             && is_carried;
-        let is_named = |start: &Owned<ToolCallStart<'static>>| !is_made_up(start.get().id);
+        // One that was made up for want of another may still get that.
+        let is_named =
+            |start: &Owned<ToolCallStart<'static>>| made_up_number(start.get().id).is_none();
         if let Some((_, start)) = announced.filter(|(_, start)| may_begin && is_named(start)) {
             self.fragments.clear();
             self.minifier = Minifier::default();
@@ -575,11 +577,6 @@ impl<'r, W: Write> Converter<'r, W> {
             _ => {}
         }
     }
-}
-
-/// True if an id may be one that its call was given for want of another, which may still come.
-fn is_made_up(id: &str) -> bool {
-    id.strip_prefix("call_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl<W: Write> Sink for Converter<'_, W> {

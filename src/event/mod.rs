@@ -8,6 +8,7 @@
 
 mod by_choice;
 mod codes;
+mod ids;
 pub(crate) mod keys;
 pub(crate) mod owned;
 mod pieces;
@@ -18,6 +19,7 @@ use std::io;
 
 pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
+pub(crate) use ids::{is_no_id, made_up_id, made_up_number, push_made_up_id};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
 use words::words;

@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text, WarningCode};
 use crate::format::bedrock_invoke::CHUNK;
-use crate::format::support::emit::is_json;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use crate::format::text::is_prefix;
@@ -222,7 +221,7 @@ impl Agent {
         let record = Record::new(frame);
         let Some(trace) = record.at("trace") else {
             let text = frame.text();
-            return match is_json(&text) {
+            return match json::is_json(&text) {
                 true => out.unknown(frame, frame.event_type),
                 false => out.malformed(frame, "a record is not JSON"),
             };
@@ -280,11 +279,9 @@ fn object<'p>(
         let (name, value) = (parameter.name.or_empty(), parameter.value.or_empty());
         let is_typed = match parameter.kind.text().unwrap_or("string") {
             "boolean" => matches!(value, "true" | "false"),
-            "integer" | "number" => {
-                is_json(value) && value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-            }
-            "array" => is_json(value) && value.trim_ascii_start().starts_with('['),
-            "object" => is_json(value) && value.trim_ascii_start().starts_with('{'),
+            "integer" | "number" => json::is_number(value),
+            "array" => json::is_json(value) && value.trim_ascii_start().starts_with('['),
+            "object" => json::is_json(value) && value.trim_ascii_start().starts_with('{'),
             _ => {
                 members.push((name, json::quote(value)));
                 continue;

@@ -1,6 +1,7 @@
 //! Where the values of JSON text end.
 
 use crate::json::plain::{after_space, inside_length, is_space, string_length};
+use crate::json::scanner::is_escape_letter;
 
 /// Returns the place after the value at a place, which may have white space before it; `None` if
 /// it is no JSON.
@@ -98,8 +99,7 @@ fn escape_end(text: &[u8], start: usize) -> Option<usize> {
             let digits = text.get(start + 2..start + 6)?;
             digits.iter().all(u8::is_ascii_hexdigit).then_some(start + 6)
         }
-        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(start + 2),
-        _ => None,
+        letter => is_escape_letter(letter).then_some(start + 2),
     }
 }
 

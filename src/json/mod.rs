@@ -1,7 +1,8 @@
 //! What serde_json does not give: text that isn't whole yet ([`Scanner`], and
-//! [`ObjectReader`] and [`ValueReader`] on top of it), white space and control characters in the
-//! output ([`Minifier`], [`quote`], [`make_safe`]), strings with half a character
-//! in them ([`Str`]), and payloads in which one field is wrong ([`repair()`]).
+//! [`ObjectReader`] and [`ValueReader`] on top of it), payloads whose parts are borrowed
+//! ([`Reader`], [`members`]), white space and control characters in
+//! the output ([`Minifier`], [`quote`], [`make_safe`]), strings with half a character in them
+//! ([`Str`]), and what readers of JSON disagree about ([`minify_and_check`]).
 //!
 //! Numbers and objects pass as their text: no digit, key order or escape is
 //! ever changed by going through a value.
@@ -10,10 +11,10 @@ mod ambiguity;
 mod bytes;
 mod end;
 mod line;
+mod members;
 mod object;
 mod plain;
 mod reader;
-mod repair;
 mod scanner;
 mod string;
 mod values;
@@ -23,13 +24,13 @@ mod write;
 pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub use line::Line;
+#[cfg(feature = "cli")]
+pub(crate) use members::try_members;
+pub(crate) use members::{elements, member, members, place};
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{after_space, append_start, begins_with, plain_length};
 pub use reader::{Fault, FieldKey, FromJson, Reader};
-pub(crate) use reader::{Source, read, read_again, read_to};
-#[cfg(feature = "cli")]
-pub(crate) use repair::try_members;
-pub(crate) use repair::{elements, member, members, place, repair};
+pub(crate) use reader::{Source, Step, read, read_again, read_to};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;

@@ -396,7 +396,8 @@ fn text_length(bytes: &[u8]) -> usize {
     at
 }
 
-fn is_escape_letter(byte: u8) -> bool {
+/// True for what stands for a character after a backslash.
+pub(super) fn is_escape_letter(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
 }
 
@@ -404,9 +405,9 @@ pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
-/// True if the text is one whole JSON value.
+/// True if the text is one whole JSON value, however deep.
 pub(crate) fn is_json(text: &str) -> bool {
-    let mut scanner = Scanner::default();
+    let mut scanner = Scanner::new(0);
     scanner.push_all(text.as_bytes());
     scanner.status() == Status::Whole
 }

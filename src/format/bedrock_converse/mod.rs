@@ -14,7 +14,6 @@ pub(super) mod turn;
 use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
-use crate::format::support::emit::is_json;
 use crate::format::support::prelude::*;
 use blocks::Blocks;
 use payload::{Body, Event};
@@ -140,7 +139,9 @@ impl Converse {
         }
         match text.trim_ascii() {
             "" => Ok(()),
-            text if is_json(text) => out.unknown(frame, record.names().next().unwrap_or("unknown")),
+            text if json::is_json(text) => {
+                out.unknown(frame, record.names().next().unwrap_or("unknown"))
+            }
             _ => out.malformed(frame, "a record is not JSON"),
         }
     }

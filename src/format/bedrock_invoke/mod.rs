@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
-use crate::format::support::emit::{Halves, is_json};
+use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
@@ -43,7 +43,7 @@ fn sniff(record: &Record) -> bool {
     }
     let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
     let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
-    let is_object = text.starts_with('{') && is_json(text);
+    let is_object = text.starts_with('{') && json::is_json(text);
     let inner = record.inside(text);
     let is_known = || known(&inner).is_some_and(|row| *row != error::FORMAT);
     is_object && (record.has("p") || is_known())

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::Output;
+use crate::event::{Output, is_no_id};
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
 use crate::format::support::draft::{Draft, each_record, is_blank, object, string};
 use crate::format::support::object::Object;
@@ -350,9 +350,9 @@ fn add_thoughts(thought: &mut Draft, json: &str) {
     thought.set("thinking", array(parts.iter().map(Draft::json)));
 }
 
-/// The id of a call, if there is one: Mistral's default is the string "null".
+/// The id of a call, if there is one.
 fn id(call: &Draft) -> Option<String> {
-    call.word("id").filter(|id| id != "null")
+    call.word("id").filter(|id| !is_no_id(id))
 }
 
 impl Fragments {

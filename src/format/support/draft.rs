@@ -3,7 +3,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::support::emit::is_json;
 use crate::format::support::object::Object;
 use crate::frame::Frame;
 use crate::json;
@@ -213,7 +212,7 @@ pub(crate) fn object(json: &str) -> Option<String> {
 }
 
 fn is_object(json: &str) -> bool {
-    json.starts_with('{') && is_json(json)
+    json.starts_with('{') && json::is_json(json)
 }
 
 #[cfg(test)]

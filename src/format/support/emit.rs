@@ -420,12 +420,5 @@ impl Halves {
 
 /// Returns a payload as JSON, or as text if it is not one value: a frame may hold several records.
 pub(crate) fn output(payload: &str) -> Output<'_> {
-    if is_json(payload) { Output::Json(payload) } else { Output::Text(payload) }
-}
-
-/// True if this is one JSON value.
-pub(crate) fn is_json(text: &str) -> bool {
-    let mut scanner = json::Scanner::new(0);
-    scanner.push_all(text.as_bytes());
-    scanner.status() == json::Status::Whole
+    if json::is_json(payload) { Output::Json(payload) } else { Output::Text(payload) }
 }

@@ -8,7 +8,7 @@
 
 use crate::event::{Code, Failure, Kind};
 use crate::format::format::Record;
-use crate::format::support::emit::{Done, EventOut, is_json, output};
+use crate::format::support::emit::{Done, EventOut, output};
 use crate::frame::Frame;
 use crate::json;
 
@@ -96,7 +96,7 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if let Some(text) = string(json) {
         return (Some(text), None);
     }
-    if depth == 0 && !is_json(json) {
+    if depth == 0 && !json::is_json(json) {
         return (Some(json.trim().to_owned()).filter(|text| !text.is_empty()), None);
     }
     if let Some(first) =

@@ -17,6 +17,7 @@ pub(crate) mod misnamed;
 pub(crate) mod object;
 pub(crate) mod payload;
 pub(crate) mod prelude;
+mod repair;
 pub(crate) mod session;
 pub(crate) mod text_rows;
 pub(crate) mod usage;

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
+use crate::format::support::repair::repair;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
@@ -87,7 +88,7 @@ fn read_repaired(
             Ok(done) => return done,
             Err(fault) => fault,
         };
-        let Some(repaired) = json::repair(&record, &fault) else { break };
+        let Some(repaired) = repair(&record, &fault) else { break };
         out.warn(repaired.code, &repaired.message)?;
         is_lost |= repaired.is_lost;
         record = Cow::Owned(repaired.json);

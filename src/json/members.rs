@@ -1,0 +1,96 @@
+//! The members of objects and the elements of arrays, as the text that they came in.
+
+use std::borrow::Cow;
+#[cfg(feature = "cli")]
+use std::fmt;
+use std::ops::Range;
+
+#[cfg(feature = "cli")]
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+#[cfg(feature = "cli")]
+use crate::json::Str;
+use crate::json::reader::{Fault, FromJson, Reader, read};
+
+/// Returns the members of a JSON object as (decoded key, value's text), in order;
+/// nothing if the text isn't an object.
+pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    read::<Members<'_>>(json).unwrap_or_default().0
+}
+
+/// Returns the members of an object in order, or why the text is none.
+#[cfg(feature = "cli")]
+pub(crate) fn try_members(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
+    serde_json::from_str::<Members<'_>>(json).map(|members| members.0)
+}
+
+/// Returns the elements of a JSON array, if the text is one.
+pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
+    let elements: Vec<&RawValue> = read(json).ok()?;
+    Some(elements.into_iter().map(RawValue::get).collect())
+}
+
+/// Returns a member of an object or, by its number, an element of an array.
+pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
+    match elements(json) {
+        Some(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
+        None => Some(members(json).into_iter().find(|(name, _)| name == key)?.1.get()),
+    }
+}
+
+/// Returns where a part that was borrowed from a text stands in it.
+pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
+    start..start + part.len()
+}
+
+#[derive(Default)]
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'t> FromJson<'t> for Members<'t> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        let mut members = Vec::new();
+        reader.members(&"an object", &mut |key, reader| {
+            members.push((key.into_text(), <&RawValue>::from_json(reader)?));
+            Ok(())
+        })?;
+        Ok(Members(members))
+    }
+}
+
+#[cfg(feature = "cli")]
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry::<Str<'de>, _>()? {
+                    members.push((key.into_text(), value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_by_key_and_elements_by_number() {
+        assert_eq!(member(r#"{"a":1,"b":{"c":2}}"#, "b"), Some(r#"{"c":2}"#));
+        assert_eq!(member("[1, [2]]", "1"), Some("[2]"));
+        assert_eq!(member("[1]", "a"), None);
+        assert_eq!(member("\"a\"", "a"), None);
+    }
+}
