@@ -140,9 +140,10 @@
 //! - Bad input is an event; only I/O is an `Err`.
 //! - The bytes alone decide the result, never how they were cut into reads.
 //! - A `tool_call` is strictly parsed and was closed by its provider. A prefix of the input never
-//!   yields a call that the whole does not.
+//!   yields a call that the whole does not, but where a format sends arguments after the end.
 //! - No byte is searched twice: a held tail remembers where its search stopped.
-//! - Detection is a layer like any other: the pipeline does not know of it.
+//! - A layer that finds out its row is a layer like any other: a pipeline holds it in the place of
+//!   the row.
 //! - A round is written into a request once each of its calls has a result, and the turn in it is
 //!   the provider's own JSON.
 //! - No word of a model becomes part of a command line, a path or an environment variable's name.

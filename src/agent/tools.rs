@@ -106,7 +106,7 @@ impl Toolbox {
 fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<(String, Tool)>> {
     let shown = path.display();
     let target = fs::canonicalize(path)
-        .with_context(|| format!("{shown}: a link that leads nowhere; remove it, or mend it"))?;
+        .with_context(|| format!("{shown}: a link that leads nowhere; remove it, or correct it"))?;
     let metadata = fs::metadata(&target).with_context(|| shown.to_string())?;
     if metadata.is_dir() {
         note(&format!("{shown} is a directory, not a tool"));

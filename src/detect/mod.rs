@@ -1,7 +1,6 @@
 //! Layers that choose their own row: [`AutoFramer`] is a framer and
 //! [`AutoDecoder`] a decoder. Each buffers the head of its input until one row
-//! says yes, feeds it the buffer, and passes everything on from then on. No
-//! other layer knows that detection exists.
+//! says yes, feeds it the buffer, and passes everything on from then on.
 
 mod banner;
 mod decoder;

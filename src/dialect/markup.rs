@@ -142,7 +142,7 @@ impl Markup {
         self.is_plain
     }
 
-    /// Says if the messages that come are plain text.
+    /// Sets whether the messages that come are plain text.
     pub(crate) fn set_plain(&mut self, is_plain: bool) {
         self.is_plain = is_plain;
     }

@@ -1,10 +1,10 @@
 //! Server-sent events, as the WHATWG HTML standard says (§9.2.5, §9.2.6), and
 //! as providers really send them.
 //!
-//! Without `strict`, four things that the standard drops are kept, each with a
+//! Without `strict`, five things that the standard drops are kept, each with a
 //! note: an event that the end of the input cut after its last byte; records
 //! that lack the blank line between them; a prefix written twice
-//! (`data: data: {…}`); and llama.cpp's `error: {…}` field.
+//! (`data: data: {…}`); a record without `data:`; and llama.cpp's `error: {…}` field.
 
 use std::io;
 

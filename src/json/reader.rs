@@ -23,7 +23,8 @@ use crate::json::plain::{BLOCK, inside_length, is_space, string_length};
 /// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// The most containers in each other that are read; in what is passed there may be more.
+/// The most containers in each other that are read, as many as serde_json reads; in what is passed
+/// there may be more.
 const MAX_DEPTH: u32 = 127;
 
 /// The key of one of a struct's fields.

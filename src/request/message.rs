@@ -159,7 +159,7 @@ const MAX_REPEATED: usize = 4 << 10;
 
 impl Call {
     /// Returns the answer to a call that must not be run: what is wrong with it, so that the model
-    /// can mend it. A call without a fault has none.
+    /// can correct it. A call without a fault has none.
     pub(crate) fn correction(&self) -> Option<Given> {
         let what = match self.fault? {
             Reason::Malformed | Reason::Truncated => "its arguments are not valid JSON",

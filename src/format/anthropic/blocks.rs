@@ -65,7 +65,7 @@ impl Blocks {
     }
 
     /// `content_block_delta`. Nothing is lost if its block never started: the
-    /// type of the delta emits what it is.
+    /// type of the delta says what it is.
     pub(in crate::format) fn delta(
         &mut self,
         frame: &Frame,

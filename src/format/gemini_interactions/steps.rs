@@ -84,7 +84,7 @@ impl Steps {
     }
 
     /// Takes what a delta adds. Nothing is lost if its step never started: the
-    /// type of the delta emits what it is.
+    /// type of the delta says what it is.
     fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
         let kind = delta.kind();
         if kind.is_empty() {

@@ -2,7 +2,7 @@
 //! stream and complete bodies.
 //!
 //! Source: OpenAI API reference, "The chat completion chunk object". What
-//! compatible servers add or leave out is emitted beside each field.
+//! compatible servers add or leave out is noted beside each field.
 
 pub(super) mod delta;
 pub(super) mod payload;
