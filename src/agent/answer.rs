@@ -1,6 +1,6 @@
 //! One answer of the model: what COMMAND prints, passed on and gathered.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::event::{Code, Event, Failure, Kind, Pieces, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
@@ -24,17 +24,10 @@ pub(super) struct Reader<'a> {
     pub(super) fresh: Vec<Call>,
     head: Vec<u8>,
     status: Status,
-    /// Keeps the raw answer.
-    log: Option<Box<dyn Write>>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(
-        config: &Config,
-        round: u64,
-        usage: &'a mut Option<Usage<'static>>,
-        log: Option<Box<dyn Write>>,
-    ) -> Self {
+    pub(super) fn new(config: &Config, round: u64, usage: &'a mut Option<Usage<'static>>) -> Self {
         Reader {
             pipeline: Pipeline::new(config),
             name: format!("round {round}"),
@@ -44,7 +37,6 @@ impl<'a> Reader<'a> {
             fresh: Vec::new(),
             head: Vec::new(),
             status: Status::default(),
-            log,
         }
     }
 
@@ -52,9 +44,6 @@ impl<'a> Reader<'a> {
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut dyn Sink) -> io::Result<()> {
         let room = MAX_HEAD.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
-        if let Some(log) = &mut self.log {
-            log.write_all(bytes)?;
-        }
         self.through(out, |pipeline, sink| pipeline.feed(bytes, sink))?;
         out.flush()
     }

@@ -224,8 +224,11 @@ impl<'a> Rounds<'a> {
                     return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
                 }
             };
+            // Where nothing in the answer says that it is whole, COMMAND does.
+            let is_whole = matches!(message.ending, Some(Ending::Finished(_)))
+                && !(message.has_inferred_end && failed.is_some());
             let is_final = match message.ending {
-                Some(Ending::Finished(reason)) => reason != FinishReason::Error,
+                Some(Ending::Finished(reason)) => is_whole && reason != FinishReason::Error,
                 Some(Ending::Failed(_, retryable)) => retryable == Some(false),
                 None => false,
             };
@@ -235,7 +238,7 @@ impl<'a> Rounds<'a> {
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
                 if let Some(Failed(why)) = &failed
-                    && !matches!(message.ending, Some(Ending::Finished(_)))
+                    && !is_whole
                 {
                     self.note(why);
                     if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
@@ -278,11 +281,9 @@ impl<'a> Rounds<'a> {
     ) -> Result<Result<(Message, Option<Failed>, Option<u64>), Failed>, Stop> {
         let Rounds { options, runner, children, out, round, usage, .. } = self;
         let (deadline, is_eager) = (options.deadline, options.eager && !is_last);
-        let log = match &options.log {
-            Some(folder) => Some(
-                keep(folder, *round, body)
-                    .map_err(Stop::failed(format!("--log {}", folder.display())))?,
-            ),
+        let unkept = |folder: &Path| Stop::failed(format!("--log {}", folder.display()));
+        let mut log = match &options.log {
+            Some(folder) => Some((keep(folder, *round, body).map_err(unkept(folder))?, folder)),
             None => None,
         };
         let Some((program, arguments)) = options.command.split_first() else {
@@ -294,10 +295,13 @@ impl<'a> Rounds<'a> {
         if let Err(error) = children.start(COMMAND, &mut command, input, None) {
             return Ok(Err(Failed(format!("{}: {error}", program.display()))));
         }
-        let mut reader = Reader::new(&options.config, *round, usage, log);
+        let mut reader = Reader::new(&options.config, *round, usage);
         let status = loop {
             match children.next(deadline).map_err(Stop::Failed)? {
                 Happened::Wrote { child: COMMAND, bytes, .. } if !reader.is_stopped() => {
+                    if let Some((log, folder)) = &mut log {
+                        log.write_all(bytes).map_err(unkept(folder))?;
+                    }
                     reader.feed(bytes, *out).map_err(Stop::Lost)?;
                 }
                 Happened::Wrote { child: COMMAND, .. } => {}
@@ -373,13 +377,13 @@ fn failure(program: &str, status: ExitStatus) -> Option<Failed> {
     }
 }
 
-/// Keeps the request of a round, and returns where its answer is kept.
-fn keep(folder: &Path, round: u64, body: &Body) -> io::Result<Box<dyn Write>> {
+/// Keeps the request of a round, and returns the file that its answer is kept in.
+fn keep(folder: &Path, round: u64, body: &Body) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let create = |name: String| -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600).open(folder.join(name))
     };
     create(format!("{round}.request.json"))?.write_all(body.as_str().as_bytes())?;
-    Ok(Box::new(create(format!("{round}.answer"))?))
+    create(format!("{round}.answer"))
 }

@@ -30,8 +30,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let row =
         args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
     if let Some(row) = row {
-        request::check_end(&body, row.list)
-            .map_err(|refused| named(refused, shown(&args.request)))?;
+        request::check_end(&body, row).map_err(|refused| named(refused, shown(&args.request)))?;
     }
     let signals = Signals::listen()?;
     let running = agent::Running {

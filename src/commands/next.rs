@@ -50,7 +50,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let refused = |refused| named(refused, shown(file));
     let verdict = request::verdict(&message).map_err(refused)?;
     let row = request::row(&body, &message).map_err(refused)?;
-    request::check_end(&body, row.list).map_err(refused)?;
+    request::check_end(&body, row).map_err(refused)?;
     let results = match &given {
         None if args.running.tools.is_some() => {
             let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));

@@ -137,7 +137,8 @@ impl Body {
     }
 }
 
-fn has(json: &str, path: &str) -> bool {
+/// True if there is a member at a path in an object: see [`Body::has`].
+pub(super) fn has(json: &str, path: &str) -> bool {
     let (key, rest) = path.split_once('.').unwrap_or((path, ""));
     if key == "*" {
         return json::elements(json).is_some_and(|all| all.iter().any(|one| has(one, rest)));

@@ -9,7 +9,7 @@ use crate::format;
 use crate::format::FORMATS;
 use crate::format::turn::{self, Answer, Declaration, Request, Shape};
 use crate::json;
-use crate::request::body::Body;
+use crate::request::body::{Body, has};
 use crate::request::message::{Call, Ending, Given, Message};
 use crate::status::Outcome;
 
@@ -153,11 +153,12 @@ pub(crate) fn guess<'w>(
 }
 
 /// Checks that an answer may follow the request: that its list ends in what a model answers to.
-pub(crate) fn check_end(body: &Body, list: &str) -> Result<(), Refused> {
+pub(crate) fn check_end(body: &Body, row: &Request) -> Result<(), Refused> {
+    let Request { list, paused, .. } = row;
     let last = body.last(list).unwrap_or_default();
     let role = json::member(last, "role").unwrap_or_default();
     // A turn that the provider paused is answered by its continuation.
-    let is_paused = ["server_tool_use", "mcp_tool_use"].iter().any(|kind| last.contains(kind));
+    let is_paused = paused.iter().any(|path| has(last, path));
     match role {
         "\"assistant\"" | "\"model\"" if !is_paused => Err(Refused::malformed(format!(
             "the last of `{list}` is the assistant's own: the answer has been appended already, or \

@@ -23,6 +23,8 @@ pub(crate) struct Message {
     pub(crate) no_turn: Option<String>,
     /// Its end.
     pub(crate) ending: Option<Ending>,
+    /// True if nothing but the end of the input says that it has come to its end.
+    pub(crate) has_inferred_end: bool,
     /// The warnings of the input.
     pub(crate) warnings: usize,
 }
@@ -144,6 +146,7 @@ impl Sink for Message {
             Kind::Finish(finish) => {
                 self.calls.sort_by_key(|call| call.index);
                 self.ending = Some(Ending::Finished(finish.finish_reason));
+                self.has_inferred_end = finish.inferred;
             }
             Kind::Error(failure) => {
                 self.ending = Some(Ending::Failed(failure.code, failure.retryable));

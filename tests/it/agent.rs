@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -381,6 +382,33 @@ fn command_is_tried_again() {
     run.check(7, "command_failed");
 }
 
+/// Plain text ends where its input ends: COMMAND says whether that is its end.
+#[test]
+fn a_command_that_fails_after_text_has_not_answered() {
+    let call = "<tool_call>{\"name\":\"t\",\"arguments\":{}}</tool_call>";
+    let run = |ends: &str, retries: &str| {
+        let scene = Scene::new(&[]).tool("t", "touch ran");
+        let answer =
+            format!("case $TOOLSTREAM_ROUND in 1) echo '{call}'; {ends};; *) echo Done; esac");
+        let options = ["agent", "-f", "text", "-d", "hermes", "--tools", "tools"];
+        let rest = ["--approve", "auto", "--retries", retries, "request.json", "--"];
+        let run = scene.run(&[&options[..], &rest, &["sh", "-c", &answer]].concat());
+        (run, scene.path("ran").exists())
+    };
+    let (whole, has_run) = run("exit 0", "0");
+    whole.check(0, "final_answer");
+    assert!(has_run);
+    for ends in ["exit 18", "kill -9 $$"] {
+        let (cut, has_run) = run(ends, "0");
+        cut.check(7, "command_failed");
+        assert!(!has_run, "{ends}");
+    }
+    let once = "[ -e again ] || { touch again; exit 18; }";
+    let (again, has_run) = run(once, "1");
+    assert_eq!((again.code, has_run), (Some(0), true), "{}", again.err);
+    assert!(again.err.contains("exit status 18; again in 1 s (1 of 1)"), "{}", again.err);
+}
+
 #[test]
 fn a_command_that_fails() {
     let scene = Scene::new(&[]);
@@ -524,6 +552,12 @@ fn rounds_are_kept_in_a_log() {
     let run = once("t", "{}").tool("t", "echo a").agent(&["--log", "1.sse/log"]);
     assert_eq!(run.code, Some(8));
     assert!(run.err.starts_with("toolstream: --log 1.sse/log: Not a directory"), "{}", run.err);
+    let scene = once("t", "{}").tool("t", "echo a");
+    fs::create_dir(scene.path("log")).unwrap();
+    symlink("/dev/full", scene.path("log/1.answer")).unwrap();
+    let run = scene.agent(&["--log", "log"]);
+    let full = "toolstream: --log log: No space left on device (os error 28)\n";
+    assert_eq!((run.code, run.err.as_str()), (Some(8), full));
 }
 
 /// Neither the model is asked nor a tool run for a conversation that can't be kept.

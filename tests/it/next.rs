@@ -147,7 +147,7 @@ fn a_request_that_is_none() {
         ("{}", "has no `messages`"),
         ("{\"contents\":[]}", "has no `messages`; give the REQUEST that was answered"),
         (
-            "{\"messages\":[{\"role\":\"user\"},{\"role\":\"assistant\",\"content\":\"x\"}]}",
+            "{\"messages\":[{\"role\":\"user\"},{\"role\":\"assistant\",\"content\":\"server_tool_use\"}]}",
             "the assistant's own",
         ),
     ] {

@@ -35,6 +35,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     turn: |_| Box::new(ConverseTurn::default()),
     fit: |_, append| append,
     is_answer,
+    paused: &["content.*.toolUse.type=server_tool_use"],
     calls,
     results,
     user: |text| message("user", [text_block(text)]),

@@ -23,6 +23,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     turn: |choice| Box::new(GeminiTurn { choice, ..GeminiTurn::default() }),
     fit: |_, append| append,
     is_answer,
+    paused: &[],
     calls,
     results,
     user: |text| content("user", [Draft::of(&[("text", &json::quote(text))]).json()]),

@@ -35,6 +35,7 @@ pub(super) static REQUEST: Request = Request {
         Some(kind) => kind != "user_input" && !kind.ends_with("_result"),
         None => is_answer(step),
     },
+    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user: |text| {

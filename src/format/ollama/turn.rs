@@ -18,6 +18,7 @@ pub(super) static REQUEST: Request = Request {
     turn: |_| Box::new(OllamaTurn::default()),
     fit: |_, append| append,
     is_answer,
+    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user,

@@ -40,6 +40,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     turn: |choice| Box::new(ChatTurn { choice, ..ChatTurn::default() }),
     fit,
     is_answer,
+    paused: &[],
     calls,
     results,
     user,

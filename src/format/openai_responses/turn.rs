@@ -44,6 +44,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         }
         _ => is_answer(item),
     },
+    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user,
