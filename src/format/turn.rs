@@ -33,8 +33,8 @@ pub struct Request {
     pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
     /// True if an element of the conversation is the model's own.
     pub is_answer: fn(element: &str) -> bool,
-    /// The paths of members that show an element to be a turn that the provider paused, as
-    /// [`Shape::marks`] writes them: an answer may follow it.
+    /// The paths of members that show an element to be a turn that the provider paused, written as in
+    /// `marks`: an answer may follow it.
     pub paused: &'static [&'static str],
     /// The calls in the elements of a turn that the caller has to answer, in their order.
     pub calls: fn(append: &[String]) -> Vec<Call>,
