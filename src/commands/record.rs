@@ -37,7 +37,10 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
         out: &mut out,
         status: &mut status,
     };
-    let ended = pump(&mut input, &mut task, &Progress::none()).map_err(lost)?;
+    let ended = pump(&mut input, &mut task, &Progress::none());
+    // A reader that leaves takes nothing from what has come.
+    task.close();
+    let ended = ended.map_err(lost)?;
     if let Some(signal) = conclude(&ended, "-", &mut io::stderr(), &mut status) {
         die(signal);
     }
@@ -138,17 +141,11 @@ impl Task for Recorder<'_> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.close();
         if self.length == 0 {
             let message = "the input is empty";
             report_error(&mut io::stderr(), shown("-"), Code::Truncated, message, Some(0));
             self.status.note_error(Code::Truncated);
         }
-        Ok(())
-    }
-
-    fn interrupt(&mut self) -> io::Result<()> {
-        self.close();
         Ok(())
     }
 }

@@ -21,8 +21,9 @@ struct Recording {
 }
 
 impl Recording {
-    fn start(scene: &Scene) -> Self {
+    fn start(scene: &Scene, args: &[&str]) -> Self {
         let mut command = scene.program(&["record", "a.sse"]);
+        command.args(args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         Recording { child, stdin, stdout }
@@ -62,7 +63,7 @@ fn record(scene: &Scene, input: &str) -> Run {
 fn a_stream_is_kept_as_it_passes() {
     let scene = Scene::new(&[]);
     scene.write("a.sse", "what was there is gone, though it is longer");
-    let mut recording = Recording::start(&scene);
+    let mut recording = Recording::start(&scene, &[]);
     recording.pass(b"data: \xff\0");
     thread::sleep(Duration::from_millis(100));
     recording.pass(b"\r\n\n");
@@ -75,7 +76,7 @@ fn a_stream_is_kept_as_it_passes() {
 #[test]
 fn a_signal_leaves_what_came() {
     let scene = Scene::new(&[]);
-    let mut recording = Recording::start(&scene);
+    let mut recording = Recording::start(&scene, &[]);
     recording.pass(b"data: {}\n\n");
     kill_process(Pid::from_child(&recording.child), interrupt()).unwrap();
     let status = recording.child.wait().unwrap();
@@ -85,13 +86,16 @@ fn a_signal_leaves_what_came() {
 
 #[test]
 fn a_reader_that_leaves_ends_the_recording() {
-    let scene = Scene::new(&[]);
-    let Recording { child, mut stdin, stdout } = Recording::start(&scene);
-    drop(stdout);
-    stdin.write_all(b"data: {}\n\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.signal(), Some(Signal::PIPE.as_raw()));
-    assert_eq!((scene.read("a.sse").as_str(), output.stderr.len()), ("data: {}\n\n", 0));
+    for args in [&[][..], &["--redact"]] {
+        let scene = Scene::new(&[]);
+        let Recording { child, mut stdin, stdout } = Recording::start(&scene, args);
+        drop(stdout);
+        stdin.write_all(b"data: {}\n\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(Signal::PIPE.as_raw()), "{args:?}");
+        assert_eq!((scene.read("a.sse").as_str(), output.stderr.len()), ("data: {}\n\n", 0));
+        assert_eq!(times(&scene).len(), 1);
+    }
 }
 
 #[test]
