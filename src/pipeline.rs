@@ -136,25 +136,7 @@ impl Pipeline {
         let framing = config.framing.or(text.copied());
         Pipeline {
             framer: AutoFramer::new(framing, config.frame),
-            layers: Layers {
-                repeats: Repeats::new(may_repeat(config), config.frame),
-                marks_records: config.records,
-                decoder: AutoDecoder::new(config.format),
-                halves: Halves::default(),
-                markup: Markup::new(
-                    &config.dialect,
-                    config.start_in,
-                    config.at_end,
-                    config.tools.clone(),
-                    config.assembly.max_args,
-                ),
-                assembler: Assembler::new(
-                    config.assembly.clone(),
-                    config.tools.clone(),
-                    config.format.map(|format| format.name),
-                ),
-                is_torn: false,
-            },
+            layers: Layers::new(config),
             turns: config
                 .turn
                 .then(|| Turns::new(config.assembly.choice.unwrap_or(0), config.max_memory)),
@@ -177,14 +159,19 @@ impl Pipeline {
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
         self.length += bytes.len() as u64;
         self.through(sink, |framer, layers, turns, sink| {
-            let body = framer.body(bytes, &mut |frame| layers.frame(frame, turns, sink))?;
-            let mut rest = &*body;
-            while !rest.is_empty() {
-                while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
-                    framer.skip(taken);
-                    rest = rest.get(taken..).unwrap_or_default();
+            let mut bytes = bytes;
+            while !bytes.is_empty() {
+                let (body, after) =
+                    framer.body(bytes, &mut |frame| layers.frame(frame, turns, sink))?;
+                bytes = after;
+                let mut rest = &*body;
+                while !rest.is_empty() {
+                    while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
+                        framer.skip(taken);
+                        rest = rest.get(taken..).unwrap_or_default();
+                    }
+                    rest = framer.step(rest, &mut |frame| layers.frame(frame, turns, sink))?;
                 }
-                rest = framer.step(rest, &mut |frame| layers.frame(frame, turns, sink))?;
             }
             layers.flush(sink)
         })
@@ -195,7 +182,8 @@ impl Pipeline {
         let length = self.length;
         self.through(sink, |framer, layers, turns, sink| {
             framer.finish(&mut |frame| layers.frame(frame, turns, sink))?;
-            layers.finish(length, sink)
+            layers.finish(length, sink)?;
+            sink.finish()
         })
     }
 
@@ -215,7 +203,8 @@ impl Pipeline {
                     .assembler
                     .feed(&Kind::Error(failure).into(), &mut |event| sink.feed(event))?;
             }
-            layers.finish(length, sink)
+            layers.finish(length, sink)?;
+            sink.finish()
         })
     }
 
@@ -243,6 +232,7 @@ fn may_repeat(config: &Config) -> bool {
 
 /// The layers after the framer.
 struct Layers {
+    config: Config,
     repeats: Repeats,
     /// True if the end of each record is an event.
     marks_records: bool,
@@ -255,6 +245,30 @@ struct Layers {
 }
 
 impl Layers {
+    /// Returns the layers for one input, or for one response of several.
+    fn new(config: &Config) -> Self {
+        Layers {
+            config: config.clone(),
+            repeats: Repeats::new(may_repeat(config), config.frame),
+            marks_records: config.records,
+            decoder: AutoDecoder::new(config.format),
+            halves: Halves::default(),
+            markup: Markup::new(
+                &config.dialect,
+                config.start_in,
+                config.at_end,
+                config.tools.clone(),
+                config.assembly.max_args,
+            ),
+            assembler: Assembler::new(
+                config.assembly.clone(),
+                config.tools.clone(),
+                config.format.map(|format| format.name),
+            ),
+            is_torn: false,
+        }
+    }
+
     /// Takes a frame through all layers.
     fn frame(
         &mut self,
@@ -268,6 +282,7 @@ impl Layers {
                 self.flush(sink)?;
                 return sink.feed(&Kind::Record.into());
             }
+            Err(fault) if fault.kind == FaultKind::Next => return self.next(fault.offset, sink),
             Err(fault) => return self.fault(&fault, sink),
         };
         if self.repeats.take_frame(&frame) {
@@ -333,10 +348,26 @@ impl Layers {
         self.flush(sink)?;
         match fault.kind {
             FaultKind::Limit => self.release(sink)?,
-            FaultKind::Truncated => self.is_torn = true,
+            FaultKind::Truncated | FaultKind::Broken => self.tear(),
             _ => {}
         }
         report(fault, &mut self.assembler, sink)
+    }
+
+    /// Bytes are missing before the end of the input, or can't be read.
+    fn tear(&mut self) {
+        self.is_torn = true;
+        self.markup.cut();
+    }
+
+    /// Ends the input before this offset: what follows is read as another one.
+    fn next(&mut self, offset: u64, sink: &mut dyn Sink) -> io::Result<()> {
+        if self.assembler.is_stopped() {
+            return Ok(());
+        }
+        self.finish(offset, sink)?;
+        *self = Layers::new(&self.config);
+        Ok(())
     }
 
     /// Ends the input after `length` bytes. One that ends inside a frame ends no
@@ -357,8 +388,7 @@ impl Layers {
         if let Some(format) = self.decoder.format() {
             self.assembler.set_format(format.name);
         }
-        self.assembler.finish(length, &mut |event| sink.feed(event))?;
-        sink.finish()
+        self.assembler.finish(length, &mut |event| sink.feed(event))
     }
 
     /// Emits text that was held back: no more will come.

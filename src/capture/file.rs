@@ -8,7 +8,7 @@ use crate::format;
 use crate::format::error;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
-use crate::frame::http::{Dechunker, Found, find_head, is_chunk_size};
+use crate::frame::http::{Head, dechunk, find_heads};
 use crate::frame::{FrameConfig, Framing, Holds};
 use crate::io::read_whole;
 
@@ -36,7 +36,7 @@ pub(crate) struct RecordedHead {
     pub(crate) status: u16,
     /// Names and values, but for those that are of the connection that was recorded.
     pub(crate) headers: Vec<(String, String)>,
-    is_chunked: bool,
+    head: Head,
 }
 
 /// Headers of one connection, or of the bytes that went over it.
@@ -56,7 +56,7 @@ const OF_CONNECTION: &[&str] = &[
 
 impl RecordedHead {
     /// Reads the last of the heads that these bytes are.
-    fn new(bytes: &[u8], status: u16, is_chunked: bool) -> Self {
+    fn new(bytes: &[u8], head: Head) -> Self {
         let text = String::from_utf8_lossy(bytes).replace('\r', "");
         let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
         let header = |line: &str| {
@@ -64,7 +64,8 @@ impl RecordedHead {
             let is_kept = !OF_CONNECTION.contains(&name.to_ascii_lowercase().as_str());
             is_kept.then(|| (name.to_owned(), value.trim().to_owned()))
         };
-        RecordedHead { status, headers: last.lines().filter_map(header).collect(), is_chunked }
+        let headers = last.lines().filter_map(header).collect();
+        RecordedHead { status: head.status, headers, head }
     }
 }
 
@@ -81,13 +82,9 @@ impl Capture {
 
     /// Finds the parts of these bytes.
     pub(crate) fn new(name: &str, bytes: Vec<u8>) -> Self {
-        let (body, head) = match find_head(&bytes, true) {
-            Found::Yes(head) => {
-                let text = bytes.get(..head.len).unwrap_or_default();
-                (head.len, Some(RecordedHead::new(text, head.status, head.is_chunked)))
-            }
-            Found::No | Found::More => (0, None),
-        };
+        let head = find_heads(&bytes);
+        let body = head.map_or(0, |head| head.len);
+        let head = head.zip(bytes.get(..body)).map(|(head, text)| RecordedHead::new(text, head));
         let window = bytes.get(..detect::WINDOW).unwrap_or(&bytes);
         let verdict = detect::explain(window, window.len() == bytes.len());
         let mut capture = Capture {
@@ -126,15 +123,14 @@ impl Capture {
     /// True if the body is in the chunks of HTTP, as `curl --raw` leaves it.
     fn is_chunked(&self) -> bool {
         let body = self.bytes.get(self.body..).unwrap_or_default();
-        self.head.as_ref().is_some_and(|head| head.is_chunked) && is_chunk_size(body) == Some(true)
+        self.head.as_ref().is_some_and(|recorded| recorded.head.is_chunk_size(body) == Some(true))
     }
 
     /// Returns the capture of the body alone, without the chunks of HTTP.
     pub(crate) fn into_body(self) -> Self {
         let body = self.bytes.get(self.body..).unwrap_or_default();
         if self.is_chunked() {
-            let body = Dechunker::default().feed(body);
-            return Capture { head: self.head, ..Capture::new(&self.name, body) };
+            return Capture { head: self.head, ..Capture::new(&self.name, dechunk(body)) };
         }
         let starts = self.starts.iter().map(|start| start - self.body).collect();
         let rhythm = self.rhythm.map(|rhythm| rhythm.after(self.body as u64));

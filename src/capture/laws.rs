@@ -222,8 +222,13 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Br
     if !messages.iter().skip(whole.len()).all(Message::is_mere_error) {
         return Err("more messages than the whole has".into());
     }
-    let good = messages.iter().zip(&whole).filter(|(message, _)| message.is_good());
-    for (message, whole) in good {
+    let last = messages.len().saturating_sub(1);
+    let pairs = messages.iter().zip(&whole).enumerate();
+    for (at, (message, whole)) in pairs.filter(|(_, (message, _))| message.is_good()) {
+        // So little came of the last of several responses that it may be plain text.
+        if at > 0 && at == last && message.format() == "text" && whole.format() != "text" {
+            continue;
+        }
         // A prefix that ends well holds the end that the whole has, but for what came after it and
         // spoilt it.
         let (end, other) = (message.last(), whole.last());

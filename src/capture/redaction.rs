@@ -14,8 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 
 use crate::event::keys::{Shape, is_random};
-use crate::frame::http;
-use crate::frame::http::Found;
+use crate::frame::http::find_heads;
 
 /// The words that secrets are replaced by are made of this, and end with a number.
 const WORD: &[u8] = b"redacted";
@@ -360,10 +359,7 @@ fn heads(bytes: &[u8], add: &mut Add<'_>) {
 
 /// Returns the length of the heads of HTTP at the beginning.
 fn head_length(bytes: &[u8]) -> usize {
-    match http::find_head(bytes, true) {
-        Found::Yes(head) => head.len,
-        _ => 0,
-    }
+    find_heads(bytes).map_or(0, |head| head.len)
 }
 
 /// Finds the values of JSON members, also where the JSON is in a string.

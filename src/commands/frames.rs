@@ -61,7 +61,9 @@ struct Voice<'a> {
 
 impl Voice<'_> {
     fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
-        if let Err(fault) = frame {
+        if let Err(fault) = frame
+            && fault.kind != FaultKind::Next
+        {
             self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
             report_on(self.stderr, self.name, &fault.message, Some(fault.offset));
             if let Some(code) = error_code(fault.kind) {

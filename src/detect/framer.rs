@@ -1,16 +1,15 @@
 //! The framer that detects how its input is framed, after the heads that
-//! `curl -i` prints.
+//! `curl -i` prints; that of each response, if there are several.
 
 use std::borrow::Cow;
 use std::io;
 
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, banner, reject};
-use crate::frame::http;
-use crate::frame::http::{Dechunker, Found};
+use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
 use crate::frame::{
-    Envelope, FRAMINGS, Fault, FaultKind, Frame, FrameConfig, FrameOut, FrameResult, Framer,
-    Framing, NDJSON, Sniff, is_begun_mark, skip_blank,
+    Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, NDJSON, Sniff,
+    is_begun_mark, skip_blank,
 };
 
 /// The most times that a byte of the head is read.
@@ -20,22 +19,20 @@ const LOOKS: usize = 256;
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
     config: FrameConfig,
-    /// The buffered input, while its framing is not known.
+    responses: Responses,
+    /// True between the end of a response and what is an input of its own.
+    is_next: bool,
+    /// The buffered beginning of the body, while its framing is not known.
     head: Vec<u8>,
     state: State,
-    /// The length of the heads before the body, in bytes.
-    base: u64,
-    /// True if the body may be chunked: the last head announces that.
-    maybe_chunked: bool,
-    dechunker: Option<Dechunker>,
+    /// Where the body is in the input.
+    places: Places,
     /// The number of bytes that were looked at in order to decide, each as often as it was.
     looked: usize,
 }
 
 enum State {
-    /// Before the body: heads may come.
-    Head,
-    /// In the body, of unknown framing.
+    /// In a body of unknown framing.
     Body,
     Chosen(Box<dyn Framer>),
     Rejected,
@@ -44,41 +41,38 @@ enum State {
 impl AutoFramer {
     /// Returns a framer that detects the framing, or takes the one that is wanted.
     pub fn new(wanted: Option<&'static Framing>, config: FrameConfig) -> Self {
-        let state = match wanted {
-            Some(framing) if framing.is_text() => State::Chosen((framing.framer)(config)),
-            _ => State::Head,
-        };
+        let text = wanted.filter(|framing| framing.is_text());
         AutoFramer {
             wanted,
             config,
+            responses: Responses::new(text.is_none()),
+            is_next: false,
             head: Vec::new(),
-            state,
-            base: 0,
-            maybe_chunked: false,
-            dechunker: None,
+            state: text.map_or(State::Body, |text| State::Chosen((text.framer)(config))),
+            places: Places::new(0),
             looked: 0,
         }
     }
 
-    /// Decides what can be decided. At the end of the input, or of the window,
+    /// Decides what can be decided. At the end of the body, or of the window,
     /// nothing more is waited for.
     fn decide(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<()> {
         let ended = ended || self.head.len() >= WINDOW;
-        if matches!(self.state, State::Head) && !self.pass_heads(ended, out)? {
-            return Ok(());
-        }
         if !matches!(self.state, State::Body) || self.head.is_empty() {
             return Ok(());
         }
         if !ended && is_begun_mark(&self.head) {
             return Ok(());
         }
-        let framing = match self.choose(ended) {
-            Some(Ok(framing)) => framing,
-            Some(Err(rejected)) => return self.reject(rejected, out),
+        let chosen = match self.choose(ended) {
+            Some(chosen) => chosen,
             None => return Ok(()),
         };
-        self.state = State::Chosen((framing.framer)(self.config));
+        self.next(self.places.input(0), out)?;
+        match chosen {
+            Ok(framing) => self.state = State::Chosen((framing.framer)(self.config)),
+            Err(rejected) => self.reject(rejected, out)?,
+        }
         Ok(())
     }
 
@@ -102,74 +96,102 @@ impl AutoFramer {
         }
     }
 
-    /// Removes heads from the input; true if the body has begun.
-    fn pass_heads(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<bool> {
-        match http::find_head(&self.head, ended) {
-            Found::More if !ended => return Ok(false),
-            Found::More => {
-                self.state = State::Rejected;
-                let message = "the input ended inside an HTTP head".into();
-                let (kind, raw) = (FaultKind::Truncated, self.head.as_slice());
-                out(Err(Fault { kind, message, offset: 0, raw }))?;
-                return Ok(false);
-            }
-            Found::No => {}
-            Found::Yes(head) => {
-                self.head.drain(..head.len);
-                self.base += head.len as u64;
-                self.maybe_chunked = head.is_chunked;
-                if head.status >= 400 {
-                    self.status(head.status, out)?;
-                }
-            }
+    /// Begins a body: what its head says.
+    fn begin(&mut self, begin: &Begin, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.places = Places::new(begin.offset);
+        self.looked = 0;
+        let Some((status, offset)) = begin.head else { return Ok(()) };
+        self.next(offset, out)?;
+        if status < 400 {
+            return Ok(());
         }
-        if self.maybe_chunked {
-            match http::is_chunk_size(&self.head) {
-                None if !ended => return Ok(false),
-                Some(true) => {
-                    let mut dechunker = Dechunker::default();
-                    self.head = dechunker.feed(&self.head);
-                    self.dechunker = Some(dechunker);
-                }
-                _ => {}
-            }
-            self.maybe_chunked = false;
-        }
-        self.state = State::Body;
-        Ok(true)
+        let message = format!("HTTP status {status}");
+        out(Err(Fault { kind: FaultKind::Status(status), message, offset, raw: &[] }))
     }
 
-    fn status(&self, status: u16, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let message = format!("HTTP status {status}");
-        out(Err(Fault { kind: FaultKind::Status(status), message, offset: 0, raw: &[] }))
+    /// Says that what is at this offset is no part of the input before it, if so.
+    fn next(&mut self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_next) {
+            return Ok(());
+        }
+        let message = "another HTTP response follows".into();
+        out(Err(Fault { kind: FaultKind::Next, message, offset, raw: &[] }))
+    }
+
+    /// Ends a body. Where it can't be read to its end, a frame that has begun is no frame, and what
+    /// lacks its end for that reason needs no other one.
+    fn end(&mut self, flaw: Option<&Flaw>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let is_readable = flaw.is_none_or(|flaw| flaw.kind == FaultKind::Truncated);
+        let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
+        let mut is_cut = false;
+        if !(matches!(self.state, State::Body) && is_blank) {
+            self.decide(true, out)?;
+            let body = self.decided();
+            self.feed_body(&body, out)?;
+            if let State::Chosen(framer) = &mut self.state
+                && is_readable
+            {
+                framer.finish(&mut |frame| {
+                    let kind = frame.as_ref().err().map(|fault| fault.kind);
+                    is_cut |= kind == Some(FaultKind::Truncated);
+                    self.places.pass(frame, out)
+                })?;
+            }
+        }
+        self.head.clear();
+        self.state = State::Body;
+        self.is_next = true;
+        match flaw {
+            Some(flaw) if !is_cut => out(Err(flaw.fault())),
+            _ => Ok(()),
+        }
     }
 
     fn reject(&mut self, rejected: Rejected, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.state = State::Rejected;
-        let offset = self.base;
+        let offset = self.places.input(0);
         let Rejected { kind, message } = rejected;
         let raw = if kind == FaultKind::Gateway { self.head.trim_ascii() } else { &[] };
         out(Err(Fault { kind, message, offset, raw }))
     }
 
-    /// Takes the next bytes of the input, and returns those of the body that can
-    /// be framed: none until its framing is known.
+    /// Takes bytes of the input, and returns those of the body that can be framed: none until its
+    /// framing is known. Returns the rest of the bytes, too: they are taken after the body's.
     pub fn body<'b>(
         &mut self,
         bytes: &'b [u8],
         out: &mut FrameOut<'_>,
-    ) -> io::Result<Cow<'b, [u8]>> {
-        let body = match &mut self.dechunker {
-            Some(dechunker) => Cow::Owned(dechunker.feed(bytes)),
-            None => Cow::Borrowed(bytes),
-        };
-        match self.state {
-            State::Chosen(_) => return Ok(body),
-            State::Rejected => return Ok(Cow::Borrowed(&[])),
-            State::Head | State::Body => self.head.extend_from_slice(&body),
-        }
-        if self.may_look() {
-            self.decide(false, out)?;
+    ) -> io::Result<(Cow<'b, [u8]>, &'b [u8])> {
+        let (piece, rest) = self.responses.step(bytes);
+        Ok((self.piece(piece, out)?, rest))
+    }
+
+    /// Takes a part of the input, as [`Self::body`] does.
+    fn piece<'b>(&mut self, piece: Piece<'b>, out: &mut FrameOut<'_>) -> io::Result<Cow<'b, [u8]>> {
+        match piece {
+            Piece::Body(body, offset) => {
+                self.places.add(body.len(), offset);
+                match self.state {
+                    State::Chosen(_) => return Ok(body),
+                    State::Rejected => {}
+                    State::Body => {
+                        self.head.extend_from_slice(&body);
+                        if self.may_look() {
+                            self.decide(false, out)?;
+                        }
+                    }
+                }
+            }
+            Piece::Begin(begin) => self.begin(&begin, out)?,
+            Piece::End(flaw) => self.end(flaw.as_ref(), out)?,
+            Piece::Flaw(flaw) => {
+                let fault = flaw.fault();
+                if !matches!(fault.kind, FaultKind::Note(_)) {
+                    self.next(fault.offset, out)?;
+                }
+                out(Err(fault))?;
+            }
+            Piece::None => {}
         }
         Ok(Cow::Owned(self.decided()))
     }
@@ -195,17 +217,22 @@ impl AutoFramer {
     /// Takes bytes of the body up to the end of the next frame, or all of them,
     /// and returns the rest. Fails only if `out` does.
     pub fn step<'b>(&mut self, body: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
-        let base = self.base;
-        match &mut self.state {
-            State::Chosen(framer) => framer.step(body, &mut |frame| out(shifted(frame, base))),
+        let AutoFramer { state, places, .. } = self;
+        match state {
+            State::Chosen(framer) => framer.step(body, &mut |frame| places.pass(frame, out)),
             _ => Ok(&[]),
         }
     }
 
     /// Takes the next bytes of the input. Fails only if `out` does.
     pub fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let body = self.body(bytes, out)?;
-        self.feed_body(&body, out)
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (body, after) = self.body(rest, out)?;
+            self.feed_body(&body, out)?;
+            rest = after;
+        }
+        Ok(())
     }
 
     fn feed_body(&mut self, body: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -219,20 +246,13 @@ impl AutoFramer {
     /// The input has ended: emits what was held back, or a fault that names what
     /// is missing.
     pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        if matches!(self.state, State::Head) {
-            self.pass_heads(true, out)?;
-        }
-        let is_open = matches!(self.state, State::Body);
-        if is_open && (skip_blank(&self.head).is_empty() || is_begun_mark(&self.head)) {
-            return Ok(());
-        }
-        self.decide(true, out)?;
-        let body = self.decided();
-        self.feed_body(&body, out)?;
-        let base = self.base;
-        match &mut self.state {
-            State::Chosen(framer) => framer.finish(&mut |frame| out(shifted(frame, base))),
-            _ => Ok(()),
+        loop {
+            let piece = match self.responses.end() {
+                Piece::None => return Ok(()),
+                piece => piece,
+            };
+            let body = self.piece(piece, out)?;
+            self.feed_body(&body, out)?;
         }
     }
 
@@ -250,14 +270,6 @@ impl AutoFramer {
         if let State::Chosen(framer) = &mut self.state {
             framer.skip(bytes);
         }
-    }
-}
-
-/// Moves a position in the body to that in the input.
-fn shifted(frame: FrameResult<'_>, base: u64) -> FrameResult<'_> {
-    match frame {
-        Ok(frame) => Ok(Frame { offset: frame.offset + base, ..frame }),
-        Err(fault) => Err(Fault { offset: fault.offset + base, ..fault }),
     }
 }
 
@@ -299,7 +311,7 @@ pub(crate) fn offsets(
     input: &[u8],
 ) -> Vec<usize> {
     let mut offsets = Vec::new();
-    let mut see = |frame: FrameResult<'_>| {
+    let mut see = |frame: crate::frame::FrameResult<'_>| {
         offsets.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
         Ok(())
     };
@@ -319,7 +331,7 @@ mod tests {
         let mut framer = AutoFramer::new(None, FrameConfig::default());
         for length in 1..WINDOW {
             framer.feed(b" ", &mut |_| Ok(())).unwrap();
-            assert!(matches!(framer.state, State::Head | State::Body), "{length} spaces decide");
+            assert!(matches!(framer.state, State::Body), "{length} spaces decide");
             assert!(framer.looked <= (LOOKS + 1) * length, "{} of {length}", framer.looked);
         }
     }

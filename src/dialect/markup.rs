@@ -136,6 +136,11 @@ impl Markup {
         Ok(())
     }
 
+    /// Bytes are missing before the end of the input: that the model stopped is not known.
+    pub(crate) fn cut(&mut self) {
+        self.at_end = AtEnd::Cut;
+    }
+
     /// True if the messages that come are plain text, and not a provider's.
     #[cfg(feature = "cli")]
     pub(crate) fn is_plain(&self) -> bool {

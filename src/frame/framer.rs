@@ -118,6 +118,8 @@ pub enum FaultKind {
     Gateway,
     /// A comment between frames, which keeps a connection alive: nothing is wrong.
     Comment,
+    /// What follows an HTTP response is an input of its own: nothing is wrong.
+    Next,
 }
 
 /// A frame, or a fault.

@@ -3,10 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use crate::frame::http::{Dechunker, head_len};
-
-/// The longest head of a request, in bytes.
-const MAX_HEAD: usize = 64 << 10;
+use crate::frame::http::{Dechunker, MAX_HEAD, head_len};
 
 /// The size of one read, in bytes.
 const READ: usize = 8 << 10;
@@ -124,10 +121,16 @@ impl Request {
         if coding.to_ascii_lowercase().contains("chunked") {
             let (mut dechunker, mut bytes) = (Dechunker::default(), begin);
             loop {
-                self.body.extend(dechunker.feed(&bytes));
-                self.check(self.body.len(), max)?;
+                let mut rest = bytes.as_slice();
+                while !rest.is_empty() && !dechunker.is_whole() {
+                    let step = dechunker.step(rest);
+                    let (data, after) = step.map_err(|fault| refused(400, &fault.message()))?;
+                    self.body.extend_from_slice(data);
+                    self.check(self.body.len(), max)?;
+                    rest = after;
+                }
                 bytes.clear();
-                if dechunker.is_ended() {
+                if dechunker.is_whole() {
                     return Ok(());
                 }
                 if more(input, &mut bytes)? == 0 {
@@ -273,7 +276,11 @@ mod tests {
         check("POST / HTTP/1.1\r\ncontent-length: 21\r\n\r\n", Err(413));
         check("POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 21\r\n\r\n", Err(413));
         let long = format!("15\r\n{}\r\n0\r\n\r\n", "x".repeat(21));
-        check(&format!("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n{long}"), Err(413));
+        for chunks in [long.as_str(), "x\r\n", "1\r\n{}\r\n", &format!("1;{}", "x".repeat(5000))] {
+            let status = if chunks == long { 413 } else { 400 };
+            let head = "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n";
+            check(&format!("{head}{chunks}"), Err(status));
+        }
         check(&format!("GET / HTTP/1.1\r\na: {}", "x".repeat(MAX_HEAD)), Err(431));
     }
 }

@@ -110,7 +110,7 @@ fn hyphenated(uuid: &[u8; 16]) -> String {
 /// Returns the error that a fault is, if it is one.
 pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
-        FaultKind::Note(_) | FaultKind::Comment => None,
+        FaultKind::Note(_) | FaultKind::Comment | FaultKind::Next => None,
         FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),
         FaultKind::Truncated | FaultKind::Unclosed => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),

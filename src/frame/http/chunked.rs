@@ -1,0 +1,217 @@
+//! The chunked coding (RFC 9112 §7.1).
+
+/// The most digits of a chunk's size: a `u64` has no more.
+pub(super) const MAX_DIGITS: usize = 16;
+
+/// The longest line between chunks, in bytes: a size with its extensions, or a trailer.
+pub(super) const MAX_LINE: usize = 4 << 10;
+
+/// What is wrong with a chunked body: it's not known where the next chunk begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChunkFault {
+    /// No size stands where a chunk begins.
+    NoSize,
+    /// No line end stands where a chunk ends.
+    NoEnd,
+    /// A line between chunks is longer than [`MAX_LINE`].
+    LongLine,
+}
+
+impl ChunkFault {
+    /// Returns a sentence for people.
+    pub(crate) fn message(self) -> String {
+        match self {
+            ChunkFault::NoSize => "a chunk of HTTP begins without its size".into(),
+            ChunkFault::NoEnd => "a chunk of HTTP is longer than its size".into(),
+            ChunkFault::LongLine => {
+                format!("a line between chunks of HTTP has more than {MAX_LINE} bytes")
+            }
+        }
+    }
+}
+
+/// Decodes a chunked body.
+#[derive(Debug, Default)]
+pub(crate) struct Dechunker {
+    part: Part,
+    /// The buffered beginning of a line between chunks.
+    line: Vec<u8>,
+}
+
+/// The part of a chunked body that comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    /// The line with the size of a chunk.
+    #[default]
+    Size,
+    /// So many bytes of a chunk.
+    Data(u64),
+    /// The line end after them.
+    DataEnd,
+    /// Trailers, which mean nothing here, and a blank line.
+    Trailers,
+    /// Nothing: the body has ended.
+    Ended,
+}
+
+impl Dechunker {
+    /// Takes bytes of at most one chunk or line; returns those of the body among them, and the rest
+    /// of the bytes. Takes none after the end. After a fault, the wrong line is buffered, or as much
+    /// of it as is allowed.
+    pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), ChunkFault> {
+        match self.part {
+            Part::Ended => return Ok((&[], bytes)),
+            Part::Data(left) => {
+                let size = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                let left = left - size as u64;
+                self.part = if left == 0 { Part::DataEnd } else { Part::Data(left) };
+                return Ok(bytes.split_at(size));
+            }
+            Part::Size | Part::DataEnd | Part::Trailers => {}
+        }
+        let end = memchr::memchr(b'\n', bytes).map(|end| end + 1);
+        let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+        let room = MAX_LINE - self.line.len();
+        if line.len() > room {
+            self.line.extend_from_slice(line.get(..room).unwrap_or_default());
+            return Err(ChunkFault::LongLine);
+        }
+        self.line.extend_from_slice(line);
+        if end.is_some() {
+            self.part = self.next_part()?;
+            self.line.clear();
+        }
+        Ok((&[], rest))
+    }
+
+    /// Returns the part after the line.
+    fn next_part(&self) -> Result<Part, ChunkFault> {
+        let line = self.line.trim_ascii_end();
+        match self.part {
+            Part::Size => match size(line).ok_or(ChunkFault::NoSize)? {
+                0 => Ok(Part::Trailers),
+                size => Ok(Part::Data(size)),
+            },
+            Part::DataEnd if line.is_empty() => Ok(Part::Size),
+            Part::DataEnd => Err(ChunkFault::NoEnd),
+            Part::Trailers if line.is_empty() => Ok(Part::Ended),
+            part => Ok(part),
+        }
+    }
+
+    /// Returns what is buffered of the line that comes.
+    pub(crate) fn line(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Takes what is buffered: of the line that is wrong.
+    pub(crate) fn take_line(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.line)
+    }
+
+    /// True once the last chunk has come: nothing of the body is missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.part, Part::Trailers | Part::Ended)
+    }
+
+    /// True after the trailers: what follows is no part of the body.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.part == Part::Ended
+    }
+
+    /// True inside the bytes of a chunk.
+    pub(crate) fn is_inside(&self) -> bool {
+        matches!(self.part, Part::Data(_))
+    }
+}
+
+/// Returns the size in a size line, which may have extensions.
+fn size(line: &[u8]) -> Option<u64> {
+    let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
+    let is_size = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_size)?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+/// Returns the bytes of a chunked body, up to its end or to what is wrong with it.
+#[cfg(feature = "cli")]
+pub(crate) fn dechunk(bytes: &[u8]) -> Vec<u8> {
+    let (mut dechunker, mut body, mut rest) = (Dechunker::default(), Vec::new(), bytes);
+    while !rest.is_empty()
+        && !dechunker.is_ended()
+        && let Ok((data, after)) = dechunker.step(rest)
+    {
+        body.extend_from_slice(data);
+        rest = after;
+    }
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decodes an input in pieces of each size: the body, how it ended, and what follows.
+    #[track_caller]
+    fn check(input: &str, body: &str, end: Result<bool, ChunkFault>, after: &str) {
+        for size in 1..=input.len() {
+            let (mut dechunker, mut got, mut taken) = (Dechunker::default(), Vec::new(), 0);
+            let mut ended = Ok(());
+            'pieces: for piece in input.as_bytes().chunks(size) {
+                let mut rest = piece;
+                while !rest.is_empty() && !dechunker.is_ended() {
+                    match dechunker.step(rest) {
+                        Ok((data, after)) => {
+                            got.extend_from_slice(data);
+                            taken += rest.len() - after.len();
+                            rest = after;
+                        }
+                        Err(fault) => {
+                            ended = Err(fault);
+                            break 'pieces;
+                        }
+                    }
+                }
+            }
+            let ended = ended.map(|()| dechunker.is_whole());
+            assert_eq!(String::from_utf8_lossy(&got), body, "in pieces of {size}");
+            assert_eq!(ended, end, "in pieces of {size}");
+            if end.is_ok() {
+                assert_eq!(input.get(taken..), Some(after), "in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_are_taken_off_at_any_split() {
+        check("5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\n\r\n", "hello, world", Ok(true), "");
+        check("5\nhello\n0 ; x\na: b\nc: d\n\nHTTP/1.1 200\n", "hello", Ok(true), "HTTP/1.1 200\n");
+        check("0005\r\nhello\r\n0\r\n", "hello", Ok(true), "");
+    }
+
+    #[test]
+    fn what_is_missing_is_known() {
+        check("5\r\nhel", "hel", Ok(false), "");
+        check("5\r\nhello\r\n", "hello", Ok(false), "");
+        check("5\r\nhello\r\n0", "hello", Ok(false), "");
+    }
+
+    #[test]
+    fn what_is_no_chunk_is_a_fault() {
+        check("5\r\nhello\r\nxyz\r\n0\r\n\r\n", "hello", Err(ChunkFault::NoSize), "");
+        check("5\r\nhello\r\n\r\n0\r\n\r\n", "hello", Err(ChunkFault::NoSize), "");
+        check("5\r\nhello\r\n+5\r\n", "hello", Err(ChunkFault::NoSize), "");
+        check("5\r\nhello\r\n00000000000000005\r\n", "hello", Err(ChunkFault::NoSize), "");
+        check("4\r\nhello\r\n0\r\n\r\n", "hell", Err(ChunkFault::NoEnd), "");
+        let long = "x".repeat(MAX_LINE);
+        for input in [&format!("5;{long}"), &format!("0\r\n{long}\r\n\r\n")] {
+            let mut dechunker = Dechunker::default();
+            let mut step = |piece: &[u8]| dechunker.step(piece).map(|(_, rest)| rest.len());
+            let ended = input.as_bytes().chunks(100).try_for_each(|piece| {
+                let left = step(piece)?;
+                step(&piece[piece.len() - left..]).map(|_| ())
+            });
+            assert_eq!(ended, Err(ChunkFault::LongLine));
+        }
+    }
+}

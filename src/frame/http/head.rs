@@ -1,0 +1,200 @@
+//! Heads of responses.
+
+use crate::frame::http::chunked::{MAX_DIGITS, MAX_LINE};
+
+/// The longest head, in bytes.
+pub(crate) const MAX_HEAD: usize = 64 << 10;
+
+/// One head, or several, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The length of them all, in bytes.
+    pub len: usize,
+    /// The status code of the last one.
+    pub status: u16,
+    /// True if the last one announces a chunked body. The body may be decoded: `curl` does that.
+    pub is_chunked: bool,
+    /// The length of the body, if the last one says it. It may be that of a compressed body.
+    pub length: Option<u64>,
+    /// True if the lines of the last one end in CR LF.
+    pub has_cr: bool,
+}
+
+/// Finds the heads at the start of a whole input. What begins a head after a head is one too: no
+/// body begins like that (100 Continue, redirects, a proxy's answer, a head that a server writes
+/// twice).
+#[cfg(feature = "cli")]
+pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
+    let mut found = None;
+    let mut at = 0;
+    while let Some(head) = find_head(bytes.get(at..).unwrap_or_default()) {
+        at += head.len;
+        found = Some(Head { len: at, ..head });
+    }
+    found
+}
+
+/// Finds one head at the start of a whole input.
+#[cfg(feature = "cli")]
+fn find_head(bytes: &[u8]) -> Option<Head> {
+    if begins_head(bytes) != Some(true) {
+        return None;
+    }
+    let len = head_len(bytes.get(..MAX_HEAD).unwrap_or(bytes))?;
+    read_head(bytes.get(..len)?)
+}
+
+/// The beginning of every head.
+pub(super) const MAGIC: &[u8] = b"HTTP/";
+
+/// The most digits and points of a version.
+const MAX_VERSION: usize = 8;
+
+/// The most bytes that are needed to tell that a head begins.
+pub(super) const MAX_START: usize = MAGIC.len() + MAX_VERSION + STATUS;
+
+/// The length of a status with the spaces around it.
+const STATUS: usize = 5;
+
+/// Returns true if these bytes begin with `HTTP/`, a version and a status of three digits, a word of
+/// its own, and nothing while they may still do so.
+pub(super) fn begins_head(bytes: &[u8]) -> Option<bool> {
+    let known = bytes.len().min(MAGIC.len());
+    let version = bytes.get(MAGIC.len()..).unwrap_or_default();
+    let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let status = version.get(size..).unwrap_or_default();
+    let is_head = bytes.get(..known) == MAGIC.get(..known)
+        && (size > 0 || version.is_empty())
+        && size <= MAX_VERSION
+        && status.iter().take(STATUS).enumerate().all(|(at, byte)| match at {
+            0 => *byte == b' ',
+            1..=3 => byte.is_ascii_digit(),
+            _ => byte.is_ascii_whitespace(),
+        });
+    (!is_head || status.len() >= STATUS).then_some(is_head)
+}
+
+/// Returns the length of a head with its blank line; `None` if that has not
+/// come.
+#[cfg(feature = "cli")]
+pub(crate) fn head_len(bytes: &[u8]) -> Option<usize> {
+    let mut line_start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        let line = bytes.get(line_start..end).unwrap_or_default();
+        if line.is_empty() || line == b"\r" {
+            return Some(end + 1);
+        }
+        line_start = end + 1;
+    }
+    None
+}
+
+/// Parses a head.
+pub(super) fn read_head(head: &[u8]) -> Option<Head> {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines();
+    let first = lines.next()?;
+    let status = first.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let (mut is_chunked, mut length) = (false, None);
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        if name.eq_ignore_ascii_case("transfer-encoding") {
+            is_chunked |= value.to_ascii_lowercase().contains("chunked");
+        } else if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok();
+        }
+    }
+    let has_cr = text.get(first.len()..).is_some_and(|rest| rest.starts_with('\r'));
+    Some(Head { len: head.len(), status, is_chunked, length, has_cr })
+}
+
+impl Head {
+    /// Returns true if a body begins with the size line of a chunk, and nothing while it may still
+    /// do so. Its line ends as those of the head do: a number in a text that was chunked may
+    /// stand alone in the first line.
+    pub(crate) fn is_chunk_size(&self, body: &[u8]) -> Option<bool> {
+        if !self.is_chunked {
+            return Some(false);
+        }
+        let digits = body.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        if digits > MAX_DIGITS || (digits == 0 && !body.is_empty()) {
+            return Some(false);
+        }
+        let rest = body.get(digits..).unwrap_or_default();
+        let extension = match rest.first() {
+            Some(b';') => memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()),
+            _ => 0,
+        };
+        match rest.get(extension..).unwrap_or_default() {
+            [b'\r', b'\n', ..] => Some(true),
+            [b'\n', ..] if !self.has_cr => Some(true),
+            [] | [b'\r'] if extension < MAX_LINE => None,
+            _ => Some(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: Head = Head { len: 19, status: 200, is_chunked: false, length: None, has_cr: true };
+
+    #[test]
+    fn heads_are_found_one_after_another() {
+        let input = b"HTTP/1.1 100 Continue\n\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
+        assert_eq!(find_heads(input), Some(Head { len: 44, ..HEAD }));
+        assert_eq!(
+            find_heads(&input[..43]),
+            Some(Head { len: 23, status: 100, has_cr: false, ..HEAD })
+        );
+        assert_eq!(find_heads(&input[..22]), None);
+        for cut in 0..MAX_START {
+            let expected = (cut >= MAGIC.len() + 8).then_some(true);
+            assert_eq!(begins_head(&input[..cut]), expected, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_head_says_how_long_its_body_is() {
+        let read = |lines: &str| {
+            let head = read_head(format!("HTTP/1.1 200 OK\r\n{lines}\r\n").as_bytes()).unwrap();
+            (head.is_chunked, head.length)
+        };
+        assert_eq!(read("Content-Length: 7\r\n"), (false, Some(7)));
+        assert_eq!(read("content-length: 7, 7\r\n"), (false, None));
+        assert_eq!(read("TRANSFER-ENCODING: gzip, Chunked\r\n"), (true, None));
+        assert_eq!(read("x-note: chunked\r\n"), (false, None));
+    }
+
+    #[test]
+    fn other_texts_are_none() {
+        for text in ["HTTPS is a protocol", "HTTP/ 200 OK", "HTTP/1.1 20x", "HTTP/1.1 2000", "{}"] {
+            assert_eq!(begins_head(text.as_bytes()), Some(false), "{text}");
+        }
+        assert_eq!(begins_head(b"HTTP/111111111 200 OK\n\n"), Some(false));
+        let long = format!("HTTP/1.1 200 OK\na: {}\n\n", "x".repeat(MAX_HEAD));
+        assert_eq!(find_heads(long.as_bytes()), None);
+    }
+
+    #[test]
+    fn sizes_of_chunks() {
+        let found = |has_cr, bytes: &str| match (Head { is_chunked: true, has_cr, ..HEAD })
+            .is_chunk_size(bytes.as_bytes())
+        {
+            Some(false) => "no",
+            None => "more",
+            Some(true) => "yes",
+        };
+        for bytes in ["", "5", "5a\r", "5;a", "5;a=\"b\"\r", &"f".repeat(16)] {
+            assert_eq!(found(true, bytes), "more", "{bytes:?}");
+        }
+        for bytes in ["5\r\n", "1F\r\n{", "5;a=b\r\n"] {
+            assert_eq!(found(true, bytes), "yes", "{bytes:?}");
+        }
+        for bytes in ["\r", "\r\n", "\n", "5\rx", "5\n", "5;a\n", "5 ", "g", &"f".repeat(17)] {
+            assert_eq!(found(true, bytes), "no", "{bytes:?}");
+        }
+        assert_eq!(found(false, "5\n"), "yes");
+        assert_eq!(found(true, &format!("5;{}", "x".repeat(MAX_LINE))), "no");
+    }
+}

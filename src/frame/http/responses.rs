@@ -1,0 +1,480 @@
+//! The responses of an input, one after another.
+
+use std::borrow::Cow;
+
+use crate::event::WarningCode;
+use crate::frame::framer::{Fault, FaultKind};
+use crate::frame::http::chunked::{ChunkFault, Dechunker, MAX_LINE};
+use crate::frame::http::head::{Head, MAGIC, MAX_HEAD, MAX_START, begins_head, read_head};
+
+/// Takes HTTP off an input, cut anywhere: the heads, and what frames a body. An input without a head
+/// is a body. One whose end is known, of chunks or of the length that its head says, may be followed
+/// by another response.
+#[derive(Debug)]
+pub(crate) struct Responses {
+    state: State,
+    /// The buffered beginning of what comes, while it is not known what that is.
+    held: Vec<u8>,
+    /// The offset after it.
+    at: u64,
+    /// The last of the heads before a body, and the offset of the first.
+    head: Option<(Head, u64)>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Before a body: heads may come.
+    Head,
+    /// Before a body that may be chunked.
+    Size(Head),
+    /// In a body that ends with the input.
+    Body,
+    /// In a body with so many bytes to come, if a response follows them.
+    Sized(u64),
+    /// After such a body, if a head comes.
+    Edge,
+    /// In a chunked body. The offset is that of the line between chunks that came last.
+    Chunked(Dechunker, u64),
+    /// After what can't be read, which is at this offset: the next head begins a line.
+    Lost(u64),
+    /// After the end of the input.
+    Ended,
+}
+
+/// A part of an input.
+#[derive(Debug)]
+pub(crate) enum Piece<'b> {
+    /// Nothing yet.
+    None,
+    /// A body begins.
+    Begin(Begin),
+    /// Bytes of a body, from this offset on.
+    Body(Cow<'b, [u8]>, u64),
+    /// A body ends; badly, if there is a flaw.
+    End(Option<Flaw>),
+    /// Something is wrong with a head, or was not read.
+    Flaw(Flaw),
+}
+
+/// The beginning of a body.
+#[derive(Debug)]
+pub(crate) struct Begin {
+    /// Its offset.
+    pub(crate) offset: u64,
+    /// The status code of its head and the offset of the first head before it, if it has one.
+    pub(crate) head: Option<(u16, u64)>,
+}
+
+/// A fault that owns its bytes.
+#[derive(Debug)]
+pub(crate) struct Flaw {
+    pub(crate) kind: FaultKind,
+    message: String,
+    offset: u64,
+    raw: Vec<u8>,
+}
+
+impl Flaw {
+    /// Returns the fault.
+    pub(crate) fn fault(&self) -> Fault<'_> {
+        let Flaw { kind, message, offset, raw } = self;
+        Fault { kind: *kind, message: message.clone(), offset: *offset, raw }
+    }
+}
+
+impl Responses {
+    /// Returns the state at the beginning of an input. One that is a body whatever it begins with
+    /// has no heads.
+    pub(crate) fn new(has_heads: bool) -> Self {
+        let state = if has_heads { State::Head } else { State::Body };
+        Responses { state, held: Vec::new(), at: 0, head: None }
+    }
+
+    /// Takes bytes up to the end of a part, or of all of them; returns the part and the rest.
+    pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        let (piece, rest) = self.part(bytes);
+        self.at += (bytes.len() - rest.len()) as u64;
+        (piece, rest)
+    }
+
+    fn part<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        let at = self.at;
+        match &mut self.state {
+            State::Head => self.head_line(bytes),
+            State::Size(head) => {
+                let head = *head;
+                self.size_line(head, bytes)
+            }
+            State::Body | State::Sized(_) if !self.held.is_empty() => (self.held_body(), bytes),
+            State::Body => (Piece::Body(bytes.into(), at), &[]),
+            State::Sized(left) => {
+                let size = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                let (body, rest) = bytes.split_at(size);
+                *left -= size as u64;
+                if *left == 0 {
+                    self.state = State::Edge;
+                }
+                (Piece::Body(body.into(), at), rest)
+            }
+            State::Edge => self.edge(bytes),
+            State::Chunked(dechunker, line) => {
+                let buffered = dechunker.line().len();
+                if !dechunker.is_inside() && buffered == 0 {
+                    *line = at;
+                }
+                match dechunker.step(bytes) {
+                    Ok((_, rest)) if dechunker.is_ended() => {
+                        self.state = State::Head;
+                        (Piece::End(None), rest)
+                    }
+                    Ok(([], rest)) => (Piece::None, rest),
+                    Ok((data, rest)) => (Piece::Body(data.into(), at), rest),
+                    Err(fault) => {
+                        let (offset, mut line) = (*line, dechunker.take_line());
+                        let flaw = if begins_head(&line) == Some(true) {
+                            self.state = State::Head;
+                            unended(offset)
+                        } else {
+                            self.state = State::Lost(offset);
+                            let is_limit = fault == ChunkFault::LongLine;
+                            let kind = if is_limit { FaultKind::Limit } else { FaultKind::Broken };
+                            Flaw { kind, message: fault.message(), offset, raw: line.clone() }
+                        };
+                        line.truncate(buffered);
+                        self.held = line;
+                        (Piece::End(Some(flaw)), bytes)
+                    }
+                }
+            }
+            State::Lost(offset) => {
+                let offset = *offset;
+                self.lost(offset, bytes)
+            }
+            State::Ended => (Piece::None, &[]),
+        }
+    }
+
+    /// Returns what comes at the end of the input: to be called until that is nothing.
+    pub(crate) fn end(&mut self) -> Piece<'static> {
+        let at = self.at;
+        match &self.state {
+            State::Head if self.held.starts_with(MAGIC) => {
+                let raw = std::mem::take(&mut self.held);
+                self.state = State::Ended;
+                let message = "the input ended inside an HTTP head".into();
+                let offset = at - raw.len() as u64;
+                Piece::Flaw(Flaw { kind: FaultKind::Truncated, message, offset, raw })
+            }
+            State::Head if self.held.is_empty() && self.head.is_none() => {
+                self.state = State::Ended;
+                Piece::None
+            }
+            State::Head => self.begin(),
+            State::Edge if self.held.starts_with(MAGIC) => {
+                self.state = State::Head;
+                Piece::End(None)
+            }
+            State::Size(_) | State::Body | State::Sized(_) | State::Edge
+                if !self.held.is_empty() =>
+            {
+                self.state = State::Body;
+                self.held_body()
+            }
+            State::Size(_) | State::Body | State::Sized(_) | State::Edge => {
+                self.state = State::Ended;
+                Piece::End(None)
+            }
+            State::Chunked(dechunker, line) => {
+                let flaw = if dechunker.is_whole() {
+                    None
+                } else if dechunker.is_inside() {
+                    let message = "the input ended inside a chunk of HTTP".into();
+                    let kind = FaultKind::Truncated;
+                    Some(Flaw { kind, message, offset: *line, raw: Vec::new() })
+                } else {
+                    Some(unended(at))
+                };
+                self.state = State::Ended;
+                Piece::End(flaw)
+            }
+            State::Lost(offset) => {
+                let flaw = unread(*offset, at);
+                self.state = State::Ended;
+                Piece::Flaw(flaw)
+            }
+            State::Ended => Piece::None,
+        }
+    }
+
+    /// Returns true if a head begins with what is held and these bytes, and nothing while it may.
+    fn begins_head(&mut self, bytes: &[u8]) -> Option<bool> {
+        let before = self.held.len();
+        let start = bytes.len().min(MAX_START.saturating_sub(before));
+        self.held.extend_from_slice(bytes.get(..start).unwrap_or_default());
+        let begins = begins_head(&self.held);
+        self.held.truncate(before);
+        begins
+    }
+
+    /// Holds bytes up to the end of a line, but no more than `most`; returns the rest.
+    fn hold<'b>(&mut self, bytes: &'b [u8], most: usize) -> &'b [u8] {
+        let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+        let (line, rest) = bytes.split_at(end.min(most));
+        self.held.extend_from_slice(line);
+        rest
+    }
+
+    /// Takes a line of a head, or finds that there is none.
+    fn head_line<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        if self.begins_head(bytes) == Some(false) {
+            return (self.begin(), bytes);
+        }
+        let offset = self.at - self.held.len() as u64;
+        let rest = self.hold(bytes, MAX_HEAD - self.held.len());
+        let is_whole = self.held.ends_with(b"\n\n") || self.held.ends_with(b"\n\r\n");
+        if is_whole && let Some(head) = read_head(&self.held) {
+            let first = self.head.map_or(offset, |(_, first)| first);
+            self.head = Some((head, first));
+            self.held.clear();
+        } else if self.held.len() >= MAX_HEAD {
+            self.held = Vec::new();
+            self.state = State::Ended;
+            let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
+            let flaw = Flaw { kind: FaultKind::Limit, message, offset, raw: Vec::new() };
+            return (Piece::Flaw(flaw), rest);
+        }
+        (Piece::None, rest)
+    }
+
+    /// Begins the body of the last head with what is held.
+    fn begin(&mut self) -> Piece<'static> {
+        let head = self.head.take();
+        let held = self.held.len() as u64;
+        self.state = match head {
+            Some((head, _)) if head.is_chunked => State::Size(head),
+            Some((Head { length: Some(length), .. }, _)) if length > 0 => State::Sized(length),
+            _ => State::Body,
+        };
+        let head = head.map(|(head, offset)| (head.status, offset));
+        Piece::Begin(Begin { offset: self.at - held, head })
+    }
+
+    /// Takes the line that may be the size of the first chunk.
+    fn size_line<'b>(&mut self, head: Head, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        let before = self.held.len();
+        let rest = self.hold(bytes, MAX_LINE);
+        match head.is_chunk_size(&self.held) {
+            None => (Piece::None, rest),
+            Some(true) => {
+                let mut dechunker = Dechunker::default();
+                // It is a size: that was just seen.
+                let _ = dechunker.step(&std::mem::take(&mut self.held));
+                self.state = State::Chunked(dechunker, self.at - before as u64);
+                (Piece::None, rest)
+            }
+            Some(false) => {
+                self.held.truncate(before);
+                self.state = State::Body;
+                (Piece::None, bytes)
+            }
+        }
+    }
+
+    /// Returns what is held as the beginning of the body.
+    fn held_body(&mut self) -> Piece<'static> {
+        let held = std::mem::take(&mut self.held);
+        let length = held.len() as u64;
+        if let State::Sized(left) = &mut self.state {
+            // What could begin a head and did not holds no beginning of another one.
+            self.state = match left.checked_sub(length) {
+                Some(0) => State::Edge,
+                Some(left) => State::Sized(left),
+                None => State::Body,
+            };
+        }
+        Piece::Body(held.into(), self.at - length)
+    }
+
+    /// Looks for a head after a body of the length that was said.
+    fn edge<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        match self.begins_head(bytes) {
+            None => (Piece::None, self.hold(bytes, MAX_START)),
+            Some(true) => {
+                self.state = State::Head;
+                (Piece::End(None), bytes)
+            }
+            Some(false) => {
+                self.state = State::Body;
+                (Piece::None, bytes)
+            }
+        }
+    }
+
+    /// Passes over a line of what can't be read, unless a head begins with it.
+    fn lost<'b>(&mut self, offset: u64, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+        match self.begins_head(bytes) {
+            None => (Piece::None, self.hold(bytes, MAX_START)),
+            Some(true) => {
+                self.state = State::Head;
+                (Piece::Flaw(unread(offset, self.at - self.held.len() as u64)), bytes)
+            }
+            Some(false) => {
+                let end = memchr::memchr(b'\n', bytes);
+                // The end of the line is still to come: it begins like no head.
+                self.held = if end.is_some() { Vec::new() } else { b"\n".to_vec() };
+                (Piece::None, end.and_then(|end| bytes.get(end + 1..)).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Returns the fault that a chunked body ends at this offset, between two chunks.
+fn unended(offset: u64) -> Flaw {
+    let message = "an HTTP response ended before its last chunk".into();
+    Flaw { kind: FaultKind::Truncated, message, offset, raw: Vec::new() }
+}
+
+/// Returns the note that what is between these offsets was not read.
+fn unread(begin: u64, end: u64) -> Flaw {
+    let message = format!("{} bytes, from the damage on, were not read", end - begin);
+    let kind = FaultKind::Note(WarningCode::Unread);
+    Flaw { kind, message, offset: begin, raw: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the parts of an input that comes in pieces of this size: neighbouring pieces of a body
+    /// are joined.
+    fn parts(input: &str, size: usize) -> Vec<String> {
+        let mut responses = Responses::new(true);
+        let mut parts: Vec<String> = Vec::new();
+        let mut in_body = false;
+        let mut add = |piece: Piece<'_>| {
+            let flawed = |flaw: &Flaw| format!("{:?} {}", flaw.kind, flaw.offset);
+            let part = match piece {
+                Piece::None => return false,
+                Piece::Body(body, _) if in_body => {
+                    parts.last_mut().unwrap().push_str(std::str::from_utf8(&body).unwrap());
+                    return true;
+                }
+                Piece::Body(ref body, at) => format!("{at}: {}", String::from_utf8_lossy(body)),
+                Piece::Begin(Begin { offset, head: None }) => format!("body {offset}"),
+                Piece::Begin(Begin { offset, head: Some((status, at)) }) => {
+                    format!("body {offset} of {status} {at}")
+                }
+                Piece::End(None) => "end".into(),
+                Piece::End(Some(ref flaw)) => format!("end {}", flawed(flaw)),
+                Piece::Flaw(ref flaw) => flawed(flaw),
+            };
+            in_body = matches!(piece, Piece::Body(..));
+            parts.push(part);
+            true
+        };
+        for piece in input.as_bytes().chunks(size) {
+            let mut rest = piece;
+            while !rest.is_empty() {
+                let (piece, after) = responses.step(rest);
+                add(piece);
+                rest = after;
+            }
+        }
+        while add(responses.end()) {}
+        parts
+    }
+
+    #[track_caller]
+    fn check(input: &str, expected: &[&str]) {
+        for size in (1..100).chain([input.len()]) {
+            assert_eq!(parts(input, size), expected, "in pieces of {size}");
+        }
+    }
+
+    const LENGTH: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n";
+    const CHUNKS: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+
+    #[test]
+    fn a_response_follows_a_body_whose_end_is_known() {
+        check(
+            &format!("{LENGTH}Hi{LENGTH}"),
+            &["body 38 of 200 0", "38: Hi", "end", "body 78 of 200 40", "end"],
+        );
+        check(
+            &format!("{LENGTH}HTHTTP/2 503 \n\n"),
+            &["body 38 of 200 0", "38: HT", "end", "body 53 of 503 40", "end"],
+        );
+        let chunked = ["body 47 of 200 0", "50: Hi", "end", "body 104 of 404 59"];
+        let other = "HTTP/1.1 404 \r\ntransfer-encoding: chunked\r\n\r\n";
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\n0\r\n\r\n{other}0\r\n\r\n"),
+            &[&chunked[..], &["end"]].concat(),
+        );
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\n0\r\n\r\nand"),
+            &[&chunked[..3], &["body 59", "59: and", "end"]].concat(),
+        );
+    }
+
+    #[test]
+    fn a_head_may_say_what_is_not_so() {
+        check(&format!("{LENGTH}HTTP"), &["body 38 of 200 0", "38: HTTP", "end"]);
+        check(
+            &format!("{LENGTH}HiHTTP/1.1 2000"),
+            &["body 38 of 200 0", "38: HiHTTP/1.1 2000", "end"],
+        );
+        check(&format!("{LENGTH}H"), &["body 38 of 200 0", "38: H", "end"]);
+        for body in ["2", "2\n4\n", "2\r", "2: Hi", "Hi"] {
+            check(&format!("{CHUNKS}{body}"), &["body 47 of 200 0", &format!("47: {body}"), "end"]);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_wrong_is_said() {
+        check("HTTP", &["body 0", "0: HTTP", "end"]);
+        check("HTTP/", &["Truncated 0"]);
+        check(&format!("{LENGTH}HiHTTP/1"), &["body 38 of 200 0", "38: Hi", "end", "Truncated 40"]);
+        check(&format!("{CHUNKS}3\r\nHi"), &["body 47 of 200 0", "50: Hi", "end Truncated 47"]);
+        check(&format!("{CHUNKS}2\r\nHi\r\n"), &["body 47 of 200 0", "50: Hi", "end Truncated 54"]);
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\n{LENGTH}"),
+            &["body 47 of 200 0", "50: Hi", "end Truncated 54", "body 92 of 200 54", "end"],
+        );
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\nx\r\ny"),
+            &["body 47 of 200 0", "50: Hi", "end Broken 54", "Note(Unread) 54"],
+        );
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\nx\r\nHT\r\n{LENGTH}"),
+            &[
+                "body 47 of 200 0",
+                "50: Hi",
+                "end Broken 54",
+                "Note(Unread) 54",
+                "body 99 of 200 61",
+                "end",
+            ],
+        );
+        check(
+            &format!("{CHUNKS}0;{}", "x".repeat(MAX_LINE)),
+            &["body 47 of 200 0", &format!("47: 0;{}", "x".repeat(MAX_LINE)), "end"],
+        );
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\n0\r\n{}", "x".repeat(MAX_LINE + 1)),
+            &["body 47 of 200 0", "50: Hi", "end Limit 57", "Note(Unread) 57"],
+        );
+    }
+
+    #[test]
+    fn a_head_has_a_limit() {
+        let head = |length| format!("HTTP/1.1 200 OK\na: {}\n\n", "x".repeat(length - 21));
+        for size in [1, 1000, 1 << 20] {
+            assert_eq!(
+                parts(&head(MAX_HEAD), size),
+                ["body 65536 of 200 0", "end"],
+                "in pieces of {size}"
+            );
+            assert_eq!(parts(&head(MAX_HEAD + 1), size), ["Limit 0"], "in pieces of {size}");
+        }
+    }
+}
