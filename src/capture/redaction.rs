@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
 
 use crate::event::keys::{Shape, is_random};
-use crate::frame::http::find_heads;
+use crate::frame::http::{find_head, find_heads};
 
 /// The words that secrets are replaced by are made of this, and end with a number.
 const WORD: &[u8] = b"redacted";
@@ -320,12 +320,19 @@ fn accounts(bytes: &[u8], add: &mut Add<'_>) {
     }
 }
 
-/// Finds the values of heads.
+/// Finds the values of heads: those of each response.
 fn heads(bytes: &[u8], add: &mut Add<'_>) {
-    let mut at = 0;
-    for line in
-        bytes.get(..head_length(bytes)).unwrap_or_default().split_inclusive(|&byte| byte == b'\n')
-    {
+    for at in memmem::find_iter(bytes, "HTTP/") {
+        if let Some(head) = find_head(bytes.get(at..).unwrap_or_default()) {
+            fields(bytes, at..at + head.len, add);
+        }
+    }
+}
+
+/// Finds the values of the head in this range.
+fn fields(bytes: &[u8], head: Range<usize>, add: &mut Add<'_>) {
+    let mut at = head.start;
+    for line in bytes.get(head).unwrap_or_default().split_inclusive(|&byte| byte == b'\n') {
         let begin = at;
         at += line.len();
         let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
@@ -355,11 +362,6 @@ fn heads(bytes: &[u8], add: &mut Add<'_>) {
             }
         }
     }
-}
-
-/// Returns the length of the heads of HTTP at the beginning.
-fn head_length(bytes: &[u8]) -> usize {
-    find_heads(bytes).map_or(0, |head| head.len)
 }
 
 /// Finds the values of JSON members, also where the JSON is in a string.
@@ -412,7 +414,7 @@ fn encoded(bytes: &[u8]) -> Vec<Range<usize>> {
 /// Returns the messages of an AWS event stream, up to the first one that is not whole or has a
 /// wrong checksum.
 fn messages(capture: &[u8]) -> Vec<Range<usize>> {
-    let (mut at, mut messages) = (head_length(capture), Vec::new());
+    let (mut at, mut messages) = (find_heads(capture).map_or(0, |head| head.len), Vec::new());
     while let Some(length) = capture.get(at..).and_then(|rest| rest.first_chunk()) {
         let length = u32::from_be_bytes(*length) as usize;
         let Some(message) = capture.get(at..at + length) else { break };

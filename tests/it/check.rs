@@ -248,7 +248,8 @@ fn captures_keep_the_laws_without_golden_files() {
 fn secrets_are_replaced_in_captures_and_reported() {
     let (key, account) = ("sk-proj-aB3dE5fG7hJ9kL1mN3pQ5r", "bob@corp.example.com");
     let head = format!("HTTP/1.1 200 OK\nset-cookie: id={key}9; path=/\n\n");
-    let capture = format!("{head}{}", CAPTURE.replace("A warm", &format!("{key} {account}")));
+    let capture = CAPTURE.replace("A warm", &format!("{key} {account}"));
+    let capture = format!("{head}{capture}HTTP/1.1 200 OK\nset-cookie: id=aB3dE5fG7hJ9\n\n");
     let folder = folder(&[("a.http", &capture), ("b.sse", CAPTURE)]);
     let run = run_in(folder.path(), &["check", "--update", "--redact", "a.http", "b.sse"], "");
     assert_eq!((run.code, run.out.lines().last()), (0, Some("2 checked: 2 written")));

@@ -36,7 +36,7 @@ pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
 
 /// Finds one head at the start of a whole input.
 #[cfg(feature = "cli")]
-fn find_head(bytes: &[u8]) -> Option<Head> {
+pub(crate) fn find_head(bytes: &[u8]) -> Option<Head> {
     if begins_head(bytes) != Some(true) {
         return None;
     }
