@@ -33,6 +33,8 @@ mod laws;
 mod mutated;
 /// Law 4, for plain text.
 mod nothing_lost;
+/// Calls in quotation marks.
+mod quoted;
 /// Records that repeat the last one.
 mod repeat;
 /// One run of the program, in memory.
@@ -41,6 +43,7 @@ mod run;
 mod schema;
 /// The shape of a message.
 mod shape;
+/// Bodies without a finish reason.
 mod unreasoned;
 /// What `--values` prints.
 mod values;
@@ -91,6 +94,7 @@ const LAWS_OF_FIXTURES: &[Law] = &[
     ("every wrong bit is noticed", accounted::every_wrong_bit_of_every_message),
     ("empty strings are read back", emptied::strings_are_read_back),
     ("bodies without a reason give no call", unreasoned::bodies_give_no_call),
+    ("calls in quotation marks are text", quoted::calls_are_text),
 ];
 
 /// What else is tested here: that the checks themselves can fail.

@@ -3,8 +3,11 @@
 //!
 //! Code is what CommonMark calls code (fences, indented blocks and spans, also in
 //! lists and block quotes), `<pre>`, `<code>`, comments and CDATA sections. What
-//! stands between quotation marks on a line counts as code. A span that is not
-//! closed yet counts as one up to the end of its paragraph.
+//! stands between quotation marks counts as code. A span that is not closed yet
+//! counts as one up to the end of its paragraph; a quotation does up to the end of
+//! its line, or of its paragraph if a call stands in it.
+
+use crate::dialect::machine::quotations::Quotations;
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
@@ -17,8 +20,11 @@ pub(crate) struct MarkdownContext {
     span: usize,
     /// The backticks at the end of the text so far.
     run: usize,
-    /// True between quotation marks.
-    is_quoted: bool,
+    quotations: Quotations,
+    /// True if a call stands in them.
+    quotes_call: bool,
+    /// The quotation mark at the end of the text so far.
+    mark: Option<char>,
     html: Option<Html>,
     /// True if the last `<` was the first byte of its line.
     tag_begins_line: bool,
@@ -105,36 +111,29 @@ const HTML: &[(&str, &[u8], &str, bool)] = &[
 /// The length of the longest of these openers, in bytes.
 const LONGEST: u8 = 9;
 
-/// The bytes that calm text has none of, but in a [`calm_sign`]. In the middle of a
-/// line, each marker that is looked for begins with one of them.
-const STOPS: [u8; 8] = [b'\n', b'`', b'<', b'[', b']', b'"', 0xE2, 0xC2];
+/// The bytes that calm text has none of, but in a sign that [`is_stop`] tells from others. In the
+/// middle of a line, each marker that is looked for begins with one of them.
+const STOPS: [u8; 11] = [b'\n', b'`', b'<', b'[', b']', b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
 
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 /// Returns the length of the text up to what ends a line, or may begin a marker, code
-/// or a quotation, in bytes.
-pub(crate) fn calm_length(text: &[u8]) -> usize {
-    let mut length = 0;
-    while let Some(rest) = text.get(length..)
-        && let Some(at) = find_any(rest, STOPS)
-    {
-        length += at;
-        match calm_sign(rest.get(at..).unwrap_or_default()) {
-            0 => return length,
-            sign => length += sign,
-        }
-    }
-    text.len()
+/// or a quotation, in bytes; between single quotation marks, or up to what may be one.
+pub(crate) fn calm_length(text: &[u8], in_single: bool) -> usize {
+    find_any(text, STOPS, |at| is_stop(text, at, in_single)).unwrap_or(text.len())
 }
 
-/// Returns the length of the sign that a text begins with, in bytes, if it is a dash, an
-/// apostrophe or another one of U+2000 to U+203F or of Latin 1 that opens and closes no quotation;
-/// else 0.
-fn calm_sign(text: &[u8]) -> usize {
-    match text {
-        [0xE2, 0x80, third, ..] if !matches!(third, 0x9C | 0x9D) => 3,
-        [0xC2, second, ..] if !matches!(second, 0xAB | 0xBB) => 2,
-        _ => 0,
+/// True if one of [`STOPS`] is no part of a character that opens and closes no quotation.
+fn is_stop(text: &[u8], at: usize, in_single: bool) -> bool {
+    let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    match text.get(at..).unwrap_or_default() {
+        [b'\'', ..] => in_single || !at.checked_sub(1).is_some_and(is_letter),
+        [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
+        [0xE2, 0x80, 0x99, ..] => in_single,
+        [0xE2, 0x80, third, ..] => matches!(third, 0x98 | 0x9A | 0x9C..=0x9E | 0xB9 | 0xBA),
+        [0xE3, second, third, ..] => *second == 0x80 && matches!(third, 0x8C..=0x8F),
+        [0xEF, second, third, ..] => (*second, *third) == (0xBC, 0x82),
+        _ => true,
     }
 }
 
@@ -163,7 +162,9 @@ impl Default for MarkdownContext {
             at: BEGIN,
             span: 0,
             run: 0,
-            is_quoted: false,
+            quotations: Quotations::default(),
+            quotes_call: false,
+            mark: None,
             html: None,
             tag_begins_line: false,
             since_tag: LONGEST,
@@ -192,7 +193,11 @@ impl MarkdownContext {
         if !self.is_rest() {
             return 0;
         }
-        let length = if self.is_after_tag() { word_length(text) } else { calm_length(text) };
+        let length = if self.is_after_tag() {
+            word_length(text)
+        } else {
+            calm_length(text, self.quotations.has_single())
+        };
         if length > 0 {
             self.skip(text.get(..length).unwrap_or_default());
         }
@@ -221,14 +226,16 @@ impl MarkdownContext {
         self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
     }
 
-    /// True in the middle of a line, outside of HTML.
+    /// True in the middle of a line, outside of HTML and after no mark.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest && self.run == 0 && self.html.is_none()
+        self.at == At::Rest && self.run == 0 && self.mark.is_none() && self.html.is_none()
     }
 
-    /// True if calm text changes nothing: this is the middle of a line.
-    pub(crate) fn is_in_line(&self) -> bool {
-        self.is_rest() && !self.is_after_tag()
+    /// Returns the length of the calm text that this one begins with, in bytes, if the last line
+    /// goes on with it.
+    pub(crate) fn calm_length(&self, text: &[u8]) -> usize {
+        let is_in_line = self.is_rest() && !self.is_after_tag();
+        if is_in_line { calm_length(text, self.quotations.has_single()) } else { 0 }
     }
 
     /// True if what came last may begin HTML.
@@ -248,7 +255,16 @@ impl MarkdownContext {
 
     /// True if what begins here is code, or between quotation marks.
     pub(crate) fn is_code(&self) -> bool {
-        if self.html.is_some() || self.is_quoted || matches!(self.previous(), b'"' | b'\'') {
+        self.is_quoted() || self.is_in_code()
+    }
+
+    /// True if a call that begins here stands between quotation marks, and not in code.
+    pub(crate) fn may_quote(&self) -> bool {
+        self.is_quoted() && !self.is_in_code()
+    }
+
+    fn is_in_code(&self) -> bool {
+        if self.html.is_some() {
             return true;
         }
         match self.at {
@@ -263,6 +279,32 @@ impl MarkdownContext {
             At::AfterMark { spaces, .. } => spaces > 4,
             _ => matches!(self.block, Block::Fence { .. } | Block::Indented) || self.is_in_span(),
         }
+    }
+
+    /// True if what begins here stands between quotation marks, or right after one.
+    fn is_quoted(&self) -> bool {
+        !self.quotations_of_call().is_empty()
+    }
+
+    /// Takes note of a call that begins here and counts as code: the quotation that it stands in
+    /// goes on up to its closing mark, over line ends as well.
+    pub(crate) fn quote_call(&mut self) {
+        if self.may_quote() {
+            (self.quotations, self.quotes_call, self.mark) =
+                (self.quotations_of_call(), true, None);
+        }
+    }
+
+    /// Returns the quotations of a call that begins here. A straight mark right before one opens
+    /// its quotation.
+    fn quotations_of_call(&self) -> Quotations {
+        let mut quotations = self.quotations;
+        match (self.previous(), self.mark) {
+            (mark @ (b'"' | b'\''), _) => quotations.open(char::from(mark)),
+            (_, Some(mark)) => quotations.take(mark, self.before(mark), b'<'),
+            _ => {}
+        }
+        quotations
     }
 
     /// True in a span, also if the backticks at the end open or close it.
@@ -329,16 +371,34 @@ impl MarkdownContext {
         }
     }
 
-    /// Follows quotation marks, straight or not.
+    /// Follows quotation marks: a byte shows what the mark before it does, and may end one.
     fn quotation(&mut self, byte: u8) {
-        let (previous, before) = (self.previous(), self.last.to_le_bytes()[1]);
-        self.is_quoted = match (byte, previous, before) {
-            (b'"', ..) if self.is_quoted => previous == b'\\' && before != b'\\',
-            (b'"', ..) => previous.is_ascii_whitespace() || b"([{=:,>".contains(&previous),
-            (0x9C, 0x80, 0xE2) | (0xAB, 0xC2, _) => true,
-            (0x9D, 0x80, 0xE2) | (0xBB, 0xC2, _) => false,
-            _ => self.is_quoted,
+        if let Some(mark) = self.mark {
+            self.quotations.take(mark, self.before(mark), byte);
+            self.quotes_call &= !self.quotations.is_empty();
+        }
+        let [previous, before, ..] = self.last.to_le_bytes();
+        self.mark = match (before, previous, byte) {
+            (_, b'\\', b'"') if before != b'\\' => None,
+            (.., b'"') => Some('"'),
+            (.., b'\'') if self.quotations.has_single() || !previous.is_ascii_alphanumeric() => {
+                Some('\'')
+            }
+            (0xE2, 0x80, 0x99) if !self.quotations.has_single() => None,
+            (_, 0xC2, 0xAB | 0xBB) => Some(char::from(byte)),
+            (0xE2, 0x80, 0x98..=0x9A | 0x9C..=0x9E | 0xB9 | 0xBA) => {
+                char::from_u32(0x1F80 + u32::from(byte))
+            }
+            (0xE3, 0x80, 0x8C..=0x8F) => char::from_u32(0x2F80 + u32::from(byte)),
+            (0xEF, 0xBC, 0x82) => Some('＂'),
+            _ => None,
         };
+    }
+
+    /// Returns the two bytes before the mark at the end.
+    fn before(&self, mark: char) -> [u8; 2] {
+        let last = self.last.to_le_bytes();
+        [last[mark.len_utf8() + 1], last[mark.len_utf8()]]
     }
 
     fn line_end(&mut self) {
@@ -371,18 +431,26 @@ impl MarkdownContext {
             }
             At::Info => {}
             At::Rest => {
-                self.end_run();
+                self.rest(b'\n');
                 if self.block == Block::Line {
                     self.block = Block::None;
                     self.end_paragraph();
                 }
             }
         }
-        (self.at, self.is_quoted) = (BEGIN, false);
+        self.at = BEGIN;
+        if !self.quotes_call {
+            self.end_quotations();
+        }
     }
 
     fn end_paragraph(&mut self) {
         (self.span, self.run) = (0, 0);
+        self.end_quotations();
+    }
+
+    fn end_quotations(&mut self) {
+        (self.quotations, self.quotes_call, self.mark) = (Quotations::default(), false, None);
     }
 
     /// Ends a run of backticks: it opens or closes a span.
@@ -543,11 +611,15 @@ impl MarkdownContext {
         match (self.block, byte) {
             (Block::Fence { .. } | Block::Indented, _) => {}
             (_, b'`') if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
+                self.quotation(byte);
                 self.run += 1;
             }
             _ => {
                 self.end_run();
-                self.quotation(byte);
+                // In a span, quotation marks are code.
+                if self.span == 0 {
+                    self.quotation(byte);
+                }
             }
         }
     }
@@ -556,20 +628,29 @@ impl MarkdownContext {
 /// The bytes that are compared before any branch.
 const CHUNK: usize = 16;
 
-/// Finds the first of these bytes, sixteen bytes at a time.
-fn find_any<const N: usize>(bytes: &[u8], needles: [u8; N]) -> Option<usize> {
+/// Finds the first of these bytes that counts by its place, sixteen bytes at a time.
+fn find_any<const N: usize>(
+    bytes: &[u8],
+    needles: [u8; N],
+    counts: impl Fn(usize) -> bool,
+) -> Option<usize> {
     let is_needle = |byte: u8| needles.iter().fold(false, |any, needle| any | (byte == *needle));
     let (chunks, rest) = bytes.as_chunks::<CHUNK>();
     for (number, chunk) in chunks.iter().enumerate() {
         let mut marks = [0; CHUNK];
         marks.iter_mut().zip(chunk).for_each(|(mark, byte)| *mark = u8::from(is_needle(*byte)));
-        let marks = u128::from_le_bytes(marks);
-        if marks != 0 {
-            return Some(number * CHUNK + (marks.trailing_zeros() / 8) as usize);
+        let mut marks = u128::from_le_bytes(marks);
+        while marks != 0 {
+            let at = number * CHUNK + (marks.trailing_zeros() / 8) as usize;
+            if counts(at) {
+                return Some(at);
+            }
+            marks &= marks - 1;
         }
     }
-    let at = rest.iter().position(|byte| is_needle(*byte))?;
-    Some(chunks.len() * CHUNK + at)
+    let from = chunks.len() * CHUNK;
+    let mut needles = (from..).zip(rest).filter(|(_, byte)| is_needle(**byte));
+    needles.find(|(at, _)| counts(*at)).map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -615,7 +696,7 @@ mod tests {
 
     #[test]
     fn signs_that_quote_nothing_are_calm() {
-        let of = |text: &str| calm_length(text.as_bytes());
+        let of = |text: &str| calm_length(text.as_bytes(), false);
         assert_eq!(of("it’s — a… 5\u{a0}°C<"), "it’s — a… 5\u{a0}°C".len());
         for stop in ["“", "”", "«", "»", "◁", "<", "\n", "\u{200a}`"] {
             let (text, calm) = (format!("a — {stop}"), stop.find('`').unwrap_or(0));
@@ -669,6 +750,39 @@ mod tests {
         check("à « 5°C ", true);
         check("« 5 °C » à ", false);
         check("'", true);
+        check("so 'a ", true);
+        check("so 'it's a ", true);
+        check("so 'a' ", false);
+        check("it's the users' ", false);
+        check("„ja ", true);
+        check("„ja“ ", false);
+        check("»ja« ", false);
+        check("»ja ", true);
+        check("「はい", true);
+        check("「はい」", false);
+        check("“the \"x\" of ", true);
+        check("“the \"x\" of” ", false);
+        check("\"{\"a\": \"b\"} ", true);
+        check("a `\"` ", false);
+    }
+
+    #[test]
+    fn a_quotation_with_a_call_goes_on() {
+        let check = |before: &str, after: &str, is_code| {
+            let mut context = MarkdownContext::default();
+            context.feed(before);
+            context.quote_call();
+            context.feed(after);
+            assert_eq!(context.is_code(), is_code, "{before:?} and {after:?}");
+        };
+        check("so \"", "<a>\n{\"b\": \" c\"}\n</a> and ", true);
+        check("so \"", "<a>\n</a>\" and ", false);
+        check("so \"", "<a>\n</a>\n\n", false);
+        check("so '", "<a b='c'>d's</a> and ", true);
+        check("so '", "<a b='c'></a>' and ", false);
+        check("so \"", "<|\"|> ", true);
+        check("so ", "<a>\n", false);
+        check("```\n\"", "<a>\n```\n", false);
     }
 
     #[test]
@@ -682,7 +796,7 @@ mod tests {
                 bytes[at] = byte;
                 for needles in [[b'<', b'\n'], [0xE2, b'<'], [0xE2, 0xC2]] {
                     let expected = bytes.iter().position(|byte| needles.contains(byte));
-                    assert_eq!(find_any(&bytes, needles), expected, "{byte:#x} at {at}");
+                    assert_eq!(find_any(&bytes, needles, |_| true), expected, "{byte:#x} at {at}");
                 }
             }
         }

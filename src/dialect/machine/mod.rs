@@ -12,6 +12,7 @@ pub(crate) mod grammar;
 mod markdown_context;
 pub(crate) mod markup_probe;
 mod place;
+mod quotations;
 mod rules;
 mod search;
 #[cfg(test)]
@@ -145,12 +146,9 @@ impl Machine {
     /// text, as far as can be seen at once.
     pub(crate) fn calm_length(&self, text: &str) -> usize {
         let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
-        let is_in_line = is_plain
-            && self.search.rules().is_calm
-            && self.follows
-            && self.held.is_empty()
-            && self.context.is_in_line();
-        if is_in_line { markdown_context::calm_length(text.as_bytes()) } else { 0 }
+        let may_skip =
+            is_plain && self.search.rules().is_calm && self.follows && self.held.is_empty();
+        if may_skip { self.context.calm_length(text.as_bytes()) } else { 0 }
     }
 
     /// Takes text that is no longer than [`Machine::calm_length`], and emits nothing.
@@ -238,10 +236,7 @@ impl Machine {
             let mut start = at;
             match self.begin(text, ended, &mut start, &mut seen) {
                 Begun::None => break,
-                Begun::Later => {
-                    self.content(text.get(from..start).unwrap_or_default(), emit)?;
-                    return self.hold(text.get(start..).unwrap_or_default());
-                }
+                Begun::Later => return self.hold_from(start, text, from, emit),
                 Begun::Now => {}
             }
             let rest = text.get(start..).unwrap_or_default();
@@ -264,14 +259,17 @@ impl Machine {
             if matches!(found, Found::Cut) && !matches!(self.place, Place::Call(_)) {
                 break;
             }
-            self.content(text.get(from..start).unwrap_or_default(), emit)?;
+            let before = text.get(from..start).unwrap_or_default();
+            if let Found::Marker(marker) | Found::Header(marker) = &found
+                && self.is_code(marker)
+            {
+                from = if self.pass_code(before, emit)? { start } else { from };
+                at = start + rest.chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            self.content(before, emit)?;
             (from, at) = (start, start);
             match &found {
-                Found::Marker(marker) | Found::Header(marker) if self.is_code(marker) => {
-                    self.search.reset();
-                    self.warn_of_code(emit)?;
-                    at += rest.chars().next().map_or(1, char::len_utf8);
-                }
                 Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
                     return self.cut_header(marker, rest, emit);
                 }
@@ -293,6 +291,18 @@ impl Machine {
         self.content(text.get(from..).unwrap_or_default(), emit)
     }
 
+    /// Emits the content that begins at `from`, and holds what begins at `start`.
+    fn hold_from(
+        &mut self,
+        start: usize,
+        text: &str,
+        from: usize,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        self.content(text.get(from..start).unwrap_or_default(), emit)?;
+        self.hold(text.get(start..).unwrap_or_default())
+    }
+
     fn hold(&mut self, text: &str) -> io::Result<()> {
         text.clone_into(&mut self.held);
         Ok(())
@@ -303,14 +313,19 @@ impl Machine {
         marker.guarded && self.context.is_code()
     }
 
+    /// Passes over the beginning of a call in code, after this content. Emits that and a warning, if
+    /// it is the first one; returns true if so.
     #[cold]
-    fn warn_of_code(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        self.has_warned = true;
-        warn(
-            WarningCode::MarkupInCode,
-            "the markup of a call in code or in quotation marks is text",
-            emit,
-        )
+    fn pass_code(&mut self, before: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
+        self.search.reset();
+        self.context.quote_call();
+        if std::mem::replace(&mut self.has_warned, true) {
+            return Ok(false);
+        }
+        self.content(before, emit)?;
+        let message = "the markup of a call in code or in quotation marks is text";
+        warn(WarningCode::MarkupInCode, message, emit)?;
+        Ok(true)
     }
 
     /// Begins to try the rules of the next marker, unless one is under way, and moves `start` to

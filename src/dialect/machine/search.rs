@@ -532,8 +532,9 @@ impl RuleSet {
             scan::Place::Line => context.is_line(),
             scan::Place::Start => here.is_start,
         };
-        // In code, a call is looked for only to warn of it.
-        let is_idle = || context.is_code() && !(here.warns && rule.go.opens_call());
+        // In code, a call is looked for only to warn of it, or for the end of its quotation.
+        let is_noted = || rule.go.opens_call() && (here.warns || context.may_quote());
+        let is_idle = || context.is_code() && !is_noted();
         let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
         fits && !(rule.guarded && (is_prose() || is_idle()))
     }
