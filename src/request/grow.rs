@@ -168,20 +168,20 @@ pub(crate) fn check_end(body: &Body, row: &Request) -> Result<(), Refused> {
     }
 }
 
-/// Finds the result of each call: by its id, of two calls with one id in their order; else by its
-/// number. Returns an error for results of calls that nobody made, and for a second result.
+/// Finds the result of each call, by its id, its number or both; of two calls with one id, in their
+/// order. Returns an error for results of calls that nobody made, and for a second result.
 pub(crate) fn assign(calls: &[Call], results: &[Given]) -> Result<Vec<Option<Given>>, Refused> {
     let mut assigned: Vec<Option<Given>> = vec![None; calls.len()];
     for result in results {
-        let has_id = |call: &Call| result.id.as_ref().is_some_and(|id| *id == call.id);
-        let is_known = calls.iter().any(has_id);
-        let is_its = |call: &Call| match is_known {
-            true => has_id(call),
-            false => result.index == Some(call.index),
+        let is_its = |call: &Call| {
+            result.id.as_ref().is_none_or(|id| *id == call.id)
+                && result.index.is_none_or(|index| index == call.index)
         };
-        let named = match (&result.id, result.index) {
-            (Some(id), _) => format!("id {}", json::quote_start(id)),
-            (None, Some(index)) => format!("index {index}"),
+        let id = result.id.as_ref().map(|id| format!("id {}", json::quote_start(id)));
+        let index = result.index.map(|index| format!("index {index}"));
+        let named = match (id, index) {
+            (Some(id), Some(index)) => format!("{id} and {index}"),
+            (Some(named), None) | (None, Some(named)) => named,
             (None, None) => {
                 return Err(Refused::malformed("a result has neither an id nor an index"));
             }

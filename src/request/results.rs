@@ -35,14 +35,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
             continue;
         }
         let output = row.output.ok_or_else(|| wrong("it has no `output`"))?.get();
-        results.push(Given {
-            id: row.id,
-            index: row.index,
-            is_error: row
-                .is_error
-                .is_some_and(|is_error| matches!(is_error.get(), "true" | "\"error\"")),
-            ..Given::of(output)
-        });
+        let is_error = match row.is_error.map_or("false", RawValue::get) {
+            "true" | "\"error\"" => true,
+            "false" | "\"success\"" => false,
+            other => return Err(wrong(&format!("`is_error` is {other}, not true or false"))),
+        };
+        results.push(Given { id: row.id, index: row.index, is_error, ..Given::of(output) });
     }
     Ok(results)
 }
@@ -81,6 +79,10 @@ mod tests {
             "{\"type\":\"text\",\"text\":\"t\"}\n{\"type\":\"tool_result\",\"id\":\"a\",\"output\":\"\"}",
             &[(Some("a"), None, "", false, false)],
         );
+        check(
+            "{\"id\":\"a\",\"output\":\"\",\"is_error\":\"error\"}\n{\"id\":\"b\",\"output\":\"\",\"is_error\":null}",
+            &[(Some("a"), None, "", false, true), (Some("b"), None, "", false, false)],
+        );
         check("", &[]);
     }
 
@@ -89,5 +91,10 @@ mod tests {
         assert!(read("{\"id\":\"a\"}").unwrap_err().starts_with("result 1: it has no `output`"));
         assert!(read("{}\n{").unwrap_err().starts_with("result 1"));
         assert!(read("[{]").unwrap_err().starts_with("not JSON"));
+        for is_error in ["1", "\"true\"", "{}"] {
+            let result = format!("{{\"id\":\"a\",\"output\":\"\",\"is_error\":{is_error}}}");
+            let why = format!("result 1: `is_error` is {is_error}, not true or false");
+            assert_eq!(read(&result).unwrap_err(), why);
+        }
     }
 }

@@ -249,6 +249,16 @@ fn results_that_do_not_fit_the_calls() {
             3,
             "two results of the call",
         ),
+        (
+            "[{\"id\":\"call_a\",\"index\":1,\"output\":\"\"}]",
+            3,
+            "id \"call_a\" and index 1, which the answer does not have",
+        ),
+        (
+            "[{\"id\":\"call_a\",\"output\":\"\",\"is_error\":1}]",
+            2,
+            "result 1: `is_error` is 1, not true or false",
+        ),
         ("[{\"output\":\"\"}]", 3, "neither an id nor an index"),
         ("[{\"id\":\"call_a\"}]", 2, "result 1: it has no `output`"),
         ("{", 2, "result 1"),
