@@ -3,9 +3,13 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, poll};
+#[cfg(target_os = "linux")]
+use rustix::fs::OFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
@@ -45,7 +49,7 @@ pub enum Read {
 impl<'s> Input<'s> {
     /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
-        let source = if name == "-" { Source::Standard } else { Source::File(File::open(name)?) };
+        let source = if name == "-" { Source::Standard } else { Source::File(open(name)?) };
         let mut input = Input { source, signals, size: None, can_poll: true };
         let Some(stat) = input.descriptor().map(fstat).transpose()? else { return Ok(input) };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -137,4 +141,14 @@ impl<'s> Input<'s> {
             Source::Reader(_) => None,
         }
     }
+}
+
+/// Opens a file. A named pipe that nobody writes to yet does not block, where poll(2) waits for its
+/// writer: so a signal ends the wait.
+fn open(name: &str) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(target_os = "linux")]
+    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    options.open(name)
 }

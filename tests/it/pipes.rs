@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -350,6 +352,33 @@ fn a_signal_inside_a_call() {
     let call = "<function_calls>\n<invoke name=\"f\">\n<parameter name=\"x\">1";
     let expected = ["start", "invalid_tool_call f", "error interrupted"];
     check_signal(&["parse"], Signal::TERM, call, &expected);
+}
+
+/// A named pipe is read when a writer comes; a signal ends the wait for one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_named_pipe_without_a_writer() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("pipe");
+    mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
+    let args = ["parse", path.to_str().unwrap()];
+    let live = Live::start(&args);
+    thread::sleep(Duration::from_millis(200));
+    live.signal(Signal::TERM);
+    let (lines, status, _) = live.end();
+    assert_eq!(lines.last().unwrap()["code"], "interrupted");
+    assert_eq!(status.signal(), Some(Signal::TERM.as_raw()));
+
+    let live = Live::start(&args);
+    let mut writer = OpenOptions::new().write(true).open(&path).unwrap();
+    for part in [format!("data: {FIRST}\n"), format!("\ndata: {LAST}\n\ndata: [DONE]\n\n")] {
+        writer.write_all(part.as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(50));
+    }
+    drop(writer);
+    let (lines, status, err) = live.end();
+    assert_eq!(lines.iter().map(said).collect::<Vec<_>>(), ["start", "text Hi", "finish_reason"]);
+    assert_eq!((status.code(), err.as_str()), (Some(0), ""));
 }
 
 #[test]
