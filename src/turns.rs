@@ -78,7 +78,7 @@ impl Turns {
         let state = self.state.borrow();
         let builder = state.message.as_ref().and_then(|message| message.builder.as_ref());
         let size = builder.map_or(0, |builder| builder.size());
-        if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size) + 1 }
+        if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size).saturating_add(1) }
     }
 
     /// The frame has been decoded. Returns a message if the turn takes more than it may.

@@ -185,13 +185,30 @@ enum Verdict {
     NoGolden,
     NoCapture,
     Unusable(GoldenError),
-    /// The reason why the capture, or a golden file, can't be read or written.
+    /// The reason why the capture or its golden file can't be read.
     Unreadable(String),
     Written,
+    /// The reason why the golden file can't be written.
+    Unwritten(String),
 }
 
-/// A kind of result, and how it is counted.
+/// A kind of result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Same,
+    Written,
+    Differs,
+    NoGolden,
+    NoCapture,
+    Newer,
+    Edited,
+    Unreadable,
+    Unwritten,
+}
+
+/// How a kind of result is counted.
 struct Counted {
+    kind: Kind,
     /// Its name in JSON.
     name: &'static str,
     /// The words of the sum for one, and for several.
@@ -201,40 +218,47 @@ struct Counted {
 }
 
 const fn counted(
+    kind: Kind,
     name: &'static str,
     one: &'static str,
     several: &'static str,
     is_failure: bool,
 ) -> Counted {
-    Counted { name, words: (one, several), is_failure }
+    Counted { kind, name, words: (one, several), is_failure }
 }
 
 /// The kinds of results, in the order of the sum.
 const KINDS: &[Counted] = &[
-    counted("same", "the same", "the same", false),
-    counted("written", "written", "written", false),
-    counted("differs", "differs", "differ", true),
-    counted("no_golden", "has no golden file", "have no golden file", true),
-    counted("no_capture", "has no capture", "have no capture", true),
-    counted("newer", "has a newer golden file", "have newer golden files", true),
-    counted("edited", "has an edited golden file", "have edited golden files", true),
-    counted("unreadable", "can't be read", "can't be read", false),
+    counted(Kind::Same, "same", "the same", "the same", false),
+    counted(Kind::Written, "written", "written", "written", false),
+    counted(Kind::Differs, "differs", "differs", "differ", true),
+    counted(Kind::NoGolden, "no_golden", "has no golden file", "have no golden file", true),
+    counted(Kind::NoCapture, "no_capture", "has no capture", "have no capture", true),
+    counted(Kind::Newer, "newer", "has a newer golden file", "have newer golden files", true),
+    counted(Kind::Edited, "edited", "has an edited golden file", "have edited golden files", true),
+    counted(Kind::Unreadable, "unreadable", "can't be read", "can't be read", false),
+    counted(Kind::Unwritten, "unwritten", "can't be written", "can't be written", false),
 ];
 
 impl Verdict {
-    /// The place of its kind among all.
-    fn kind(&self) -> usize {
-        let name = match self {
-            Verdict::Same => "same",
-            Verdict::Written => "written",
-            Verdict::Differs(..) => "differs",
-            Verdict::NoGolden => "no_golden",
-            Verdict::NoCapture => "no_capture",
-            Verdict::Unusable(GoldenError::Newer(_)) => "newer",
-            Verdict::Unusable(GoldenError::Edited(_)) => "edited",
-            Verdict::Unreadable(_) => "unreadable",
-        };
-        KINDS.iter().position(|kind| kind.name == name).unwrap_or_default()
+    /// The place of its kind in [`KINDS`].
+    fn place(&self) -> usize {
+        let is_its = |counted: &Counted| counted.kind == self.kind();
+        KINDS.iter().position(is_its).unwrap_or_default()
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Verdict::Same => Kind::Same,
+            Verdict::Written => Kind::Written,
+            Verdict::Differs(..) => Kind::Differs,
+            Verdict::NoGolden => Kind::NoGolden,
+            Verdict::NoCapture => Kind::NoCapture,
+            Verdict::Unusable(GoldenError::Newer(_)) => Kind::Newer,
+            Verdict::Unusable(GoldenError::Edited(_)) => Kind::Edited,
+            Verdict::Unreadable(_) => Kind::Unreadable,
+            Verdict::Unwritten(_) => Kind::Unwritten,
+        }
     }
 
     /// Returns the words for a capture, beside its name.
@@ -244,7 +268,7 @@ impl Verdict {
             Verdict::NoGolden => Some("it has no golden file".into()),
             Verdict::NoCapture => Some("its golden file is there, and it is not".into()),
             Verdict::Unusable(error) => Some(error.to_string()),
-            Verdict::Unreadable(error) => Some(error.clone()),
+            Verdict::Unreadable(error) | Verdict::Unwritten(error) => Some(error.clone()),
             Verdict::Written => Some("its golden file was written".into()),
         }
     }
@@ -265,29 +289,27 @@ impl Sum {
 
     /// Returns why the answer is no, if it is, and what can be done.
     fn why(&self) -> Option<&'static str> {
-        let count = |name: &str| {
-            let counts = self.counts.iter().zip(KINDS);
-            counts.filter(|(_, kind)| kind.name == name).map(|(count, _)| count).sum::<u64>()
+        let has = |kind: Kind| {
+            self.counts.iter().zip(KINDS).any(|(count, row)| *count > 0 && row.kind == kind)
         };
-        let is_updated = |name: &str| count(name) > 0;
         if self.laws.is_some_and(|(_, broken)| broken > 0) {
             return Some(
                 "a law is broken, which is a fault of this program: please report the smallest \
                  input that shows it",
             );
         }
-        if ["differs", "edited"].into_iter().any(is_updated) {
+        if [Kind::Differs, Kind::Edited].into_iter().any(has) {
             return Some(
                 "the golden files say otherwise; `toolstream check --update` writes what the \
                  captures give now",
             );
         }
-        if is_updated("no_golden") && self.laws.is_none() {
+        if has(Kind::NoGolden) && self.laws.is_none() {
             return Some("golden files are missing; `toolstream check --update` writes them");
         }
-        ["no_capture", "newer"]
+        [Kind::NoCapture, Kind::Newer]
             .into_iter()
-            .any(is_updated)
+            .any(has)
             .then_some("not every golden file is of use")
     }
 
@@ -348,22 +370,23 @@ impl Run<'_> {
         let files = Files::read(name);
         let verdict = self.verdict(name, &files);
         let laws = self.args.laws.then(|| self.laws(name, &files, &mut finished.stderr)).flatten();
-        let kind = verdict.kind();
+        let place = verdict.place();
         if let Ok(mut sum) = self.sum.lock() {
-            sum.counts.iter_mut().skip(kind).take(1).for_each(|count| *count += 1);
+            sum.counts.iter_mut().skip(place).take(1).for_each(|count| *count += 1);
             if let Some(broken) = &laws {
                 let (kept, breaking) = sum.laws.get_or_insert_default();
                 *(if broken.is_empty() { kept } else { breaking }) += 1;
             }
         }
         let is_excused = self.args.laws && verdict == Verdict::NoGolden;
-        let is_failure = KINDS.get(kind).is_some_and(|kind| kind.is_failure) && !is_excused;
+        let is_failure = KINDS.get(place).is_some_and(|kind| kind.is_failure) && !is_excused;
         if is_failure || laws.as_ref().is_some_and(|broken| !broken.is_empty()) {
             finished.status.note(Outcome::No);
         }
-        if let Verdict::Unreadable(error) = &verdict {
+        if let Verdict::Unreadable(error) | Verdict::Unwritten(error) = &verdict {
             report_on(&mut finished.stderr, name, error, None);
-            finished.status.note(Outcome::Usage);
+            let is_unread = verdict.kind() == Kind::Unreadable;
+            finished.status.note(if is_unread { Outcome::Usage } else { Outcome::Io });
         }
         let text = match self.args.json {
             true => object(name, &verdict, laws.as_deref()),
@@ -398,7 +421,7 @@ impl Run<'_> {
             Ok((_, fresh)) if self.args.update => {
                 match write_whole(Path::new(&path), fresh.text()) {
                     Ok(()) => Verdict::Written,
-                    Err(error) => Verdict::Unreadable(format!("{path}: {error}")),
+                    Err(error) => Verdict::Unwritten(format!("{path}: {error}")),
                 }
             }
             Ok((verdict, _)) => verdict,
@@ -461,7 +484,7 @@ impl Run<'_> {
                 let golden = format!("{name}{GOLDEN}");
                 page = unified((&golden, name), was, is, has_color(self.args.color));
             }
-            (Verdict::Unreadable(_), _) | (_, None) => {}
+            (Verdict::Unreadable(_) | Verdict::Unwritten(_), _) | (_, None) => {}
             (_, Some(message)) => {
                 json::make_safe(&format!("{name}: {message}"), &mut page);
                 page.push('\n');
@@ -548,7 +571,7 @@ fn unreadable(why: &str) -> GoldenError {
 
 /// Returns the object of a capture.
 fn object(name: &str, verdict: &Verdict, laws: Option<&[Violation]>) -> String {
-    let result = KINDS.get(verdict.kind()).map_or("", |kind| kind.name);
+    let result = KINDS.get(verdict.place()).map_or("", |kind| kind.name);
     let mut line =
         format!("{{\"type\":\"capture\",\"file\":{},\"result\":\"{result}\"", json::quote(name));
     if let Some(message) = verdict.message() {
@@ -604,7 +627,7 @@ mod tests {
 
     #[test]
     fn the_sum_counts_in_words() {
-        let mut sum = Sum { counts: [1041, 0, 3, 1, 0, 0, 0, 0], laws: None };
+        let mut sum = Sum { counts: [1041, 0, 3, 1, 0, 0, 0, 0, 0], laws: None };
         assert_eq!(
             sum.to_string(),
             "1,045 checked: 1,041 the same, 3 differ, 1 has no golden file"

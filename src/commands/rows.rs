@@ -148,7 +148,7 @@ impl<'a> Cutter<'a> {
     fn keep(&mut self, bytes: &[u8]) {
         let room = match self.max_row {
             0 => usize::MAX,
-            max => (max + 1).saturating_sub(self.rest.len()),
+            max => max.saturating_add(1).saturating_sub(self.rest.len()),
         };
         self.rest.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }

@@ -30,7 +30,7 @@ impl ObjectReader {
     /// A reader for an object whose values are nested at most `max_depth` deep; 0
     /// is no limit.
     pub(crate) fn new(max_depth: usize) -> Self {
-        let scanner = Scanner::new(if max_depth == 0 { 0 } else { max_depth + 1 });
+        let scanner = Scanner::new(if max_depth == 0 { 0 } else { max_depth.saturating_add(1) });
         ObjectReader { scanner, part: Part::Between, key: String::new(), is_raw: false }
     }
 

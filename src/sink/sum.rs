@@ -34,8 +34,8 @@ impl Sum {
             Kind::Finish(finish) => self.end(Ending::Good(*finish)),
             Kind::Error(failure) => self.end(Ending::Bad(*failure)),
             Kind::Usage(usage) => {
-                self.input_tokens += usage.input_tokens.unwrap_or_default();
-                self.output_tokens += usage.output_tokens.unwrap_or_default();
+                add_to(&mut self.input_tokens, usage.input_tokens.unwrap_or_default());
+                add_to(&mut self.output_tokens, usage.output_tokens.unwrap_or_default());
             }
             Kind::ToolCall(call) => self.count(call.name, 1),
             _ => {}
@@ -61,11 +61,16 @@ impl Sum {
         for (name, count) in other.types {
             *self.types.entry(name).or_default() += count;
         }
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
+        add_to(&mut self.input_tokens, other.input_tokens);
+        add_to(&mut self.output_tokens, other.output_tokens);
         other.calls.iter().for_each(|(name, count)| self.count(name, *count));
         self.others += other.others;
     }
+}
+
+/// Adds tokens, as many as can be counted.
+fn add_to(sum: &mut u64, tokens: u64) {
+    *sum = sum.saturating_add(tokens);
 }
 
 impl fmt::Display for Sum {
@@ -152,5 +157,13 @@ mod tests {
         let shown: Vec<String> = (0..MAX_SHOWN).map(|number| format!("f{number:05} 1")).collect();
         let expected = format!("calls: {}, others 14,990", shown.join(", "));
         check(&names, &format!("0 messages; 0 tokens in, 0 out; {expected}"));
+    }
+
+    #[test]
+    fn tokens_are_counted_as_far_as_it_goes() {
+        let mut sum = Sum { input_tokens: u64::MAX, ..Sum::default() };
+        sum.add(Sum { input_tokens: 1, output_tokens: 1, ..Sum::default() });
+        let expected = "0 messages; 18,446,744,073,709,551,615 tokens in, 1 out";
+        assert_eq!(sum.to_string(), expected);
     }
 }

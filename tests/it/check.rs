@@ -40,6 +40,14 @@ fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_golden_file_that_cannot_be_written_is_lost_output() {
+    let args = ["--update", "-f", "text", "/proc/version"];
+    let run = check(&folder(&[]), &args, 8, "1 checked: 1 can't be written\n");
+    assert!(run.err.contains("/proc/version.golden: "), "{}", run.err);
+}
+
 #[test]
 fn a_golden_file_is_written_held_and_written_anew() {
     let folder = folder(&[("a.sse", CAPTURE)]);
