@@ -32,6 +32,8 @@ const ORPHAN_RESULT: Inference =
     (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
 const NO_CHOICE: Inference =
     (WarningCode::NoFinishReason, "nothing came of the choice that --choice follows");
+const FINISH_CHANGED: Inference =
+    (WarningCode::FinishChanged, "a finish reason came after another one: the last one counts");
 const FINISH_MISMATCH: Inference =
     (WarningCode::FinishMismatch, "the finish reason speaks of tool calls, but there is none");
 
@@ -118,8 +120,12 @@ impl Message {
             Kind::Lost => self.taint(),
             Kind::Finish(finish) => {
                 let state = self.choice(out);
+                let before = state.finish.get().map(|before| before.finish_reason);
                 state.finish.set(Some(finish));
                 state.finished = state.calls.count();
+                if before.is_some_and(|before| before != finish.finish_reason) {
+                    out.warn(FINISH_CHANGED, None)?;
+                }
             }
             Kind::Usage(usage) => self.usage.set(Some(usage)),
             Kind::Error(failure) => return self.error(failure, out),

@@ -42,6 +42,8 @@ words! {
         ErrorEvent = "error_event",
         /// A field named `error` of an event stream was read as an error event.
         ErrorField = "error_field",
+        /// A finish reason came after another one that differs; the last one counts.
+        FinishChanged = "finish_changed",
         /// The finish reason says that there are tool calls, but there is none.
         FinishMismatch = "finish_mismatch",
         /// A fragment's id and index name two calls; it was added to the call of its id, or of its

@@ -203,6 +203,8 @@ impl Message {
                 self.has_usage = true;
                 emit(event)
             }
+            // That of the guardrail comes at the end.
+            Kind::Finish(_) if self.is_blocked => Ok(()),
             Kind::End => {
                 self.finish_usage(&mut EventOut::new(emit, &mut Halves::default(), 0))?;
                 if self.is_blocked {
