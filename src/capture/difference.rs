@@ -209,7 +209,7 @@ fn push(stretches: &mut Vec<Stretch>, is_change: bool, text: &str) {
 }
 
 /// Returns a text with `…` in place of what is more than so many characters from its ends.
-fn shorten(text: &str, before: usize, after: usize) -> String {
+pub(crate) fn shorten(text: &str, before: usize, after: usize) -> String {
     let place = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
     let count = text.chars().count();
     if count <= before + after + 1 {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::assemble::AssemblerConfig;
 use crate::capture::dice::Dice;
+use crate::capture::difference::shorten;
 use crate::capture::shrink;
 use crate::convert::{Options, convert};
 use crate::detect;
@@ -171,6 +172,8 @@ fn pieces(subject: &Subject<'_>) -> Broken {
 fn cuts(subject: &Subject<'_>) -> Broken {
     let Subject { config, input, read } = subject;
     let whole = read(config, &[input]);
+    // Whoever cuts an input is not the model that stopped by itself.
+    let config = &Config { at_end: Config::default().at_end, ..config.clone() };
     let known = Message::all(&whole).first().map(Message::format).unwrap_or_default();
     let known = format::find(&known).filter(|row| row.name != "error" && row.name != "text");
     let dice = &mut Dice::of(input);
@@ -395,7 +398,7 @@ fn differs(expected: &str, got: &str) -> Option<String> {
             (None, None) => break,
             (expected, got) if expected == got => {}
             (expected, got) => {
-                let shown = |line: Option<&str>| line.unwrap_or("missing").to_owned();
+                let shown = |line: Option<&str>| shorten(line.unwrap_or("missing"), 200, 50);
                 return Some(format!(
                     "event {number} is {} and should be {}",
                     shown(got),
@@ -479,7 +482,10 @@ impl<'a> Message<'a> {
 
     /// True if the input ended inside a frame of it.
     fn is_torn(&self) -> bool {
-        self.lines.iter().any(|line| line.contains("the input ended inside"))
+        let is_inside = |line: &str| {
+            member(line, "message").is_some_and(|text| text.starts_with("\"the input ended inside"))
+        };
+        self.lines.iter().any(|line| matches!(kind(line), "warning" | "error") && is_inside(line))
     }
 
     /// True if there is nothing in it but what went wrong.

@@ -68,7 +68,9 @@ impl<'a> Message<'a> {
 
     /// True if the input ended inside a frame of it.
     pub(crate) fn is_torn(&self) -> bool {
-        self.lines.iter().any(|line| line.contains("the input ended inside"))
+        let is_inside =
+            |line: &&str| text(&read(line), "message").starts_with("the input ended inside");
+        self.of("warning").chain(self.of("error")).any(|line| is_inside(&line))
     }
 
     /// The lines of one type.
