@@ -38,8 +38,8 @@ pub(crate) struct Meter {
     usage: Usage<'static>,
     /// The bytes of the parts.
     counted_size: usize,
-    /// The path of a count that is no number, if there was one.
-    strange: Option<&'static str>,
+    /// The paths of counts that are no numbers.
+    strange: Vec<&'static str>,
     /// The error that there are too many, of which some were left out.
     limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
@@ -129,7 +129,7 @@ impl Meter {
             let message = "counts that contradict each other were adjusted";
             out.warn(WarningCode::UsageAdjusted, message)?;
         }
-        if let Some(path) = self.strange.take() {
+        for path in self.strange.drain(..) {
             let reason = "it is no whole number below 2^64";
             out.warn(WarningCode::WrongType, &format!("the count {path} was left out: {reason}"))?;
         }
@@ -193,7 +193,7 @@ impl Meter {
         let counts = self.counts(&members);
         let mut usage = Usage::default();
         counts.iter().for_each(|(row, _, number)| add(row, *number, &mut usage));
-        if self.limit.is_none() && self.strange.is_none() {
+        if self.limit.is_none() && self.strange.is_empty() {
             let raw = self.raw.get(start..).unwrap_or_default();
             self.shapes.learn(text, raw, &members, &counts);
         }
@@ -219,8 +219,8 @@ impl Meter {
             let Some(json) = lookup(&members.list, path, &mut inner) else { continue };
             if let Some(number) = count(&json) {
                 counts.push((path.row, json, number));
-            } else if !json.starts_with(['{', '[']) {
-                self.strange.get_or_insert(path.path);
+            } else if !json.starts_with(['{', '[']) && !self.strange.contains(&path.path) {
+                self.strange.push(path.path);
             }
         }
         counts
