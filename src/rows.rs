@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Failure, Kind, Output, Start};
+use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Start, Warning, WarningCode};
 use crate::json;
 use crate::json::Str;
 use crate::pipeline::{Config, Pipeline};
@@ -64,6 +64,35 @@ struct Found<'a> {
     /// Its place, with its key and colon; an element of an array has none.
     span: Range<usize>,
     is_member: bool,
+    /// True if its key, or one above it, comes twice.
+    is_repeated: bool,
+}
+
+/// A sink that adds notes on a row to the message that is read from it.
+struct Noted<'s> {
+    sink: &'s mut dyn Sink,
+    notes: Vec<Warning<'static>>,
+}
+
+impl Sink for Noted<'_> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.sink.feed(event)?;
+        match event.kind {
+            Kind::Start(_) => self
+                .notes
+                .drain(..)
+                .try_for_each(|note| self.sink.feed(&Kind::Warning(note).into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.sink.feed_pieces(pieces)
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(self.sink)
+    }
 }
 
 /// The reason why a row has no answer that could be read.
@@ -94,13 +123,18 @@ impl RowReader<'_> {
 
     fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
         match self.check(row).and_then(|row| self.find(row)) {
-            Ok(Some(Found { value, span, is_member })) => {
+            Ok(Some(Found { value, span, is_member, is_repeated })) => {
                 out.extend_from_slice(row.get(..span.start).unwrap_or_default());
                 if is_member {
                     write_key(out);
                 }
-                match self.bytes(value) {
-                    Ok(bytes) => self.answer(&bytes, name, out, done),
+                let mut notes = Vec::new();
+                if is_repeated {
+                    let message = "the key of the field comes twice: the last one counts";
+                    notes.push(Warning::new(WarningCode::DuplicateKey, message));
+                }
+                match self.bytes(value, &mut notes) {
+                    Ok(bytes) => self.answer(&bytes, notes, name, out, done),
                     Err(bad) => self.error(&bad, value.get(), name, out, done),
                 }
                 out.extend_from_slice(row.get(span.end..).unwrap_or_default());
@@ -155,13 +189,18 @@ impl RowReader<'_> {
                 false => member(row, part, json::members(part), key)?,
             };
             let Some(next) = next else { return Ok(None) };
-            found = next;
+            found = Found { is_repeated: found.is_repeated || next.is_repeated, ..next };
         }
         Ok(Some(found))
     }
 
-    /// Returns the bytes of an answer: text, a body as JSON, or bytes in base64.
-    fn bytes<'r>(&self, value: &'r RawValue) -> Result<Cow<'r, [u8]>, Bad> {
+    /// Returns the bytes of an answer: text, a body as JSON, or bytes in base64. Notes what it
+    /// replaces.
+    fn bytes<'r>(
+        &self,
+        value: &'r RawValue,
+        notes: &mut Vec<Warning<'static>>,
+    ) -> Result<Cow<'r, [u8]>, Bad> {
         let value = value.get();
         match value.as_bytes().first() {
             Some(b'"') => {}
@@ -173,6 +212,10 @@ impl RowReader<'_> {
         }
         let text: Str<'r> =
             serde_json::from_str(value).map_err(|error| Bad::malformed(error.to_string()))?;
+        if !text.is_empty() && !text.is_plain() {
+            let message = "half of a character in the field was replaced";
+            notes.push(Warning::new(WarningCode::InvalidText, message));
+        }
         match (self.is_base64, text.into_text()) {
             (false, Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
             (false, Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
@@ -183,10 +226,18 @@ impl RowReader<'_> {
     }
 
     /// Writes the summary of an answer.
-    fn answer(&self, bytes: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
+    fn answer(
+        &self,
+        bytes: &[u8],
+        notes: Vec<Warning<'static>>,
+        name: &str,
+        out: &mut Vec<u8>,
+        done: &mut Done,
+    ) {
         let start = out.len();
         let mut pipeline = Pipeline::new(self.config);
         self.print(out, name, done, |sink| {
+            let sink = &mut Noted { sink, notes };
             pipeline.feed(bytes, sink)?;
             pipeline.finish(sink)
         });
@@ -249,7 +300,8 @@ fn write_key(out: &mut Vec<u8>) {
 fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<Found<'r>> {
     let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
     let value = *elements.get(key.parse::<usize>().ok()?)?;
-    Some(Found { value, span: json::place(row, value.get()), is_member: false })
+    let span = json::place(row, value.get());
+    Some(Found { value, span, is_member: false, is_repeated: false })
 }
 
 /// Returns the member of an object in a row; of a key that comes twice, the last one. Another
@@ -265,6 +317,7 @@ fn member<'r>(
         return Err(Bad::malformed("the row has an `answer` already"));
     }
     let Some(&(_, value)) = members.get(at) else { return Ok(None) };
+    let is_repeated = members.iter().position(|(name, _)| name == key) < Some(at);
     let place = json::place(row, value.get());
     // The key is the first string after the member before it.
     let before = at.checked_sub(1).and_then(|at| members.get(at));
@@ -274,7 +327,7 @@ fn member<'r>(
     };
     let quote = row.get(before..place.start).and_then(|between| between.find('"'));
     let start = before + quote.unwrap_or_default();
-    Ok(Some(Found { value, span: start..place.end, is_member: true }))
+    Ok(Some(Found { value, span: start..place.end, is_member: true, is_repeated }))
 }
 
 /// Returns base64 that may be in lines without its white space.

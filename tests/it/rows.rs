@@ -49,6 +49,27 @@ fn check_bad(args: &[&str], row: &[u8], code: &str, message: &str, expected: &Va
 }
 
 #[test]
+fn what_is_guessed_of_a_row_is_warned_of() {
+    let codes = |row: &str| {
+        let (code, out, _) = run(&["--rows", "/a/b"], row.as_bytes());
+        let row: Value = serde_json::from_str(&out).unwrap();
+        let answer = &row["a"]["answer"];
+        assert_eq!((code, answer["type"].as_str()), (0, Some("final_answer")), "{out}");
+        let warnings = answer["warnings"].as_array().cloned().unwrap_or_default();
+        let codes = warnings.iter().map(|warning| warning["code"].clone()).collect();
+        (answer["text"].as_str().unwrap().to_owned(), Value::Array(codes))
+    };
+    let check = |row: &str, text: &str, expected: Value| {
+        assert_eq!(codes(row), (text.to_owned(), expected), "{row}");
+    };
+    check(r#"{"a":{"b":"Hi"}}"#, "Hi", json!([]));
+    check(r#"{"a":{"b":"Hi \ud83d"}}"#, "Hi \u{fffd}", json!(["invalid_text"]));
+    check(r#"{"a":{"b":"Ho","b":"Hi"}}"#, "Hi", json!(["duplicate_key"]));
+    check(r#"{"a":{"b":"Ho"},"a":{"b":"Hi"}}"#, "Hi", json!(["duplicate_key"]));
+    check(r#"{"x":1,"x":2,"a":{"b":"Hi"}}"#, "Hi", json!([]));
+}
+
+#[test]
 fn all_other_bytes_of_a_row_stay() {
     check(&["--rows", "b"], r#"{"b":"Hi"}"#, r#"{"answer":@}"#);
     check(
