@@ -5,7 +5,6 @@ use std::io;
 use crate::capture::rhythm::Rhythm;
 use crate::detect;
 use crate::format;
-use crate::format::error;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
 use crate::frame::http::{Head, dechunk, find_heads};
@@ -144,7 +143,7 @@ impl Capture {
 
     /// True if it holds a message, and not the error of a server.
     pub(crate) fn is_message(&self) -> bool {
-        self.format.is_some_and(|format| *format != error::FORMAT)
+        self.format.is_some_and(|format| !format.is_of_errors())
     }
 
     /// True if it is one body, and no stream.

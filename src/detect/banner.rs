@@ -4,30 +4,23 @@
 use memchr::memchr;
 
 use crate::detect::decoder::{candidates, see_record};
-use crate::format::error;
+use crate::format::table::FORMATS;
 use crate::frame::{Frame, NDJSON, skip_blank};
 
-/// The beginnings of such lines. Other text is not waited for.
-const BANNERS: &[&[u8]] = &[
-    // Codex
-    b"Reading additional input from stdin",
-    b"Reading prompt from stdin",
-    b"OpenAI Codex v",
-    // Gemini CLI and Qwen Code
-    b"Loaded cached credentials",
-    b"Data collection is disabled",
-    b"YOLO mode is enabled",
+/// The beginnings of the lines of launchers. Other text than these and those of the formats is not
+/// waited for.
+const BANNERS: &[&str] = &[
     // npm, npx, Node and shells with `set -x`
-    b"npm ",
-    b"> ",
-    b"(node:",
-    b"(Use `node",
-    b"+ ",
+    "npm ",
+    "> ",
+    "(node:",
+    "(Use `node",
+    "+ ",
     // Loggers
-    b"DEBUG",
-    b"INFO",
-    b"WARN",
-    b"Warning: ",
+    "DEBUG",
+    "INFO",
+    "WARN",
+    "Warning: ",
 ];
 
 /// The most of such lines, and the longest, in bytes.
@@ -45,8 +38,10 @@ pub(super) fn is_before_log(head: &[u8], ended: bool) -> Option<bool> {
             let is_known = || count > 0 && is_record(line);
             return (end.is_some() || ended || count == 0).then(is_known);
         }
-        let is_begun = |banner: &&[u8]| end.is_none() && banner.starts_with(line);
-        let is_banner = BANNERS.iter().any(|banner| line.starts_with(banner) || is_begun(banner));
+        let is_begun = |banner: &[u8]| end.is_none() && banner.starts_with(line);
+        let mut banners = FORMATS.iter().flat_map(|format| format.banners).chain(BANNERS);
+        let is_banner = banners
+            .any(|banner| line.starts_with(banner.as_bytes()) || is_begun(banner.as_bytes()));
         if !is_banner || line.len() > LONGEST {
             return Some(false);
         }
@@ -59,7 +54,7 @@ pub(super) fn is_before_log(head: &[u8], ended: bool) -> Option<bool> {
 /// True if a line is a record of a known format.
 fn is_record(line: &[u8]) -> bool {
     let frame = Frame::new(NDJSON, line.trim_ascii(), 0);
-    see_record(&frame, |record| candidates(record).any(|row| *row != error::FORMAT))
+    see_record(&frame, |record| candidates(record).any(|row| !row.is_of_errors()))
 }
 
 #[cfg(test)]

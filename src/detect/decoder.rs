@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 use crate::detect::WINDOW;
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
-use crate::format::error;
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::EventOut;
 use crate::format::table::FORMATS;
@@ -118,7 +117,7 @@ impl AutoDecoder {
         let Some(wanted) = self.wanted else { return Ok(found) };
         match found {
             _ if (wanted.sniff)(record) => Ok(Some(wanted)),
-            Some(row) if *row == error::FORMAT => Ok(found),
+            Some(row) if row.is_of_errors() => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
                 wanted.name, row.name
@@ -154,7 +153,7 @@ impl Decoder for AutoDecoder {
             State::Failed => return Ok(()),
             State::Open | State::Errors(_) => see_record(&frame, |record| self.choose(record)),
         };
-        let is_format = matches!(chosen, Ok(Some(row)) if *row != error::FORMAT);
+        let is_format = matches!(chosen, Ok(Some(row)) if !row.is_of_errors());
         match &mut self.state {
             State::Errors(errors) if is_format => errors.finish(out)?,
             State::Errors(errors) => return errors.feed(frame, out),

@@ -2,7 +2,6 @@
 
 use crate::detect::AutoFramer;
 use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing, see_record};
-use crate::format::error;
 use crate::format::format::{Format, Record};
 use crate::frame::{Fault, Frame, FrameConfig};
 use crate::json;
@@ -64,7 +63,7 @@ impl Search {
             self.verdict.framing = frame.framing.name.into();
             self.verdict.evidence.push(format!("the framing is {}", frame.framing.about));
         }
-        let is_known = self.row.is_some_and(|row| *row != error::FORMAT);
+        let is_known = self.row.is_some_and(|row| !row.is_of_errors());
         if is_known || self.unknown >= MOST_UNKNOWN {
             return;
         }

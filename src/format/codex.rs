@@ -15,6 +15,11 @@ pub(super) static FORMAT: Format = Format {
     about: "Codex CLI, codex exec --json",
     link: "https://developers.openai.com/codex/noninteractive",
     evidence: &["thread_id", "item"],
+    banners: &[
+        "Reading additional input from stdin",
+        "Reading prompt from stdin",
+        "OpenAI Codex v",
+    ],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()),
     ..Format::new("codex", || {
         let (thread, calls, error) = Default::default();

@@ -14,6 +14,13 @@ pub(crate) static FORMAT: Format = Format {
     ..Format::new("error", || Box::new(ErrorBody { started: false }))
 };
 
+impl Format {
+    /// True if its bodies are nothing but errors, which come in any stream.
+    pub(crate) fn is_of_errors(&self) -> bool {
+        *self == FORMAT
+    }
+}
+
 struct ErrorBody {
     started: bool,
 }

@@ -107,6 +107,8 @@ pub struct Format {
     /// The members of its first record that set it apart from other formats, by their
     /// paths (see [`Record::at`]). `detect` names those that are there.
     pub evidence: &'static [&'static str],
+    /// The beginnings of lines that an agent prints before its log, on the same standard output.
+    pub banners: &'static [&'static str],
     /// True if a stream whose first record is this one is in this format.
     pub sniff: fn(&Record<'_>) -> bool,
     /// A new decoder.
@@ -122,13 +124,13 @@ impl Format {
     /// of it by `..Format::new(NAME, DECODER)`. A row outside of this crate is in no table: the
     /// `format` of a configuration asks for it.
     pub const fn new(name: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
-        let (aliases, about, link, evidence) = (&[], "", "", &[]);
         Format {
             name,
-            aliases,
-            about,
-            link,
-            evidence,
+            aliases: &[],
+            about: "",
+            link: "",
+            evidence: &[],
+            banners: &[],
             sniff: |_| false,
             decoder,
             request: None,

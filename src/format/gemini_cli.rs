@@ -26,6 +26,8 @@ pub(super) static FORMAT: Format = Format {
         "stats",
         "response",
     ],
+    // Qwen Code, which is made of it, prints them as well.
+    banners: &["Loaded cached credentials", "Data collection is disabled", "YOLO mode is enabled"],
     sniff: is_ours,
     ..Format::new("gemini-cli", || {
         Box::new(GeminiCli { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })

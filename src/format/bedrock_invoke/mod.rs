@@ -45,7 +45,7 @@ fn sniff(record: &Record) -> bool {
     let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
     let is_object = text.starts_with('{') && json::is_json(text);
     let inner = record.inside(text);
-    let is_known = || known(&inner).is_some_and(|row| *row != error::FORMAT);
+    let is_known = || known(&inner).is_some_and(|row| !row.is_of_errors());
     is_object && (record.has("p") || is_known())
 }
 
