@@ -25,9 +25,9 @@ const MIN_TOKEN: usize = 16;
 /// The shortest value of a member that is replaced, in bytes.
 const MIN_VALUE: usize = 6;
 
-/// The heads whose values are secrets, or say whose the answer is: the kind of the value, and the
+/// The headers whose values are secrets, or say whose the answer is: the kind of the value, and the
 /// names in lower case.
-const HEADS: &[(&str, &[&str])] = &[
+const HEADERS: &[(&str, &[&str])] = &[
     ("credentials", &["authorization", "proxy-authorization", "cf-aig-authorization"]),
     ("credentials", &["helicone-auth"]),
     ("a cookie", &["cookie", "set-cookie"]),
@@ -122,7 +122,7 @@ impl Redactor {
 
 /// Returns what the value of a head is, if it is a secret; `name` is in lower case.
 pub(crate) fn secret_head(name: &str) -> Option<&'static str> {
-    HEADS.iter().find(|(_, names)| names.contains(&name)).map(|(what, _)| *what)
+    HEADERS.iter().find(|(_, names)| names.contains(&name)).map(|(what, _)| *what)
 }
 
 /// Returns how many secrets are found in a text.

@@ -25,7 +25,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
         let progress = Progress::new(shown(name), input.size());
         let mut task = Printer {
             framer: AutoFramer::new(args.framing, config),
-            voice: Voice {
+            reporter: Reporter {
                 sink: sink::Frames::new(&mut out, inputs.label(name, false)),
                 status: &mut status,
                 name: shown(name),
@@ -45,13 +45,13 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
 /// Prints the frames of one input.
 struct Printer<'a> {
     framer: AutoFramer,
-    voice: Voice<'a>,
+    reporter: Reporter<'a>,
     /// The number of bytes that have been fed.
     offset: u64,
 }
 
 /// Writes frames and faults to standard output, faults to standard error as well.
-struct Voice<'a> {
+struct Reporter<'a> {
     sink: sink::Frames<&'a mut Output>,
     status: &'a mut Status,
     name: &'a str,
@@ -59,7 +59,7 @@ struct Voice<'a> {
     is_stopped: bool,
 }
 
-impl Voice<'_> {
+impl Reporter<'_> {
     fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
         if let Err(fault) = frame
             && fault.kind != FaultKind::Next
@@ -83,26 +83,26 @@ impl Voice<'_> {
 
 impl Task for Printer<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Printer { framer, voice, offset } = self;
+        let Printer { framer, reporter, offset } = self;
         *offset += bytes.len() as u64;
-        framer.feed(bytes, &mut |frame: FrameResult<'_>| voice.feed(&frame))
+        framer.feed(bytes, &mut |frame: FrameResult<'_>| reporter.feed(&frame))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.voice.sink.flush()
+        self.reporter.sink.flush()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let Printer { framer, voice, offset } = self;
-        framer.finish(&mut |frame: FrameResult<'_>| voice.feed(&frame))?;
-        if *offset == 0 { voice.error(Code::Truncated, "the input is empty", 0) } else { Ok(()) }
+        let Printer { framer, reporter, offset } = self;
+        framer.finish(&mut |frame: FrameResult<'_>| reporter.feed(&frame))?;
+        if *offset == 0 { reporter.error(Code::Truncated, "the input is empty", 0) } else { Ok(()) }
     }
 
     fn interrupt(&mut self) -> io::Result<()> {
-        self.voice.error(Code::Interrupted, "a signal stopped the program", self.offset)
+        self.reporter.error(Code::Interrupted, "a signal stopped the program", self.offset)
     }
 
     fn is_stopped(&mut self) -> bool {
-        self.voice.is_stopped
+        self.reporter.is_stopped
     }
 }

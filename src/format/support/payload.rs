@@ -203,6 +203,8 @@ macro_rules! payload {
                 enum Field { $($field),* }
                 const KEYS: &[$crate::format::FieldKey] =
                     &[$($crate::format::payload!(@key $field $($($key)+)?)),*];
+                // The reader notes in the bits of a number which fields have come.
+                const { assert!(KEYS.len() <= 64) }
 
                 reader.object(stringify!($Name), KEYS, &mut |field, reader| {
                     $(if field == Field::$field as usize {
