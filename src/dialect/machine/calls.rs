@@ -339,14 +339,14 @@ impl Machine {
         Ok(())
     }
 
-    /// True behind an object of a call that has no closer: what comes may be another object of it.
-    pub(crate) fn is_behind_object(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if call.is_behind_object())
+    /// True after an object of a call that has no closer: what comes may be another object of it.
+    pub(crate) fn is_after_object(&self) -> bool {
+        matches!(&self.place, Place::Call(call) if call.is_after_object())
     }
 
     /// Takes a character there that begins no marker; returns how many bytes. What is more than
     /// white space is the answer's, and may begin a marker of that.
-    pub(crate) fn pass_behind_object(&mut self, c: char, emit: &mut Emit<'_>) -> io::Result<usize> {
+    pub(crate) fn pass_after_object(&mut self, c: char, emit: &mut Emit<'_>) -> io::Result<usize> {
         if c.is_ascii_whitespace() || matches!(c, ';' | ',') {
             return Ok(c.len_utf8());
         }
@@ -362,7 +362,7 @@ impl Machine {
     /// Takes text inside a call that is neither marker nor value.
     pub(crate) fn call_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Place::Call(call) = &mut self.place
-            && call.is_behind_object()
+            && call.is_after_object()
             && let Part::Between(space) = &mut call.part
         {
             space.get_or_insert_default().push_str(text);

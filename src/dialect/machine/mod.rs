@@ -227,10 +227,10 @@ impl Machine {
             let rest = text.get(at..).unwrap_or_default();
             if let Some(c) = rest.chars().next()
                 && self.search.is_idle()
-                && self.is_behind_object()
+                && self.is_after_object()
                 && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)
             {
-                (at, seen) = (at + self.pass_behind_object(c, emit)?, from);
+                (at, seen) = (at + self.pass_after_object(c, emit)?, from);
                 continue;
             }
             let mut start = at;
@@ -248,9 +248,9 @@ impl Machine {
                 if self.is_in_head() {
                     self.leave_head();
                 } else if let Some(c) = rest.chars().next()
-                    && self.is_behind_object()
+                    && self.is_after_object()
                 {
-                    (at, seen) = (start + self.pass_behind_object(c, emit)?, from);
+                    (at, seen) = (start + self.pass_after_object(c, emit)?, from);
                 } else {
                     at = start + rest.chars().next().map_or(1, char::len_utf8);
                 }

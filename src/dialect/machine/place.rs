@@ -156,8 +156,8 @@ impl OpenCall {
         !self.form.close.is_empty()
     }
 
-    /// True behind an object of a call that has no closer: what comes may be another object of it.
-    pub(crate) fn is_behind_object(&self) -> bool {
+    /// True after an object of a call that has no closer: what comes may be another object of it.
+    pub(crate) fn is_after_object(&self) -> bool {
         !self.has_closer() && matches!(self.part, Part::Between(_))
     }
 }
