@@ -5,9 +5,10 @@
 //! lists and block quotes), `<pre>`, `<code>`, comments and CDATA sections. What
 //! stands between quotation marks counts as code. A span that is not closed yet
 //! counts as one up to the end of its paragraph; a quotation does up to the end of
-//! its line, or of its paragraph if a call stands in it.
+//! its line, or of the next one if its opening mark ends the line, or of its
+//! paragraph if a call stands in it.
 
-use crate::dialect::machine::quotations::Quotations;
+use crate::dialect::machine::quotations::{Mark, Quotations};
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
@@ -22,9 +23,11 @@ pub(crate) struct MarkdownContext {
     run: usize,
     quotations: Quotations,
     /// True if a call stands in them.
-    quotes_call: bool,
+    holds_call: bool,
     /// The quotation mark at the end of the text so far.
     mark: Option<char>,
+    /// True in the word after a `'` that opened a quotation.
+    in_first_word: bool,
     html: Option<Html>,
     /// True if the last `<` was the first byte of its line.
     tag_begins_line: bool,
@@ -115,6 +118,10 @@ const LONGEST: u8 = 9;
 /// middle of a line, each marker that is looked for begins with one of them.
 const STOPS: [u8; 11] = [b'\n', b'`', b'<', b'[', b']', b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
 
+/// The words that an apostrophe begins, in lower case.
+const ELISIONS: &[&str] =
+    &["'bout", "'cause", "'em", "'n", "'s", "'t", "'til", "'till", "'tis", "'twas"];
+
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 /// Returns the length of the text up to what ends a line, or may begin a marker, code
@@ -163,8 +170,9 @@ impl Default for MarkdownContext {
             span: 0,
             run: 0,
             quotations: Quotations::default(),
-            quotes_call: false,
+            holds_call: false,
             mark: None,
+            in_first_word: false,
             html: None,
             tag_begins_line: false,
             since_tag: LONGEST,
@@ -228,7 +236,11 @@ impl MarkdownContext {
 
     /// True in the middle of a line, outside of HTML and after no mark.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest && self.run == 0 && self.mark.is_none() && self.html.is_none()
+        self.at == At::Rest
+            && self.run == 0
+            && self.mark.is_none()
+            && !self.in_first_word
+            && self.html.is_none()
     }
 
     /// Returns the length of the calm text that this one begins with, in bytes, if the last line
@@ -255,12 +267,12 @@ impl MarkdownContext {
 
     /// True if what begins here is code, or between quotation marks.
     pub(crate) fn is_code(&self) -> bool {
-        self.is_quoted() || self.is_in_code()
+        self.is_in_code() || !self.quotations_before(b'<').is_empty()
     }
 
     /// True if a call that begins here stands between quotation marks, and not in code.
-    pub(crate) fn may_quote(&self) -> bool {
-        self.is_quoted() && !self.is_in_code()
+    pub(crate) fn is_quoted(&self) -> bool {
+        !self.is_in_code() && !self.quotations_before(b'<').is_empty()
     }
 
     fn is_in_code(&self) -> bool {
@@ -281,28 +293,24 @@ impl MarkdownContext {
         }
     }
 
-    /// True if what begins here stands between quotation marks, or right after one.
-    fn is_quoted(&self) -> bool {
-        !self.quotations_of_call().is_empty()
-    }
-
     /// Takes note of a call that begins here and counts as code: the quotation that it stands in
     /// goes on up to its closing mark, over line ends as well.
-    pub(crate) fn quote_call(&mut self) {
-        if self.may_quote() {
-            (self.quotations, self.quotes_call, self.mark) =
-                (self.quotations_of_call(), true, None);
+    pub(crate) fn enter_call(&mut self) {
+        if self.is_quoted() {
+            self.quotations = self.quotations_before(b'<');
+            (self.holds_call, self.mark, self.in_first_word) = (true, None, false);
         }
     }
 
-    /// Returns the quotations of a call that begins here. A straight mark right before one opens
-    /// its quotation.
-    fn quotations_of_call(&self) -> Quotations {
+    /// Returns the quotations that are open before this byte, which follows the text so far.
+    fn quotations_before(&self, next: u8) -> Quotations {
         let mut quotations = self.quotations;
-        match (self.previous(), self.mark) {
-            (mark @ (b'"' | b'\''), _) => quotations.open(char::from(mark)),
-            (_, Some(mark)) => quotations.take(mark, self.before(mark), b'<'),
-            _ => {}
+        let has_elision = || ELISIONS.iter().any(|word| self.has_suffix(word.as_bytes()));
+        if self.in_first_word && !next.is_ascii_alphabetic() && has_elision() {
+            quotations.forget();
+        }
+        if let Some(mark) = self.mark {
+            quotations.take(Mark { mark, before: self.before(mark), next });
         }
         quotations
     }
@@ -373,9 +381,14 @@ impl MarkdownContext {
 
     /// Follows quotation marks: a byte shows what the mark before it does, and may end one.
     fn quotation(&mut self, byte: u8) {
-        if let Some(mark) = self.mark {
-            self.quotations.take(mark, self.before(mark), byte);
-            self.quotes_call &= !self.quotations.is_empty();
+        if self.mark.is_some() || self.in_first_word {
+            let quotations = self.quotations_before(byte);
+            let is_in_word = self.in_first_word || self.mark == Some('\'');
+            self.in_first_word = is_in_word
+                && byte.is_ascii_alphabetic()
+                && (self.in_first_word || quotations.depth() > self.quotations.depth());
+            self.quotations = quotations;
+            self.holds_call &= !quotations.is_empty();
         }
         let [previous, before, ..] = self.last.to_le_bytes();
         self.mark = match (before, previous, byte) {
@@ -395,13 +408,19 @@ impl MarkdownContext {
         };
     }
 
-    /// Returns the two bytes before the mark at the end.
-    fn before(&self, mark: char) -> [u8; 2] {
-        let last = self.last.to_le_bytes();
-        [last[mark.len_utf8() + 1], last[mark.len_utf8()]]
+    /// Returns the two characters before the mark at the end.
+    fn before(&self, mark: char) -> [char; 2] {
+        let last = self.last.to_be_bytes();
+        let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
+        let mut chars =
+            text.utf8_chunks().last().into_iter().flat_map(|chunk| chunk.valid().chars().rev());
+        let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
+        [far, near]
     }
 
     fn line_end(&mut self) {
+        // A mark that a quotation begins with may stand alone on its line.
+        let mut is_open = false;
         match self.at {
             At::Begin { .. } => {
                 // A blank line ends a paragraph and the block quotes.
@@ -431,7 +450,9 @@ impl MarkdownContext {
             }
             At::Info => {}
             At::Rest => {
+                let before = self.quotations;
                 self.rest(b'\n');
+                is_open = self.quotations.depth() > before.depth();
                 if self.block == Block::Line {
                     self.block = Block::None;
                     self.end_paragraph();
@@ -439,7 +460,7 @@ impl MarkdownContext {
             }
         }
         self.at = BEGIN;
-        if !self.quotes_call {
+        if !(self.holds_call || is_open) {
             self.end_quotations();
         }
     }
@@ -450,7 +471,8 @@ impl MarkdownContext {
     }
 
     fn end_quotations(&mut self) {
-        (self.quotations, self.quotes_call, self.mark) = (Quotations::default(), false, None);
+        self.quotations = Quotations::default();
+        (self.holds_call, self.mark, self.in_first_word) = (false, None, false);
     }
 
     /// Ends a run of backticks: it opens or closes a span.
@@ -767,11 +789,60 @@ mod tests {
     }
 
     #[test]
+    fn what_closes_a_quotation_or_is_an_apostrophe_opens_none() {
+        for text in [
+            "for \"go\"",
+            "\"go.\"",
+            "the dogs'",
+            "5\"",
+            "\"\"",
+            "“go”",
+            "I like 'em. ",
+            "'Tis ",
+            "the '90s ",
+            "'n huis ",
+            "‘90s ",
+            ":'( ",
+            "Home › X › Y ",
+            "„Wetter\". ",
+            "“weather\". ",
+            "\"weather”. ",
+            "“so “weather”",
+            "\"Foo\nbar.\" ",
+            "\"Foo\nbar.\"\n",
+            "\"\"\"Foo.\"\"\"\n",
+            "rock 'n' roll ",
+            "A line.\n“A”\n",
+        ] {
+            check(text, text == "“so “weather”");
+        }
+        for text in [
+            "他写：\"请用 ",
+            "**\"use ",
+            "_\"use ",
+            "said—\"use ",
+            "and/\"use ",
+            "f\"use ",
+            "a+\"use ",
+            ":”använd ",
+            ":»use ",
+            "Write \"\n",
+            "x = \"\"\"\n",
+            "“\n",
+            "(\"",
+            "x='",
+            "say: \"",
+        ] {
+            check(text, true);
+        }
+    }
+
+    #[test]
     fn a_quotation_with_a_call_goes_on() {
         let check = |before: &str, after: &str, is_code| {
             let mut context = MarkdownContext::default();
             context.feed(before);
-            context.quote_call();
+            context.enter_call();
             context.feed(after);
             assert_eq!(context.is_code(), is_code, "{before:?} and {after:?}");
         };

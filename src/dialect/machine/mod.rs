@@ -318,7 +318,7 @@ impl Machine {
     #[cold]
     fn pass_code(&mut self, before: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
         self.search.reset();
-        self.context.quote_call();
+        self.context.enter_call();
         if std::mem::replace(&mut self.has_warned, true) {
             return Ok(false);
         }

@@ -2,13 +2,13 @@
 
 /// The marks that open a quotation, and those that close what each opens.
 const MARKS: &[(char, &str)] = &[
-    ('"', "\""),
-    ('\'', "'"),
-    ('“', "”"),
+    ('"', "\"”"),
+    ('\'', "'’"),
+    ('“', "”\""),
     ('”', "”"),
-    ('„', "“”"),
-    ('‘', "’"),
-    ('‚', "‘’"),
+    ('„', "“”\""),
+    ('‘', "’'"),
+    ('‚', "‘’'"),
     ('«', "»"),
     ('»', "«»"),
     ('‹', "›"),
@@ -29,9 +29,86 @@ pub(crate) struct Quotations {
     depth: usize,
 }
 
+/// A quotation mark, and what stands beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    pub(crate) mark: char,
+    /// The two characters before it, the nearest last.
+    pub(crate) before: [char; 2],
+    /// The first byte after it.
+    pub(crate) next: u8,
+}
+
+/// What stands before a mark.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// White space, a bracket that opens, or two marks as before a third one.
+    Blank,
+    /// A word, or what ends a sentence or a bracket.
+    Word,
+    Sign,
+}
+
+impl Mark {
+    fn before(&self) -> Before {
+        match self.before[1] {
+            '"' if self.before[0] == '"' => Before::Blank,
+            c if c.is_whitespace() || "([{（【".contains(c) => Before::Blank,
+            c if c.is_alphanumeric() || ".;!?)]}%…。！？）】".contains(c) => Before::Word,
+            _ => Before::Sign,
+        }
+    }
+
+    /// True before a letter or a digit, and before what is not ASCII.
+    fn is_before_word(&self) -> bool {
+        self.next.is_ascii_alphanumeric() || !self.next.is_ascii()
+    }
+
+    /// True if it opens a quotation, where none is open that it closes.
+    fn can_open(&self) -> bool {
+        let is_before_blank = self.next.is_ascii_whitespace();
+        match (self.mark, self.before()) {
+            ('\'', Before::Word) => false,
+            // A year begins with an apostrophe.
+            ('\'', Before::Blank) if self.next.is_ascii_digit() => false,
+            ('\'', _) => self.is_before_word() || b"<[{|".contains(&self.next),
+            ('‘', _) => !self.next.is_ascii_digit(),
+            ('"', Before::Sign) => !is_before_blank || self.begins_json_value(),
+            ('"', Before::Word) => self.before[1].is_alphanumeric() && self.is_before_word(),
+            ('”' | '»' | '›', before) => before != Before::Word && !is_before_blank,
+            _ => true,
+        }
+    }
+
+    /// True if it closes a quotation, where one is open that it closes.
+    fn can_close(&self) -> bool {
+        match self.mark {
+            '"' => {
+                let begins_word = self.is_before_word() && self.before() != Before::Word;
+                !(begins_word || self.begins_json_value())
+            }
+            // Else it is an apostrophe. Letters beyond ASCII: Latin, Greek, Cyrillic and their
+            // neighbours.
+            '\'' | '’' => {
+                !(self.next.is_ascii_alphanumeric() || matches!(self.next, 0xC3..=0xDF))
+            }
+            _ => true,
+        }
+    }
+
+    /// True after the colon that follows a key of JSON.
+    fn begins_json_value(&self) -> bool {
+        matches!(self.before, ['"', ':'] | [':', ' '])
+    }
+}
+
 impl Quotations {
     pub(crate) fn is_empty(&self) -> bool {
         self.depth == 0
+    }
+
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
     }
 
     /// True if what closes one may be an apostrophe.
@@ -39,49 +116,29 @@ impl Quotations {
         self.all().iter().any(|mark| matches!(mark, '\'' | '‘' | '‚'))
     }
 
-    /// Takes a quotation mark, or an apostrophe, by the two bytes before it and the one after it.
-    pub(crate) fn take(&mut self, mark: char, before: [u8; 2], next: u8) {
-        let [_, last] = before;
-        let is_straight = matches!(mark, '"' | '\'');
-        if is_straight && (last, next) == (b'|', b'|') {
+    /// Takes a quotation mark, or an apostrophe.
+    pub(crate) fn take(&mut self, mark: Mark) {
+        if matches!((mark.before[1], mark.next), ('|', b'|')) {
             // A special token, as `<|"|>`.
             return;
         }
-        let is_after_blank = last.is_ascii_whitespace() || b"([{".contains(&last);
-        let is_after_sign = is_after_blank || b"=:,".contains(&last);
-        let is_before_word = !next.is_ascii_whitespace() && !b".,;:!?)".contains(&next);
-        // As that of a string in JSON or of what stands in a tag: it opens another quotation.
-        let is_nested = is_straight
-            && (is_after_sign && is_before_word
-                || last == b'>' && next.is_ascii_alphanumeric()
-                || matches!(&before, b"\":" | b": "));
-        // Letters beyond ASCII: Latin, Greek, Cyrillic and their neighbours.
-        let is_letter = next.is_ascii_alphanumeric() || matches!(next, 0xC3..=0xDF);
-        let is_apostrophe = matches!(mark, '\'' | '’') && is_letter;
-        let closes = |open: &char| closers(*open).contains(mark);
-        if !(is_nested || is_apostrophe)
+        let closes = |open: &char| closers(*open).contains(mark.mark);
+        if mark.can_close()
             && let Some(depth) = self.all().iter().rposition(closes)
         {
             self.depth = depth;
-            return;
-        }
-        let opens = match mark {
-            '\'' => is_nested,
-            '"' => is_after_sign || last == b'>',
-            '”' | '»' | '›' => is_after_blank,
-            _ => !closers(mark).is_empty(),
-        };
-        if opens {
-            self.open(mark);
+        } else if !closers(mark.mark).is_empty()
+            && mark.can_open()
+            && let Some(open) = self.open.get_mut(self.depth)
+        {
+            *open = mark.mark;
+            self.depth += 1;
         }
     }
 
-    /// Opens a quotation with a mark.
-    pub(crate) fn open(&mut self, mark: char) {
-        if let Some(open) = self.open.get_mut(self.depth) {
-            *open = mark;
-            self.depth += 1;
-        }
+    /// Forgets the innermost quotation: what opened it was an apostrophe.
+    pub(crate) fn forget(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
     }
 
     fn all(&self) -> &[char] {

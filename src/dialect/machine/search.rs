@@ -533,7 +533,7 @@ impl RuleSet {
             scan::Place::Start => here.is_start,
         };
         // In code, a call is looked for only to warn of it, or for the end of its quotation.
-        let is_noted = || rule.go.opens_call() && (here.warns || context.may_quote());
+        let is_noted = || rule.go.opens_call() && (here.warns || context.is_quoted());
         let is_idle = || context.is_code() && !is_noted();
         let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
         fits && !(rule.guarded && (is_prose() || is_idle()))
