@@ -192,6 +192,11 @@ impl Call {
             && self.placeholder.as_deref().is_none_or(is_empty_object)
     }
 
+    /// True if its input is free text.
+    pub(super) fn is_free(&self) -> bool {
+        self.is_free
+    }
+
     /// True if it may still be given back as the text that it was read from.
     pub(super) fn may_be_text(&self, config: &AssemblerConfig) -> bool {
         config.malformed_as_text && self.has_source && !self.started

@@ -265,6 +265,13 @@ impl Calls {
         }
     }
 
+    /// True if a key is that of the last call, and nothing has come for its arguments.
+    pub(super) fn is_last_and_bare(&self, key: Key) -> bool {
+        let is_named = !matches!(key, Key::None | Key::Text(_));
+        let call = self.index_of(key).and_then(|index| self.get(index));
+        is_named && call.is_some_and(|call| self.is_last(call) && call.is_bare() && !call.is_free())
+    }
+
     /// Keeps the buffers of a call that was taken out.
     pub(super) fn keep(&mut self, call: Box<Call>) {
         self.spare = Some(call);

@@ -54,6 +54,9 @@ pub(super) struct Message {
     /// True if something was lost before a choice had finished: no call without arguments is
     /// known to have none.
     is_lossy: bool,
+    /// The choice and the key of a call that has ended without arguments: a finish reason may say
+    /// that it was cut before them.
+    postponed: Option<(u64, Key)>,
 }
 
 #[derive(Default)]
@@ -70,7 +73,18 @@ struct ChoiceState {
 impl Message {
     /// Begins anew; keeps buffers.
     pub(super) fn clear(&mut self) {
-        let Message { choices, spare, usage, failures, unknown, count, nameless, is_lossy } = self;
+        let Message {
+            choices,
+            spare,
+            usage,
+            failures,
+            unknown,
+            count,
+            nameless,
+            is_lossy,
+            postponed,
+        } = self;
+        *postponed = None;
         if let Some(state) = choices.take_first() {
             spare.insert(state).clear();
         }
@@ -92,11 +106,20 @@ impl Message {
         if self.choices.is_too_many(event.choice) && event.kind.is_of_choice() {
             return self.error(TOO_MANY_CHOICES, out);
         }
+        if self.postponed.is_some_and(|(choice, _)| choice == event.choice)
+            && event.kind.is_of_choice()
+        {
+            self.end_postponed(&event.kind, out)?;
+        }
         match event.kind {
             Kind::CallPart(ref part) => match part.id {
                 Some(id) if is_no_id(id) => self.part(&CallPart { id: None, ..*part }, out),
                 _ => self.part(part, out),
             },
+            Kind::CallEnd(end) if self.postpones(&end, out.choice) => {
+                self.postponed = Some((out.choice, end.key));
+                Ok(false)
+            }
             Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),
             Kind::Lost
             | Kind::Finish(_)
@@ -213,8 +236,19 @@ impl Message {
     }
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
+        let is_cut = finish.is_some_and(|finish| finish.finish_reason.is_cut());
+        self.end_calls(end, is_cut, out)
+    }
+
+    /// Ends calls; the last one may be cut.
+    fn end_calls(
+        &mut self,
+        end: CallEnd<'_>,
+        is_cut: bool,
+        out: &mut Out<'_, '_>,
+    ) -> io::Result<()> {
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
-        let is_cut = state.finish.get().is_some_and(|finish| finish.finish_reason.is_cut());
         let mut calls = state.calls.take(end.key);
         self.taint_robbed(&mut calls, out.choice);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
@@ -236,6 +270,25 @@ impl Message {
             state.calls.keep(call);
         }
         Ok(())
+    }
+
+    /// True if it is not known yet whether a call was cut before its arguments came: it is the last
+    /// one, has none, and no finish reason has come. Markup that is closed shows that it is whole.
+    fn postpones(&self, end: &CallEnd<'_>, choice: u64) -> bool {
+        let state = self.choices.get(choice).filter(|state| state.finish.get().is_none());
+        state.is_some_and(|state| end.fault.is_none() && state.calls.is_last_and_bare(end.key))
+    }
+
+    /// Ends a call that was postponed: at a finish reason, which may say that it was cut, before
+    /// anything else of its choice, or at the end of the message.
+    pub(super) fn end_postponed(
+        &mut self,
+        next: &Kind<'_>,
+        out: &mut Out<'_, '_>,
+    ) -> io::Result<()> {
+        let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
+        let is_cut = matches!(next, Kind::Finish(finish) if finish.finish_reason.is_cut());
+        self.end_calls(CallEnd { key, fault: None }, is_cut, &mut out.of(choice))
     }
 
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {

@@ -307,6 +307,9 @@ impl Assembler {
     fn emit_end(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(message) = &mut self.message else { return Ok(()) };
         let mut out = Out::new(0, &mut self.context, emit);
+        if cut.is_none() {
+            message.end_postponed(&Kind::End, &mut out)?;
+        }
         message.cut_open_calls(&mut out)?;
         let mut failure = message.failures.finish(cut, &mut out)?;
         if failure.is_none() {

@@ -285,6 +285,17 @@ pub enum Arguments<'a> {
     Misnamed(&'a str),
 }
 
+impl<'a> Arguments<'a> {
+    /// A JSON value that came with its call. An empty object may be the place of arguments that the
+    /// model was stopped before.
+    pub(crate) fn of_value(json: &'a str) -> Self {
+        match json {
+            "{}" => Arguments::Placeholder(json),
+            json => Arguments::Value(json),
+        }
+    }
+}
+
 words! {
     /// The executor of a call, if it is not the caller.
     pub enum Executor {

@@ -199,7 +199,7 @@ fn call(
     let arguments = match (block.input(), extent) {
         (None, _) => Arguments::None,
         (Some(json), Extent::Start) => Arguments::Placeholder(json),
-        (Some(json), Extent::Whole) => Arguments::Value(json),
+        (Some(json), Extent::Whole) => Arguments::of_value(json),
     };
     let (id, name) = (block.id(), block.name());
     let kind = block.kind.text().filter(|kind| *kind != "tool_use");

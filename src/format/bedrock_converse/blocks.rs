@@ -98,7 +98,7 @@ impl Blocks {
             if let Some(call) = &block.tool_use {
                 let key = self.call(
                     call,
-                    call.input.map_or(Arguments::None, |json| Arguments::Value(json.get())),
+                    call.input.map_or(Arguments::None, |json| Arguments::of_value(json.get())),
                     out,
                 )?;
                 return out.call_end(0, key);

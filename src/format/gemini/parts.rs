@@ -191,7 +191,7 @@ impl Parts {
             key: self.key(),
             id: code.id(),
             name: Some(CODE_EXECUTION),
-            arguments: Arguments::Value(json.get()),
+            arguments: Arguments::of_value(json.get()),
             executor: Some(Executor::Provider),
             signature,
             ..CallPart::default()
