@@ -67,6 +67,11 @@ pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
         }
         None => return Err(Refused::malformed("there is no message in the answer")),
     };
+    if message.calls_before > 0 {
+        return Err(Refused::malformed(
+            "the answer holds several messages, and one before the last has calls: give one message",
+        ));
+    }
     match reason {
         FinishReason::Error => Err(Refused { outcome: Outcome::Provider, why: String::new() }),
         FinishReason::Refusal => Err(Refused::malformed("the model refused: nothing is appended")),
@@ -168,20 +173,21 @@ pub(crate) fn check_end(body: &Body, row: &Request) -> Result<(), Refused> {
     }
 }
 
-/// Finds the result of each call, by its id, its number or both; of two calls with one id, in their
-/// order. Returns an error for results of calls that nobody made, and for a second result.
+/// Finds the result of each call: by its id, of two calls with one id in their order; else by its
+/// number. A caller who makes up ids of its own, or counts its own calls alone, is understood. Returns
+/// an error for results of calls that nobody made, and for a second result.
 pub(crate) fn assign(calls: &[Call], results: &[Given]) -> Result<Vec<Option<Given>>, Refused> {
     let mut assigned: Vec<Option<Given>> = vec![None; calls.len()];
     for result in results {
-        let is_its = |call: &Call| {
-            result.id.as_ref().is_none_or(|id| *id == call.id)
-                && result.index.is_none_or(|index| index == call.index)
+        let has_id = |call: &Call| result.id.as_ref().is_some_and(|id| *id == call.id);
+        let is_known = calls.iter().any(has_id);
+        let is_its = |call: &Call| match is_known {
+            true => has_id(call),
+            false => result.index == Some(call.index),
         };
-        let id = result.id.as_ref().map(|id| format!("id {}", json::quote_start(id)));
-        let index = result.index.map(|index| format!("index {index}"));
-        let named = match (id, index) {
-            (Some(id), Some(index)) => format!("{id} and {index}"),
-            (Some(named), None) | (None, Some(named)) => named,
+        let named = match (&result.id, result.index) {
+            (Some(id), _) => format!("id {}", json::quote_start(id)),
+            (None, Some(index)) => format!("index {index}"),
             (None, None) => {
                 return Err(Refused::malformed("a result has neither an id nor an index"));
             }

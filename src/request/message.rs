@@ -27,6 +27,8 @@ pub(crate) struct Message {
     pub(crate) has_inferred_end: bool,
     /// The warnings of the input.
     pub(crate) warnings: usize,
+    /// The number of calls to run in the messages before it that ended well.
+    pub(crate) calls_before: usize,
 }
 
 /// A call that has to be answered.
@@ -102,7 +104,11 @@ impl Sink for Message {
         match event.kind {
             Kind::Start(start) => {
                 let id = start.id.map(str::to_owned);
-                *self = Message { format: start.format.into(), id, ..Message::default() };
+                let is_good = matches!(self.ending, Some(Ending::Finished(_)));
+                let calls = if is_good { self.calls.len() } else { 0 };
+                let calls_before = self.calls_before + calls;
+                let format = start.format.into();
+                *self = Message { format, id, calls_before, ..Message::default() };
             }
             Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(Call {
                 index: call.index,

@@ -47,7 +47,12 @@ fn results_come_from_lines_an_array_or_standard_input() {
         "results.json",
         "[{\"index\":0,\"output\":{\"a\":1}},{\"index\":1,\"output\":\"two\"}]",
     );
-    for file in ["results.ndjson", "results.json"] {
+    // An id counts for more than an index, and an index where the id is the caller's own.
+    scene.write(
+        "both.json",
+        "[{\"id\":\"call_b\",\"index\":0,\"output\":\"two\"},{\"id\":\"x\",\"index\":0,\"output\":{\"a\":1}}]",
+    );
+    for file in ["results.ndjson", "results.json", "both.json"] {
         check_grown(&scene.run(&["next", "--results", file, "request.json", "1.sse"]));
     }
     let mut command = scene.program(&["next", "--results", "-", "request.json", "1.sse"]);
@@ -229,6 +234,17 @@ fn an_answer_without_a_next_request() {
 }
 
 #[test]
+fn calls_of_a_message_before_the_last_are_not_lost() {
+    let scene = scene();
+    let (calls, last) = (scene.read("1.sse"), says("Done.", "stop"));
+    scene.write("both.sse", &format!("{calls}{last}"));
+    let part = "one before the last has calls: give one message";
+    check_refused(&scene, &["request.json", "both.sse"], 3, part);
+    scene.write("texts.sse", &format!("{last}{last}"));
+    assert_eq!(scene.run(&["next", "request.json", "texts.sse"]).code, Some(0));
+}
+
+#[test]
 fn results_that_do_not_fit_the_calls() {
     let scene = scene();
     check_refused(
@@ -248,11 +264,6 @@ fn results_that_do_not_fit_the_calls() {
             "[{\"id\":\"call_a\",\"output\":\"\"},{\"id\":\"call_a\",\"output\":\"\"}]",
             3,
             "two results of the call",
-        ),
-        (
-            "[{\"id\":\"call_a\",\"index\":1,\"output\":\"\"}]",
-            3,
-            "id \"call_a\" and index 1, which the answer does not have",
         ),
         (
             "[{\"id\":\"call_a\",\"output\":\"\",\"is_error\":1}]",
