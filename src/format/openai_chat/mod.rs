@@ -105,6 +105,8 @@ struct Progress {
     sources: BTreeMap<&'static str, String>,
     /// The provider's calls whose results have come: LiteLLM repeats them.
     answered: BTreeSet<String>,
+    /// True after a delta without a role: not every one has it.
+    has_gone_on: bool,
 }
 
 impl Decoder for OpenAiChat {
@@ -171,9 +173,15 @@ impl OpenAiChat {
             return self.stray(frame, out);
         }
         let has_content = choices().any(Choice::has_content);
+        let has_role = choices().any(Choice::has_role);
         if has_content && self.is_next(id) || is_body && is_open {
             self.end(out)?;
+        } else if has_role && self.progress.has_gone_on && self.is_other(id) {
+            self.close_finished(out)?;
+            (self.progress, self.has_ended) = (Progress::default(), true);
+            self.message.cut(out)?;
         }
+        self.progress.has_gone_on |= !has_role && choices().next().is_some();
         let begins = chunk.error.is_some() || has_content;
         if !self.message.is_open() && self.has_ended && !begins {
             return out.warn(
@@ -230,8 +238,13 @@ impl OpenAiChat {
     fn is_next(&self, id: Option<&str>) -> bool {
         let all_finished = !self.progress.finished.is_empty()
             && self.progress.finished.values().all(|&finished| finished);
-        let is_other = self.message.is_open() && id.is_some() && id != self.message.id();
-        all_finished && is_other
+        all_finished && self.is_other(id)
+    }
+
+    /// True if a message is open whose id is another one. With a role, after deltas that had none,
+    /// that is a message of its own: the first stream broke, and a second one came after it.
+    fn is_other(&self, id: Option<&str>) -> bool {
+        self.message.is_open() && id.is_some() && id != self.message.id()
     }
 
     fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {

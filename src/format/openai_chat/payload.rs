@@ -88,6 +88,11 @@ impl Choice<'_> {
         self.finish_reason.reason().is_some()
     }
 
+    /// True if its delta names a role, as the first of a message does.
+    pub(super) fn has_role(&self) -> bool {
+        self.delta.as_ref().is_some_and(|delta| delta.role.is_some())
+    }
+
     /// True if it has content, and not only a reason to finish.
     pub(super) fn has_content(&self) -> bool {
         self.delta.as_ref().or(self.message.as_deref()).is_some_and(|delta| {
