@@ -89,12 +89,25 @@ pub(crate) fn head_len(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// True if a line after the first one of a head can be a part of it: it is blank, goes on with the
+/// one before, or has a name and a colon (RFC 9112 §5).
+pub(super) fn is_field(line: &[u8]) -> bool {
+    let is_token = |byte: &u8| byte.is_ascii_graphic() && !b"\"(),/;<=>?@[\\]{}".contains(byte);
+    match memchr::memchr(b':', line) {
+        Some(colon) => colon > 0 && line.iter().take(colon).all(is_token),
+        None => line.first().is_none_or(u8::is_ascii_whitespace),
+    }
+}
+
 /// Parses a head.
 pub(super) fn read_head(head: &[u8]) -> Option<Head> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let first = lines.next()?;
     let status = first.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    if !head.split(|&byte| byte == b'\n').skip(1).all(is_field) {
+        return None;
+    }
     let (mut is_chunked, mut length) = (false, None);
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         if name.eq_ignore_ascii_case("transfer-encoding") {
@@ -120,9 +133,10 @@ impl Head {
             return Some(false);
         }
         let rest = body.get(digits..).unwrap_or_default();
-        let extension = match rest.first() {
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let extension = match rest.get(blanks) {
             Some(b';') => memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()),
-            _ => 0,
+            _ => blanks,
         };
         match rest.get(extension..).unwrap_or_default() {
             [b'\r', b'\n', ..] => Some(true),
@@ -188,10 +202,10 @@ mod tests {
         for bytes in ["", "5", "5a\r", "5;a", "5;a=\"b\"\r", &"f".repeat(16)] {
             assert_eq!(found(true, bytes), "more", "{bytes:?}");
         }
-        for bytes in ["5\r\n", "1F\r\n{", "5;a=b\r\n"] {
+        for bytes in ["5\r\n", "1F\r\n{", "5;a=b\r\n", "5 \t\r\n"] {
             assert_eq!(found(true, bytes), "yes", "{bytes:?}");
         }
-        for bytes in ["\r", "\r\n", "\n", "5\rx", "5\n", "5;a\n", "5 ", "g", &"f".repeat(17)] {
+        for bytes in ["\r", "\r\n", "\n", "5\rx", "5\n", "5;a\n", "5 x", "g", &"f".repeat(17)] {
             assert_eq!(found(true, bytes), "no", "{bytes:?}");
         }
         assert_eq!(found(false, "5\n"), "yes");

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use crate::event::WarningCode;
 use crate::frame::framer::{Fault, FaultKind};
 use crate::frame::http::chunked::{ChunkFault, Dechunker, MAX_LINE};
-use crate::frame::http::head::{Head, MAGIC, MAX_HEAD, MAX_START, begins_head, read_head};
+use crate::frame::http::head::{
+    Head, MAGIC, MAX_HEAD, MAX_START, begins_head, is_field, read_head,
+};
 
 /// Takes HTTP off an input, cut anywhere: the heads, and what frames a body. An input without a head
 /// is a body. One whose end is known, of chunks or of the length that its head says, may be followed
@@ -169,7 +171,7 @@ impl Responses {
                 self.state = State::Ended;
                 Piece::None
             }
-            State::Head => self.begin(),
+            State::Head => self.begin(at),
             State::Edge if self.held.starts_with(MAGIC) => {
                 self.state = State::Head;
                 Piece::End(None)
@@ -227,10 +229,18 @@ impl Responses {
     /// Takes a line of a head, or finds that there is none.
     fn head_line<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
         if self.begins_head(bytes) == Some(false) {
-            return (self.begin(), bytes);
+            return (self.begin(self.at), bytes);
         }
         let offset = self.at - self.held.len() as u64;
         let rest = self.hold(bytes, MAX_HEAD - self.held.len());
+        if let Some(lines) = self.held.strip_suffix(b"\n")
+            && let Some(before) = memchr::memrchr(b'\n', lines)
+            && !lines.get(before + 1..).is_none_or(is_field)
+        {
+            // A text that begins like a head.
+            let end = self.at + (bytes.len() - rest.len()) as u64;
+            return (self.begin(end), rest);
+        }
         let is_whole = self.held.ends_with(b"\n\n") || self.held.ends_with(b"\n\r\n");
         if is_whole && let Some(head) = read_head(&self.held) {
             let first = self.head.map_or(offset, |(_, first)| first);
@@ -246,8 +256,8 @@ impl Responses {
         (Piece::None, rest)
     }
 
-    /// Begins the body of the last head with what is held.
-    fn begin(&mut self) -> Piece<'static> {
+    /// Begins the body of the last head with what is held, up to this offset.
+    fn begin(&mut self, end: u64) -> Piece<'static> {
         let head = self.head.take();
         let held = self.held.len() as u64;
         self.state = match head {
@@ -256,7 +266,7 @@ impl Responses {
             _ => State::Body,
         };
         let head = head.map(|(head, offset)| (head.status, offset));
-        Piece::Begin(Begin { offset: self.at - held, head })
+        Piece::Begin(Begin { offset: end - held, head })
     }
 
     /// Takes the line that may be the size of the first chunk.
@@ -432,6 +442,9 @@ mod tests {
     #[test]
     fn what_is_cut_or_wrong_is_said() {
         check("HTTP", &["body 0", "0: HTTP", "end"]);
+        let text = "HTTP/1.1 200 OK means success.\nSo it does.\n\nBye";
+        check(text, &["body 0", &format!("0: {text}"), "end"]);
+        check(&format!("{LENGTH}{text}"), &["body 38 of 200 0", &format!("38: {text}"), "end"]);
         check("HTTP/", &["Truncated 0"]);
         check(&format!("{LENGTH}HiHTTP/1"), &["body 38 of 200 0", "38: Hi", "end", "Truncated 40"]);
         check(&format!("{CHUNKS}3\r\nHi"), &["body 47 of 200 0", "50: Hi", "end Truncated 47"]);
