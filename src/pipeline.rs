@@ -234,8 +234,6 @@ fn may_repeat(config: &Config) -> bool {
 struct Layers {
     config: Config,
     repeats: Repeats,
-    /// True if the end of each record is an event.
-    marks_records: bool,
     decoder: AutoDecoder,
     halves: Halves,
     markup: Markup,
@@ -250,7 +248,6 @@ impl Layers {
         Layers {
             config: config.clone(),
             repeats: Repeats::new(may_repeat(config), config.frame),
-            marks_records: config.records,
             decoder: AutoDecoder::new(config.format),
             halves: Halves::default(),
             markup: Markup::new(
@@ -290,7 +287,7 @@ impl Layers {
         }
         self.flush(sink)?;
         let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
-        let marks_records = self.marks_records;
+        let marks_records = self.config.records;
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         let mut frame = frame;
@@ -319,8 +316,8 @@ impl Layers {
 
     /// Emits the texts of the records that were taken as repeats.
     fn flush(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let Layers { repeats, decoder, markup, assembler, marks_records, .. } = self;
-        if !*marks_records {
+        let Layers { config, repeats, decoder, markup, assembler, .. } = self;
+        if !config.records {
             return repeats.flush(decoder, &mut |pieces| {
                 markup.feed_pieces(pieces, &mut |pieces| {
                     assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {

@@ -32,10 +32,9 @@ pub(crate) struct Capture {
 /// The head of an answer, as it was recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedHead {
-    pub(crate) status: u16,
     /// Names and values, but for those that are of the connection that was recorded.
     pub(crate) headers: Vec<(String, String)>,
-    head: Head,
+    pub(crate) head: Head,
 }
 
 /// Headers of one connection, or of the bytes that went over it.
@@ -64,7 +63,7 @@ impl RecordedHead {
             is_kept.then(|| (name.to_owned(), value.trim().to_owned()))
         };
         let headers = last.lines().filter_map(header).collect();
-        RecordedHead { status: head.status, headers, head }
+        RecordedHead { headers, head }
     }
 }
 

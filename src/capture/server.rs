@@ -98,7 +98,7 @@ impl Server {
         let planned = made.and_then(|made| {
             let capture = made.as_ref().unwrap_or(capture);
             Ok(Answer {
-                status: capture.head.as_ref().map_or(200, |head| head.status),
+                status: capture.head.as_ref().map_or(200, |recorded| recorded.head.status),
                 headers: headers(capture),
                 body: Body::Played(Plan::new(capture, &self.play)?),
                 file: file.clone(),

@@ -67,7 +67,7 @@ pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
         }
         None => return Err(Refused::malformed("there is no message in the answer")),
     };
-    if message.calls_before > 0 {
+    if message.has_calls_before {
         return Err(Refused::malformed(
             "the answer holds several messages, and one before the last has calls: give one message",
         ));

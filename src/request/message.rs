@@ -27,8 +27,8 @@ pub(crate) struct Message {
     pub(crate) has_inferred_end: bool,
     /// The warnings of the input.
     pub(crate) warnings: usize,
-    /// The number of calls to run in the messages before it that ended well.
-    pub(crate) calls_before: usize,
+    /// True if a message before it that ended well has calls to run.
+    pub(crate) has_calls_before: bool,
 }
 
 /// A call that has to be answered.
@@ -105,10 +105,9 @@ impl Sink for Message {
             Kind::Start(start) => {
                 let id = start.id.map(str::to_owned);
                 let is_good = matches!(self.ending, Some(Ending::Finished(_)));
-                let calls = if is_good { self.calls.len() } else { 0 };
-                let calls_before = self.calls_before + calls;
+                let has_calls_before = self.has_calls_before || is_good && !self.calls.is_empty();
                 let format = start.format.into();
-                *self = Message { format, id, calls_before, ..Message::default() };
+                *self = Message { format, id, has_calls_before, ..Message::default() };
             }
             Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(Call {
                 index: call.index,
