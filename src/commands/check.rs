@@ -383,10 +383,14 @@ impl Run<'_> {
         if is_failure || laws.as_ref().is_some_and(|broken| !broken.is_empty()) {
             finished.status.note(Outcome::No);
         }
-        if let Verdict::Unreadable(error) | Verdict::Unwritten(error) = &verdict {
+        let failed = match &verdict {
+            Verdict::Unreadable(error) => Some((error, Outcome::Usage)),
+            Verdict::Unwritten(error) => Some((error, Outcome::Io)),
+            _ => None,
+        };
+        if let Some((error, outcome)) = failed {
             report_on(&mut finished.stderr, name, error, None);
-            let is_unread = verdict.kind() == Kind::Unreadable;
-            finished.status.note(if is_unread { Outcome::Usage } else { Outcome::Io });
+            finished.status.note(outcome);
         }
         let text = match self.args.json {
             true => object(name, &verdict, laws.as_deref()),

@@ -198,14 +198,8 @@ impl MarkdownContext {
     /// length, in bytes.
     #[inline]
     pub(crate) fn take_calm(&mut self, text: &[u8]) -> usize {
-        if !self.is_rest() {
-            return 0;
-        }
-        let length = if self.is_after_tag() {
-            word_length(text)
-        } else {
-            calm_length(text, self.quotations.has_single())
-        };
+        let is_in_word = self.is_rest() && self.is_after_tag();
+        let length = if is_in_word { word_length(text) } else { self.calm_length(text) };
         if length > 0 {
             self.skip(text.get(..length).unwrap_or_default());
         }
@@ -383,10 +377,9 @@ impl MarkdownContext {
     fn quotation(&mut self, byte: u8) {
         if self.mark.is_some() || self.in_first_word {
             let quotations = self.quotations_before(byte);
-            let is_in_word = self.in_first_word || self.mark == Some('\'');
-            self.in_first_word = is_in_word
-                && byte.is_ascii_alphabetic()
-                && (self.in_first_word || quotations.depth() > self.quotations.depth());
+            let is_opened = quotations.depth() > self.quotations.depth();
+            let begins_word = is_opened && self.mark == Some('\'');
+            self.in_first_word = (self.in_first_word || begins_word) && byte.is_ascii_alphabetic();
             self.quotations = quotations;
             self.holds_call &= !quotations.is_empty();
         }
@@ -450,9 +443,9 @@ impl MarkdownContext {
             }
             At::Info => {}
             At::Rest => {
-                let before = self.quotations;
+                let depth = self.quotations.depth();
                 self.rest(b'\n');
-                is_open = self.quotations.depth() > before.depth();
+                is_open = self.quotations.depth() > depth;
                 if self.block == Block::Line {
                     self.block = Block::None;
                     self.end_paragraph();

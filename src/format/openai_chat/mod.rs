@@ -173,12 +173,13 @@ impl OpenAiChat {
             return self.stray(frame, out);
         }
         let has_content = choices().any(Choice::has_content);
+        // A new id with a role, after deltas that had none: the first stream broke, and another
+        // one came after it.
         let has_role = choices().any(Choice::has_role);
         if has_content && self.is_next(id) || is_body && is_open {
             self.end(out)?;
         } else if has_role && self.progress.has_gone_on && self.is_other(id) {
-            self.close_finished(out)?;
-            (self.progress, self.has_ended) = (Progress::default(), true);
+            self.close(out)?;
             self.message.cut(out)?;
         }
         self.progress.has_gone_on |= !has_role && choices().next().is_some();
@@ -241,8 +242,7 @@ impl OpenAiChat {
         all_finished && self.is_other(id)
     }
 
-    /// True if a message is open whose id is another one. With a role, after deltas that had none,
-    /// that is a message of its own: the first stream broke, and a second one came after it.
+    /// True if a message is open whose id is another one.
     fn is_other(&self, id: Option<&str>) -> bool {
         self.message.is_open() && id.is_some() && id != self.message.id()
     }
@@ -370,9 +370,15 @@ impl OpenAiChat {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
+        self.close(out)?;
+        self.message.end(out)
+    }
+
+    /// Closes the choices that have finished, and forgets what is of one message.
+    fn close(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
         (self.progress, self.has_ended) = (Progress::default(), true);
-        self.message.end(out)
+        Ok(())
     }
 }
 
