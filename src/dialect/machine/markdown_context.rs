@@ -118,9 +118,9 @@ const LONGEST: u8 = 9;
 /// middle of a line, each marker that is looked for begins with one of them.
 const STOPS: [u8; 11] = [b'\n', b'`', b'<', b'[', b']', b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
 
-/// The words that an apostrophe begins, in lower case.
-const ELISIONS: &[&str] =
-    &["'bout", "'cause", "'em", "'n", "'s", "'t", "'til", "'till", "'tis", "'twas"];
+/// The words that an apostrophe begins, in lower case and without it.
+const ELISIONS: &[&[u8]] =
+    &[b"bout", b"cause", b"em", b"n", b"s", b"t", b"til", b"till", b"tis", b"twas"];
 
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
@@ -299,8 +299,7 @@ impl MarkdownContext {
     /// Returns the quotations that are open before this byte, which follows the text so far.
     fn quotations_before(&self, next: u8) -> Quotations {
         let mut quotations = self.quotations;
-        let has_elision = || ELISIONS.iter().any(|word| self.has_suffix(word.as_bytes()));
-        if self.in_first_word && !next.is_ascii_alphabetic() && has_elision() {
+        if self.in_first_word && !next.is_ascii_alphabetic() && self.ends_in_elision() {
             quotations.forget();
         }
         if let Some(mark) = self.mark {
@@ -401,12 +400,25 @@ impl MarkdownContext {
         };
     }
 
+    /// True after a word that an apostrophe begins.
+    fn ends_in_elision(&self) -> bool {
+        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
+        let word = last.rsplit(|&byte| byte == b'\'').next().unwrap_or_default();
+        ELISIONS.contains(&word)
+    }
+
     /// Returns the two characters before the mark at the end.
     fn before(&self, mark: char) -> [char; 2] {
         let last = self.last.to_be_bytes();
         let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
-        let mut chars =
-            text.utf8_chunks().last().into_iter().flat_map(|chunk| chunk.valid().chars().rev());
+        if let [.., far, near] = text
+            && far.is_ascii()
+            && near.is_ascii()
+        {
+            return [char::from(*far), char::from(*near)];
+        }
+        let text = text.utf8_chunks().last().map_or("", |chunk| chunk.valid());
+        let mut chars = text.chars().rev();
         let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
         [far, near]
     }

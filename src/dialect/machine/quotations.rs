@@ -1,21 +1,21 @@
 //! Quotations in prose: which quotation marks open one, and which close it.
 
 /// The marks that open a quotation, and those that close what each opens.
-const MARKS: &[(char, &str)] = &[
-    ('"', "\"”"),
-    ('\'', "'’"),
-    ('“', "”\""),
-    ('”', "”"),
-    ('„', "“”\""),
-    ('‘', "’'"),
-    ('‚', "‘’'"),
-    ('«', "»"),
-    ('»', "«»"),
-    ('‹', "›"),
-    ('›', "‹›"),
-    ('「', "」"),
-    ('『', "』"),
-    ('＂', "＂"),
+const MARKS: &[(char, &[char])] = &[
+    ('"', &['"', '”']),
+    ('\'', &['\'', '’']),
+    ('“', &['”', '"']),
+    ('”', &['”']),
+    ('„', &['“', '”', '"']),
+    ('‘', &['’', '\'']),
+    ('‚', &['‘', '’', '\'']),
+    ('«', &['»']),
+    ('»', &['«', '»']),
+    ('‹', &['›']),
+    ('›', &['‹', '›']),
+    ('「', &['」']),
+    ('『', &['』']),
+    ('＂', &['＂']),
 ];
 
 /// The most quotations inside one another that are told apart.
@@ -53,8 +53,11 @@ impl Mark {
     fn before(&self) -> Before {
         match self.before[1] {
             '"' if self.before[0] == '"' => Before::Blank,
-            c if c.is_whitespace() || "([{（【".contains(c) => Before::Blank,
-            c if c.is_alphanumeric() || ".;!?)]}%…。！？）】".contains(c) => Before::Word,
+            '(' | '[' | '{' | '（' | '【' => Before::Blank,
+            '.' | ';' | '!' | '?' | ')' | ']' | '}' | '%' => Before::Word,
+            '…' | '。' | '！' | '？' | '）' | '】' => Before::Word,
+            c if c.is_whitespace() => Before::Blank,
+            c if c.is_alphanumeric() => Before::Word,
             _ => Before::Sign,
         }
     }
@@ -122,7 +125,7 @@ impl Quotations {
             // A special token, as `<|"|>`.
             return;
         }
-        let closes = |open: &char| closers(*open).contains(mark.mark);
+        let closes = |open: &char| closers(*open).contains(&mark.mark);
         if mark.can_close()
             && let Some(depth) = self.all().iter().rposition(closes)
         {
@@ -147,6 +150,6 @@ impl Quotations {
 }
 
 /// Returns the marks that close what a mark opens; none if it opens nothing.
-fn closers(mark: char) -> &'static str {
-    MARKS.iter().find(|(open, _)| *open == mark).map_or("", |(_, close)| close)
+fn closers(mark: char) -> &'static [char] {
+    MARKS.iter().find(|(open, _)| *open == mark).map_or(&[], |(_, close)| close)
 }
