@@ -1,10 +1,16 @@
 //! Output that is cut while it is read: its head and its tail are kept.
 
 use std::collections::VecDeque;
+use std::mem;
+
+/// The most bytes of an output that is JSON, by its first byte, that are kept up to its end: cut,
+/// it could not be read.
+const MAX_JSON: usize = 16 << 20;
 
 /// Keeps the first and the last bytes of an output, so many in all.
 #[derive(Debug)]
 pub(crate) struct Clip {
+    max: usize,
     head_max: usize,
     tail_max: usize,
     head: Vec<u8>,
@@ -25,29 +31,55 @@ impl Clip {
     /// Keeps `max` bytes, half of them from the beginning; 0 is no limit.
     pub(crate) fn new(max: usize) -> Self {
         let max = if max == 0 { usize::MAX } else { max };
-        Clip { head_max: max - max / 2, tail_max: max / 2, ..Clip::tail(0) }
+        Clip { max, head_max: max - max / 2, tail_max: max / 2, ..Clip::tail(0) }
     }
 
     /// Keeps the last `max` bytes.
     pub(crate) fn tail(max: usize) -> Self {
-        Clip { head_max: 0, tail_max: max, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+        let (head, tail) = (Vec::new(), VecDeque::new());
+        Clip { max, head_max: 0, tail_max: max, head, tail, total: 0 }
     }
 
     /// Takes the next bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        let is_json = self.total == 0 && bytes.first() == Some(&b'{');
+        if is_json && self.head_max > 0 {
+            self.head_max = self.head_max.max(MAX_JSON);
+        }
         self.total += bytes.len() as u64;
         let room = (self.head_max - self.head.len()).min(bytes.len());
         let (head, rest) = bytes.split_at(room);
         self.head.extend_from_slice(head);
+        self.keep_last(rest);
+    }
+
+    fn keep_last(&mut self, rest: &[u8]) {
         let rest = rest.get(rest.len().saturating_sub(self.tail_max)..).unwrap_or_default();
         let over = (self.tail.len() + rest.len()).saturating_sub(self.tail_max);
         self.tail.drain(..over);
         self.tail.extend(rest);
     }
 
+    /// Returns the whole output, if nothing of it was left out so far.
+    pub(crate) fn whole(&self) -> Option<&str> {
+        let is_whole = self.head.len() as u64 == self.total;
+        str::from_utf8(&self.head).ok().filter(|_| is_whole)
+    }
+
+    /// Returns the most bytes that are kept.
+    pub(crate) fn max(&self) -> usize {
+        self.max
+    }
+
     /// Returns what was kept, as text. Bytes that are not UTF-8 and NUL are replaced, and a note
     /// says so.
     pub(crate) fn finish(mut self) -> Clipped {
+        let head_max = self.max - self.tail_max;
+        if self.head.len() > head_max {
+            let (over, tail) = (self.head.split_off(head_max), mem::take(&mut self.tail));
+            self.keep_last(&over);
+            self.keep_last(&Vec::from(tail));
+        }
         let tail = self.tail.make_contiguous();
         let kept = (self.head.len() + tail.len()) as u64;
         if kept == self.total {
@@ -105,6 +137,7 @@ mod tests {
         check(8, b"abcdefgh", "abcdefgh", 0);
         check(5, b"abcdefgh", "abc\n[… 3 bytes left out …]\ngh", 3);
         check(8, b"", "", 0);
+        check(5, b"{bcdefgh", "{bc\n[… 3 bytes left out …]\ngh", 3);
     }
 
     #[test]

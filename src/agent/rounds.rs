@@ -237,12 +237,14 @@ impl<'a> Rounds<'a> {
                 _ => failed.is_some(),
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
-                if let Some(Failed(why)) = &failed
-                    && !is_whole
-                {
-                    self.note(why);
-                    if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
-                        return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                if let Some(Failed(why)) = &failed {
+                    if is_whole {
+                        self.note(&format!("{why}, after a whole answer, which counts"));
+                    } else {
+                        self.note(why);
+                        if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
+                            return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                        }
                     }
                 }
                 return Ok(Ok(message));

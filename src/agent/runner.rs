@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::agent::approval::Approval;
-use crate::agent::clip::Clip;
+use crate::agent::clip::{Clip, Clipped};
 use crate::agent::stop::Stop;
 use crate::agent::tools::{Tool, Toolbox};
 use crate::event::{EndReason, Kind, Ran, ToolCallStart, ToolResult};
@@ -269,12 +269,6 @@ impl<'a> Runner<'a> {
             return Ok(());
         };
         let Open { call, output, error, .. } = self.open.remove(at);
-        let output = output.finish();
-        let ran = Ran {
-            exit: exit.status.code(),
-            ms: u64::try_from(exit.took.as_millis()).unwrap_or(u64::MAX),
-            left_out: Some(output.left_out).filter(|left_out| *left_out > 0),
-        };
         let why = match (exit.is_late, exit.status.code()) {
             (true, _) => {
                 let timeout = self.running.timeout.unwrap_or_default().as_secs_f64();
@@ -287,15 +281,21 @@ impl<'a> Runner<'a> {
                 Some(format!("The tool was ended by signal {signal}."))
             }
         };
-        let given = match why {
+        let (given, left_out) = match why {
             Some(why) => {
                 self.failed = Some(call.name.clone());
+                let output = output.finish();
                 let parts = [why, error.finish().text, output.text];
                 let parts = parts.iter().map(|part| part.trim_end_matches('\n'));
                 let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-                Given::error(parts.join("\n"))
+                (Given::error(parts.join("\n")), output.left_out)
             }
-            None => result(output.text),
+            None => result(output),
+        };
+        let ran = Ran {
+            exit: exit.status.code(),
+            ms: u64::try_from(exit.took.as_millis()).unwrap_or(u64::MAX),
+            left_out: Some(left_out).filter(|left_out| *left_out > 0),
         };
         self.answer(&call, given, Some(ran), out)
     }
@@ -351,22 +351,50 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Returns what a tool's output is: a result as MCP has it, or text.
-fn result(output: String) -> Given {
-    if output.trim().is_empty() {
-        return Given { output: NOTHING.into(), ..Given::default() };
+/// Returns what a tool's output is, a result as MCP has it or text, and the number of bytes that
+/// were left out of it. Of a result that is too long, the text is cut.
+fn result(output: Clip) -> (Given, u64) {
+    let max = output.max();
+    let mcp = output.whole().map(str::trim_ascii).and_then(|json| Some((json, blocks(json)?)));
+    let (clip, others, is_error) = match mcp {
+        None => (output, 0, false),
+        Some((json, blocks)) => {
+            let is_error = json::member(json, "isError") == Some("true");
+            if json.len() <= max {
+                let output = json.to_owned();
+                return (Given { output, is_json: true, is_error, ..Given::default() }, 0);
+            }
+            let (clip, others) = text(&blocks, max);
+            (clip, others, is_error)
+        }
+    };
+    let Clipped { text, left_out } = clip.finish();
+    let output = if text.trim().is_empty() { NOTHING.into() } else { text };
+    (Given { output, is_error, ..Given::default() }, left_out + others)
+}
+
+/// Returns the blocks of a result as MCP has it.
+fn blocks(json: &str) -> Option<Vec<&str>> {
+    let content = json::member(json, "content").filter(|_| json.starts_with('{'))?;
+    let blocks = json::elements(content)?;
+    blocks.iter().all(|block| json::member(block, "type").is_some()).then_some(blocks)
+}
+
+/// Returns the text of these blocks, with a note in the place of each block that has none, and
+/// the number of bytes of those.
+fn text(blocks: &[&str], max: usize) -> (Clip, u64) {
+    let (mut clip, mut others) = (Clip::new(max), 0);
+    for block in blocks {
+        let text = json::member(block, "text").and_then(|text| serde_json::from_str(text).ok());
+        let text: String = text.unwrap_or_else(|| {
+            others += block.len() as u64;
+            let kind = json::member(block, "type").unwrap_or_default();
+            format!("[a block of the type {kind} left out, {} bytes]", block.len())
+        });
+        clip.feed(text.as_bytes());
+        clip.feed(b"\n");
     }
-    let json = output.trim();
-    let content = json::member(json, "content").filter(|_| json.starts_with('{'));
-    let is_content = content.is_some_and(|content| {
-        let has_type = |block: &&str| json::member(block, "type").is_some();
-        json::elements(content).is_some_and(|blocks| blocks.iter().all(has_type))
-    });
-    let is_error = is_content && json::member(json, "isError") == Some("true");
-    match is_content {
-        true => Given { output: json.into(), is_json: true, is_error, ..Given::default() },
-        false => Given { output, ..Given::default() },
-    }
+    (clip, others)
 }
 
 #[cfg(test)]
@@ -375,7 +403,14 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, expected: &str, is_json: bool, is_error: bool) {
-        let given = result(output.into());
+        check_max(0, output, expected, is_json, is_error);
+    }
+
+    #[track_caller]
+    fn check_max(max: usize, output: &str, expected: &str, is_json: bool, is_error: bool) {
+        let mut clip = Clip::new(max);
+        clip.feed(output.as_bytes());
+        let (given, _) = result(clip);
         assert_eq!(
             (given.output.as_str(), given.is_json, given.is_error),
             (expected, is_json, is_error)
@@ -392,5 +427,16 @@ mod tests {
         let failed = "{\"isError\":true,\"content\":[]}";
         check(failed, failed, true, true);
         check("{\"content\":[1]}", "{\"content\":[1]}", false, false);
+    }
+
+    #[test]
+    fn a_long_result_of_mcp_is_cut_to_its_text() {
+        let json = r#"{"content":[{"type":"text","text":"é: failed"},{"type":"image","data":"AAAAAAAA"}],"isError":true}"#;
+        check_max(json.len(), json, json, true, true);
+        let text = "é: failed\n[a block of the type \"image\" left out, 34 bytes]\n";
+        check_max(json.len() - 1, json, text, false, true);
+        check_max(8, json, "é: \n[… 52 bytes left out …]\nes]\n", false, true);
+        // What is cut is no JSON any more.
+        check_max(8, &json[1..], "\"con\n[… 90 bytes left out …]\nrue}", false, false);
     }
 }

@@ -261,6 +261,15 @@ fn what_a_tool_leaves_behind_is_killed() {
     }));
 }
 
+#[test]
+fn a_failure_that_is_too_long_is_one_still() {
+    let tool = r#"printf '{"content":[{"type":"text","text":"'; yes no | tr -d '\n' | head -c 99999
+        printf '"}],"isError":true}'"#;
+    let (output, run) = result(tool, &[]);
+    assert!(output.starts_with("Error: nono") && output.len() < 66_000, "{}", output.len());
+    assert_eq!(run.of("tool_result")[0]["is_error"], true);
+}
+
 /// The pain 8.
 #[test]
 fn floods_are_cut_while_they_are_read() {
@@ -429,6 +438,16 @@ fn a_command_that_fails() {
     let denied =
         run(&["sh", "-c", "echo '{\"error\":{\"message\":\"no\",\"code\":401}}'; exit 22"]);
     denied.check(5, "error");
+}
+
+#[test]
+fn a_whole_answer_counts_whatever_its_command_does() {
+    let scene = Scene::new(&[]);
+    let answer = format!("echo '{}'; exit 3", says("Done.", "stop"));
+    let run = scene.run(&["agent", "request.json", "--", "sh", "-c", &answer]);
+    assert_eq!((run.code, &run.of("end")[0]["reason"]), (Some(0), &json!("final_answer")));
+    let note = "round 1: sh failed with exit status 3, after a whole answer";
+    assert!(run.err.contains(note), "{}", run.err);
 }
 
 #[test]
