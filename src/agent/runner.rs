@@ -431,12 +431,22 @@ mod tests {
 
     #[test]
     fn a_long_result_of_mcp_is_cut_to_its_text() {
-        let json = r#"{"content":[{"type":"text","text":"é: failed"},{"type":"image","data":"AAAAAAAA"}],"isError":true}"#;
+        let image = r#"{"type":"image","data":"AAAAAAAA"}"#;
+        let json = format!(
+            r#"{{"content":[{{"type":"text","text":"é: failed"}},{image}],"isError":true}}"#
+        );
+        let json = json.as_str();
         check_max(json.len(), json, json, true, true);
         let text = "é: failed\n[a block of the type \"image\" left out, 34 bytes]\n";
         check_max(json.len() - 1, json, text, false, true);
         check_max(8, json, "é: \n[… 52 bytes left out …]\nes]\n", false, true);
         // What is cut is no JSON any more.
-        check_max(8, &json[1..], "\"con\n[… 90 bytes left out …]\nrue}", false, false);
+        check_max(
+            8,
+            json.trim_start_matches('{'),
+            "\"con\n[… 90 bytes left out …]\nrue}",
+            false,
+            false,
+        );
     }
 }

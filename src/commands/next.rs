@@ -11,6 +11,7 @@ use crate::commands::reader::Reader;
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
+use crate::frame::without_mark;
 use crate::io::{
     Children, Input, Output, Progress, Signals, can_write, die, pump, read_whole, report,
     report_on, write_whole,
@@ -127,7 +128,7 @@ pub(super) fn running(args: &Running) -> agent::Running {
 
 /// Reads a request.
 pub(super) fn read_request(path: &str) -> anyhow::Result<Body> {
-    let bytes = read_whole(path).with_context(|| shown(path).to_owned())?;
+    let bytes = read_json(path).with_context(|| shown(path).to_owned())?;
     let body = match String::from_utf8(bytes) {
         Ok(text) => Body::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
@@ -135,9 +136,15 @@ pub(super) fn read_request(path: &str) -> anyhow::Result<Body> {
     body.map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
 }
 
+/// Reads a file of JSON without the byte order mark that it may begin with: parsers may ignore that
+/// (RFC 8259, section 8.1), and writers must not add it.
+fn read_json(path: &str) -> io::Result<Vec<u8>> {
+    Ok(without_mark(&read_whole(path)?).to_vec())
+}
+
 fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {
     let name = || format!("--results {path}");
-    let text = String::from_utf8(read_whole(path).with_context(name)?).with_context(name)?;
+    let text = String::from_utf8(read_json(path).with_context(name)?).with_context(name)?;
     request::read_results(&text).map_err(anyhow::Error::msg).with_context(name)
 }
 

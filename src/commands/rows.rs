@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::cli::Classify;
+use crate::frame::without_mark;
 use crate::io::{Output, Progress, Task, die, pump, report};
 use crate::pipeline::Config;
 use crate::rows::{Field, RowReader};
@@ -20,8 +21,6 @@ use crate::commands::{HasRead, Inputs, Lost, conclude, shown, write_now};
 
 /// The number of rows that are reported one by one; of the others, only how many they are.
 const MAX_REPORTED: u64 = 10;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads all inputs. Returns the exit status.
 pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::Result<u8> {
@@ -195,7 +194,7 @@ impl Batch {
         *sum = Sum::default();
         let mut rest = rows.as_slice();
         if *first == 1 {
-            rest = rest.strip_prefix(BYTE_ORDER_MARK).unwrap_or(rest);
+            rest = without_mark(rest);
         }
         while let Some(end) = memchr(b'\n', rest) {
             let (row, tail) = rest.split_at(end);

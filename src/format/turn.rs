@@ -211,10 +211,9 @@ pub struct Declaration {
 pub struct ToolChoice {
     /// The paths that it may stand at, keys joined by dots.
     pub paths: &'static [&'static str],
-    /// True if this value, as JSON text, makes the model call a tool.
-    pub is_forced: fn(json: &str) -> bool,
-    /// The value that leaves it to the model, as JSON; none if the member has to go.
-    pub auto: Option<&'static str>,
+    /// For a value that makes the model call a tool, the value that leaves it to the model, and
+    /// restricts it in no other way; the empty text if the member has to go. Both are JSON.
+    pub relax: fn(json: &str) -> Option<String>,
     /// The value that forbids calls, as JSON; none if there is no such thing.
     pub none: Option<&'static str>,
 }

@@ -15,6 +15,8 @@ mod sse;
 mod table;
 mod text;
 
+#[cfg(feature = "cli")]
+pub(crate) use framer::without_mark;
 pub use framer::{
     Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, FrameResult, Framer,
     Framing, Holds, Sniff,

@@ -237,6 +237,10 @@ pub(crate) fn grow(
     let answered = answers(row, message, &sent, &append, results, &mut notes)?;
     let is_set = |key: &str| body.get(key).is_some_and(|id| id != "null");
     match (row.by_id, &message.id) {
+        (Some(_), _) if growth.by_id && body.get("store") == Some("false") => {
+            let why = "--by-id: the request says `store` false: the provider keeps no conversation";
+            return Err(Refused { outcome: Outcome::Usage, why: why.into() });
+        }
         (Some(key), Some(id)) if growth.by_id || is_set(key) => {
             body.set(row.list, &json::array(&answered));
             body.set(key, &json::quote(id));
@@ -330,14 +334,23 @@ fn in_order<'r>(sent: &[turn::Call], mut called: Vec<(&Call, &'r Given)>) -> Vec
 /// Leaves a forced choice of tools to the model. Forced, it would call tools for ever.
 fn relax(body: &mut Body, row: &Request) -> Option<String> {
     let choice = row.choice?;
-    let path = choice.paths.iter().find(|path| body.get(path).is_some_and(choice.is_forced))?;
-    match choice.auto {
-        Some(auto) => body.set(path, auto),
-        None => body.remove(path),
-    }
+    let relaxed = |path: &&'static str| {
+        let json = body.get(path).filter(|json| *json != "null")?;
+        Some((*path, (choice.relax)(json)?))
+    };
+    let (path, json) = choice.paths.iter().find_map(relaxed)?;
+    let is = match json.as_str() {
+        "" => {
+            body.remove(path);
+            "gone"
+        }
+        json => {
+            body.set(path, json);
+            json
+        }
+    };
     Some(format!(
-        "{path} forced a call, and is {} in the next request: it would call tools for ever",
-        choice.auto.unwrap_or("gone")
+        "{path} forced a call, and is {is} in the next request: it would call tools for ever"
     ))
 }
 
@@ -363,4 +376,77 @@ pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) {
 fn has_tools(body: &Body, row: &Request) -> bool {
     let (member, _) = (row.tools)(&[]);
     body.get(member).is_some_and(|tools| !matches!(json::minify(tools).as_str(), "null" | "[]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A choice of tools becomes this one; nothing if no call is forced.
+    #[track_caller]
+    fn check_choice(format: &str, choice: &str, expected: Option<&str>) {
+        let row = request_of(format).unwrap();
+        let path = row.choice.unwrap().paths[0];
+        let mut body = Body::new("{}".into()).unwrap();
+        body.set(path, choice);
+        let is_relaxed = relax(&mut body, row).is_some();
+        let relaxed = body.get(path).filter(|_| is_relaxed);
+        assert_eq!(relaxed, expected.filter(|json| !json.is_empty()), "{format}: {choice}");
+        assert_eq!(is_relaxed, expected.is_some(), "{format}: {choice}");
+        assert_eq!(relax(&mut body, row), None, "{format}: {choice}");
+    }
+
+    #[test]
+    fn a_forced_choice_is_left_to_the_model_and_restricts_it_as_before() {
+        for (format, choice, expected) in [
+            ("openai-chat", r#""required""#, r#""auto""#),
+            ("openai-chat", r#"{"type":"function","function":{"name":"f"}}"#, r#""auto""#),
+            (
+                "openai-chat",
+                r#"{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[1]}}"#,
+                r#"{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[1]}}"#,
+            ),
+            ("openai-responses", r#""required""#, r#""auto""#),
+            ("openai-responses", r#"{"type":"function","name":"f"}"#, r#""auto""#),
+            (
+                "openai-responses",
+                r#"{"type":"allowed_tools","mode":"required","tools":[1]}"#,
+                r#"{"type":"allowed_tools","mode":"auto","tools":[1]}"#,
+            ),
+            ("anthropic", r#"{"type":"any"}"#, r#"{"type":"auto"}"#),
+            (
+                "anthropic",
+                r#"{"type":"tool","name":"f","disable_parallel_tool_use":true}"#,
+                r#"{"type":"auto","disable_parallel_tool_use":true}"#,
+            ),
+            ("gemini", r#"{"mode":"any"}"#, r#"{"mode":"AUTO"}"#),
+            (
+                "gemini",
+                r#"{"mode":"ANY","allowedFunctionNames":["f"]}"#,
+                r#"{"mode":"VALIDATED","allowedFunctionNames":["f"]}"#,
+            ),
+            (
+                "gemini-interactions",
+                r#"{"allowed_tools":{"mode":"any","tools":["f"]}}"#,
+                r#"{"allowed_tools":{"mode":"auto","tools":["f"]}}"#,
+            ),
+            ("bedrock-converse", r#"{"tool":{"name":"f"}}"#, r#"{"auto":{}}"#),
+            ("cohere", r#""REQUIRED""#, ""),
+        ] {
+            check_choice(format, choice, Some(expected));
+        }
+        for (format, choice) in [
+            ("openai-chat", r#""none""#),
+            ("openai-chat", "null"),
+            ("openai-chat", r#"{"type":"allowed_tools","allowed_tools":{"mode":"auto"}}"#),
+            ("openai-responses", r#"{"type":"allowed_tools","mode":"auto","tools":[]}"#),
+            ("anthropic", r#"{"type":"auto"}"#),
+            ("gemini", r#"{"mode":"VALIDATED"}"#),
+            ("gemini-interactions", r#""validated""#),
+            ("bedrock-converse", r#"{"auto":{}}"#),
+            ("cohere", r#""NONE""#),
+        ] {
+            check_choice(format, choice, None);
+        }
+    }
 }

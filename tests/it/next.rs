@@ -347,6 +347,21 @@ fn the_id_of_an_answer_takes_the_place_of_the_conversation() {
     let request: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(request["input"].as_array().unwrap().len(), 3, "{}", run.out);
     assert_eq!(request["input"][0]["content"], "Hi");
+    // What is not stored has no id that could stand for it.
+    scene.write("request.json", "{\"input\":\"Hi\",\"model\":\"m\",\"store\":false}");
+    let run = scene.run(&[&args[..], &["--by-id"]].concat());
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{}", run.err);
+    assert!(run.err.contains("`store` false"), "{}", run.err);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_request() {
+    let scene = scene();
+    scene.write("request.json", "\u{FEFF}{\"messages\":[{\"role\":\"user\"}]}");
+    scene.write("results", "\u{FEFF}[{\"index\":0,\"output\":\"\"},{\"index\":1,\"output\":\"\"}]");
+    let run = scene.run(&["next", "--results", "results", "request.json", "1.sse"]);
+    assert_eq!(run.code, Some(10), "{}", run.err);
+    assert!(run.out.starts_with("{\"messages\""), "{}", run.out);
 }
 
 /// Calls that stand in text are answered in text, and no result can end its own place.

@@ -46,10 +46,15 @@ pub(in crate::format) static REQUEST: Request = Request {
     tools: |tools| ("tools", array(declarations(tools, "input_schema").iter().map(Draft::json))),
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],
-        is_forced: |json| {
-            !matches!(Object::new(json).word("type").as_deref(), Some("auto" | "none"))
+        relax: |json| {
+            let mut choice = Draft::new(json);
+            if matches!(choice.word("type").as_deref(), Some("auto" | "none")) {
+                return None;
+            }
+            choice.set_first("type", "\"auto\"");
+            choice.remove("name");
+            Some(choice.json())
         },
-        auto: Some("{\"type\":\"auto\"}"),
         none: Some("{\"type\":\"none\"}"),
     }),
 };

@@ -50,8 +50,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     },
     choice: Some(&ToolChoice {
         paths: &["toolConfig.toolChoice"],
-        is_forced: |json| Object::new(json).get("any|tool").is_some(),
-        auto: Some("{\"auto\":{}}"),
+        relax: |json| Object::new(json).get("any|tool").map(|_| "{\"auto\":{}}".into()),
         none: None,
     }),
 };

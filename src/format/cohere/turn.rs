@@ -13,8 +13,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     turn: |_| Box::new(CohereTurn::default()),
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],
-        is_forced: |json| json == "\"REQUIRED\"",
-        auto: None,
+        relax: |json| (json == "\"REQUIRED\"").then(String::new),
         none: Some("\"NONE\""),
     }),
     ..chat::REQUEST

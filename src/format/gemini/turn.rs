@@ -33,11 +33,14 @@ pub(in crate::format) static REQUEST: Request = Request {
     },
     choice: Some(&ToolChoice {
         paths: &["toolConfig.functionCallingConfig", "tool_config.function_calling_config"],
-        is_forced: |json| {
-            let mode = Object::new(json).word("mode").unwrap_or_default();
-            mode.eq_ignore_ascii_case("any")
+        relax: |json| {
+            let mut config = Draft::new(json);
+            config.word("mode").filter(|mode| mode.eq_ignore_ascii_case("any"))?;
+            let names = Object::new(json).get("allowedFunctionNames|allowed_function_names");
+            // The names of functions are refused with `AUTO`.
+            config.set("mode", if names.is_some() { "\"VALIDATED\"" } else { "\"AUTO\"" });
+            Some(config.json())
         },
-        auto: Some("{\"mode\":\"AUTO\"}"),
         none: Some("{\"mode\":\"NONE\"}"),
     }),
 };

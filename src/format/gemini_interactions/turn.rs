@@ -2,6 +2,7 @@
 //! one: the steps as they came, and a step for each result.
 
 use crate::event::Output;
+use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, each_record, is_blank, string};
 use crate::format::support::object::Object;
@@ -51,8 +52,10 @@ pub(super) static REQUEST: Request = Request {
     },
     choice: Some(&ToolChoice {
         paths: &["generation_config.tool_choice"],
-        is_forced: |json| !matches!(string(json).as_deref(), Some("auto" | "none" | "validated")),
-        auto: Some("\"auto\""),
+        relax: |json| match string(json).as_deref() {
+            Some("validated") => None,
+            _ => chat::relax(json),
+        },
         none: Some("\"none\""),
     }),
 };

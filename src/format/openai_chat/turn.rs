@@ -47,15 +47,23 @@ pub(in crate::format) static REQUEST: Request = Request {
     tools: |tools| ("tools", functions(tools)),
     choice: Some(&ToolChoice {
         paths: &["tool_choice", "function_call"],
-        is_forced: |json| !matches!(mode(json).as_deref(), Some("auto" | "none")),
-        auto: Some("\"auto\""),
+        relax,
         none: Some("\"none\""),
     }),
 };
 
-/// Returns the word of a choice of tools.
-fn mode(json: &str) -> Option<String> {
-    string(json).or_else(|| Object::new(json).word("allowed_tools.mode|mode"))
+/// Leaves a choice of tools to the model, if it is forced: see [`ToolChoice::relax`].
+pub(crate) fn relax(json: &str) -> Option<String> {
+    let mut choice = Draft::new(json);
+    let mode = string(json).or_else(|| Object::new(json).word("allowed_tools.mode"));
+    match mode.as_deref() {
+        Some("auto" | "none") => None,
+        Some(_) if !choice.is_empty() => {
+            choice.inside("allowed_tools", |allowed| allowed.set("mode", "\"auto\""));
+            Some(choice.json())
+        }
+        _ => Some("\"auto\"".into()),
+    }
 }
 
 /// Members that the next request must not hold: those for reading only, or of the stream.

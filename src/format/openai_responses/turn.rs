@@ -59,11 +59,17 @@ pub(in crate::format) static REQUEST: Request = Request {
     },
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],
-        is_forced: |json| {
-            let mode = string(json).or_else(|| Object::new(json).word("mode"));
-            !matches!(mode.as_deref(), Some("auto" | "none"))
+        relax: |json| {
+            let mut choice = Draft::new(json);
+            match (string(json).as_deref(), choice.text("mode").as_deref()) {
+                (Some("auto" | "none"), _) | (_, Some("auto" | "none")) => None,
+                (_, None) => Some("\"auto\"".into()),
+                (_, Some(_)) => {
+                    choice.set("mode", "\"auto\"");
+                    Some(choice.json())
+                }
+            }
         },
-        auto: Some("\"auto\""),
         none: Some("\"none\""),
     }),
 };
