@@ -8,7 +8,8 @@
 //! its line, or of the next one if its opening mark ends the line, or of its
 //! paragraph if a call stands in it.
 
-use crate::dialect::machine::quotations::{Mark, Quotations};
+use crate::dialect::machine::find::find_any;
+use crate::dialect::machine::quotation_context::{Before, QuotationContext, last_after};
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
@@ -21,18 +22,14 @@ pub(crate) struct MarkdownContext {
     span: usize,
     /// The backticks at the end of the text so far.
     run: usize,
-    quotations: Quotations,
-    /// True if a call stands in them.
-    holds_call: bool,
-    /// The quotation mark at the end of the text so far.
-    mark: Option<char>,
-    /// True in the word after a `'` that opened a quotation.
-    in_first_word: bool,
+    quotations: QuotationContext,
     html: Option<Html>,
     /// True if the last `<` was the first byte of its line.
     tag_begins_line: bool,
     /// The number of bytes after the last `<`, up to the length of the longest beginning of HTML.
     since_tag: u8,
+    /// The number of bytes so far.
+    count: u64,
     /// The last eight bytes, the newest in the lowest byte.
     last: u64,
 }
@@ -114,34 +111,16 @@ const HTML: &[(&str, &[u8], &str, bool)] = &[
 /// The length of the longest of these openers, in bytes.
 const LONGEST: u8 = 9;
 
-/// The bytes that calm text has none of, but in a sign that [`is_stop`] tells from others. In the
-/// middle of a line, each marker that is looked for begins with one of them.
-const STOPS: [u8; 11] = [b'\n', b'`', b'<', b'[', b']', b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
-
-/// The words that an apostrophe begins, in lower case and without it.
-const ELISIONS: &[&[u8]] =
-    &[b"bout", b"cause", b"em", b"n", b"s", b"t", b"til", b"till", b"tis", b"twas"];
+/// The bytes that calm text has none of, but the first one of a dash or a curly mark. In the middle
+/// of a line, each marker that is looked for begins with one of them.
+const STOPS: [u8; 6] = [b'\n', b'`', b'<', b'[', b']', 0xE2];
 
 const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
-/// Returns the length of the text up to what ends a line, or may begin a marker, code
-/// or a quotation, in bytes; between single quotation marks, or up to what may be one.
-pub(crate) fn calm_length(text: &[u8], in_single: bool) -> usize {
-    find_any(text, STOPS, |at| is_stop(text, at, in_single)).unwrap_or(text.len())
-}
-
-/// True if one of [`STOPS`] is no part of a character that opens and closes no quotation.
-fn is_stop(text: &[u8], at: usize, in_single: bool) -> bool {
-    let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    match text.get(at..).unwrap_or_default() {
-        [b'\'', ..] => in_single || !at.checked_sub(1).is_some_and(is_letter),
-        [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
-        [0xE2, 0x80, 0x99, ..] => in_single,
-        [0xE2, 0x80, third, ..] => matches!(third, 0x98 | 0x9A | 0x9C..=0x9E | 0xB9 | 0xBA),
-        [0xE3, second, third, ..] => *second == 0x80 && matches!(third, 0x8C..=0x8F),
-        [0xEF, second, third, ..] => (*second, *third) == (0xBC, 0x82),
-        _ => true,
-    }
+/// Returns the length of the text up to what ends a line, or may begin a marker or code, in bytes.
+pub(crate) fn calm_length(text: &[u8]) -> usize {
+    let counts = |at| !matches!(text.get(at..), Some([0xE2, 0x80, ..]));
+    find_any(text, STOPS, counts).unwrap_or(text.len())
 }
 
 /// Returns the same, also up to what ends the name of a tag.
@@ -169,13 +148,11 @@ impl Default for MarkdownContext {
             at: BEGIN,
             span: 0,
             run: 0,
-            quotations: Quotations::default(),
-            holds_call: false,
-            mark: None,
-            in_first_word: false,
+            quotations: QuotationContext::default(),
             html: None,
             tag_begins_line: false,
             since_tag: LONGEST,
+            count: 0,
             last: u64::from(b'\n'),
         }
     }
@@ -219,29 +196,35 @@ impl MarkdownContext {
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
     pub(crate) fn skip(&mut self, text: &[u8]) {
-        self.last = match text.last_chunk() {
-            Some(tail) => u64::from_be_bytes(*tail),
-            None => text.iter().fold(self.last, |last, &byte| last << 8 | u64::from(byte)),
-        };
+        if self.is_prose() && self.span == 0 {
+            self.quotations.feed(text, self.before());
+        }
+        self.last = last_after(self.last, text);
+        self.count += text.len() as u64;
         // None of its bytes begins a tag.
         let length = u8::try_from(text.len()).unwrap_or(LONGEST);
         self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
     }
 
-    /// True in the middle of a line, outside of HTML and after no mark.
+    /// True in the middle of a line, outside of HTML.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest
-            && self.run == 0
-            && self.mark.is_none()
-            && !self.in_first_word
-            && self.html.is_none()
+        self.at == At::Rest && self.run == 0 && self.html.is_none()
+    }
+
+    /// True outside of blocks of code.
+    fn is_prose(&self) -> bool {
+        !matches!(self.block, Block::Fence { .. } | Block::Indented)
+    }
+
+    fn before(&self) -> Before {
+        Before { count: self.count, last: self.last }
     }
 
     /// Returns the length of the calm text that this one begins with, in bytes, if the last line
     /// goes on with it.
     pub(crate) fn calm_length(&self, text: &[u8]) -> usize {
         let is_in_line = self.is_rest() && !self.is_after_tag();
-        if is_in_line { calm_length(text, self.quotations.has_single()) } else { 0 }
+        if is_in_line { calm_length(text) } else { 0 }
     }
 
     /// True if what came last may begin HTML.
@@ -259,14 +242,19 @@ impl MarkdownContext {
         matches!(self.at, At::Begin { .. } | At::AfterMark { .. })
     }
 
+    /// Prepares for [`Self::is_code`] and [`Self::is_quoted`] to be asked again and again here.
+    pub(crate) fn settle(&mut self) {
+        self.quotations.settle();
+    }
+
     /// True if what begins here is code, or between quotation marks.
     pub(crate) fn is_code(&self) -> bool {
-        self.is_in_code() || !self.quotations_before(b'<').is_empty()
+        self.is_in_code() || !self.quotations.before(b'<').is_empty()
     }
 
     /// True if a call that begins here stands between quotation marks, and not in code.
     pub(crate) fn is_quoted(&self) -> bool {
-        !self.is_in_code() && !self.quotations_before(b'<').is_empty()
+        !self.is_in_code() && !self.quotations.before(b'<').is_empty()
     }
 
     fn is_in_code(&self) -> bool {
@@ -291,21 +279,8 @@ impl MarkdownContext {
     /// goes on up to its closing mark, over line ends as well.
     pub(crate) fn enter_call(&mut self) {
         if self.is_quoted() {
-            self.quotations = self.quotations_before(b'<');
-            (self.holds_call, self.mark, self.in_first_word) = (true, None, false);
+            self.quotations.enter_call(b'<');
         }
-    }
-
-    /// Returns the quotations that are open before this byte, which follows the text so far.
-    fn quotations_before(&self, next: u8) -> Quotations {
-        let mut quotations = self.quotations;
-        if self.in_first_word && !next.is_ascii_alphabetic() && self.ends_in_elision() {
-            quotations.forget();
-        }
-        if let Some(mark) = self.mark {
-            quotations.take(Mark { mark, before: self.before(mark), next });
-        }
-        quotations
     }
 
     /// True in a span, also if the backticks at the end open or close it.
@@ -323,6 +298,7 @@ impl MarkdownContext {
 
     fn remember(&mut self, byte: u8) {
         self.last = self.last << 8 | u64::from(byte);
+        self.count += 1;
         self.since_tag = if byte == b'<' { 0 } else { LONGEST.min(self.since_tag + 1) };
     }
 
@@ -356,9 +332,9 @@ impl MarkdownContext {
             open.len() == length && ends.contains(&byte) && self.has_suffix(open.as_bytes())
         };
         let found = HTML.iter().find(is_opener);
-        if let Some(&(_, _, close, may_be_block)) = found
-            && !self.is_code()
-        {
+        let Some(&(_, _, close, may_be_block)) = found else { return };
+        self.settle();
+        if !self.is_code() {
             self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
         }
     }
@@ -372,60 +348,8 @@ impl MarkdownContext {
         }
     }
 
-    /// Follows quotation marks: a byte shows what the mark before it does, and may end one.
-    fn quotation(&mut self, byte: u8) {
-        if self.mark.is_some() || self.in_first_word {
-            let quotations = self.quotations_before(byte);
-            let is_opened = quotations.depth() > self.quotations.depth();
-            let begins_word = is_opened && self.mark == Some('\'');
-            self.in_first_word = (self.in_first_word || begins_word) && byte.is_ascii_alphabetic();
-            self.quotations = quotations;
-            self.holds_call &= !quotations.is_empty();
-        }
-        let [previous, before, ..] = self.last.to_le_bytes();
-        self.mark = match (before, previous, byte) {
-            (_, b'\\', b'"') if before != b'\\' => None,
-            (.., b'"') => Some('"'),
-            (.., b'\'') if self.quotations.has_single() || !previous.is_ascii_alphanumeric() => {
-                Some('\'')
-            }
-            (0xE2, 0x80, 0x99) if !self.quotations.has_single() => None,
-            (_, 0xC2, 0xAB | 0xBB) => Some(char::from(byte)),
-            (0xE2, 0x80, 0x98..=0x9A | 0x9C..=0x9E | 0xB9 | 0xBA) => {
-                char::from_u32(0x1F80 + u32::from(byte))
-            }
-            (0xE3, 0x80, 0x8C..=0x8F) => char::from_u32(0x2F80 + u32::from(byte)),
-            (0xEF, 0xBC, 0x82) => Some('＂'),
-            _ => None,
-        };
-    }
-
-    /// True after a word that an apostrophe begins.
-    fn ends_in_elision(&self) -> bool {
-        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
-        let word = last.rsplit(|&byte| byte == b'\'').next().unwrap_or_default();
-        ELISIONS.contains(&word)
-    }
-
-    /// Returns the two characters before the mark at the end.
-    fn before(&self, mark: char) -> [char; 2] {
-        let last = self.last.to_be_bytes();
-        let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
-        if let [.., far, near] = text
-            && far.is_ascii()
-            && near.is_ascii()
-        {
-            return [char::from(*far), char::from(*near)];
-        }
-        let text = text.utf8_chunks().last().map_or("", |chunk| chunk.valid());
-        let mut chars = text.chars().rev();
-        let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
-        [far, near]
-    }
-
     fn line_end(&mut self) {
-        // A mark that a quotation begins with may stand alone on its line.
-        let mut is_open = false;
+        let mut opens_quotation = false;
         match self.at {
             At::Begin { .. } => {
                 // A blank line ends a paragraph and the block quotes.
@@ -455,9 +379,10 @@ impl MarkdownContext {
             }
             At::Info => {}
             At::Rest => {
-                let depth = self.quotations.depth();
-                self.rest(b'\n');
-                is_open = self.quotations.depth() > depth;
+                if self.is_prose() {
+                    self.end_run();
+                    opens_quotation = self.span == 0 && self.quotations.newline(self.before());
+                }
                 if self.block == Block::Line {
                     self.block = Block::None;
                     self.end_paragraph();
@@ -465,19 +390,14 @@ impl MarkdownContext {
             }
         }
         self.at = BEGIN;
-        if !(self.holds_call || is_open) {
-            self.end_quotations();
+        if !opens_quotation {
+            self.quotations.end_line();
         }
     }
 
     fn end_paragraph(&mut self) {
         (self.span, self.run) = (0, 0);
-        self.end_quotations();
-    }
-
-    fn end_quotations(&mut self) {
-        self.quotations = Quotations::default();
-        (self.holds_call, self.mark, self.in_first_word) = (false, None, false);
+        self.quotations.end();
     }
 
     /// Ends a run of backticks: it opens or closes a span.
@@ -635,49 +555,21 @@ impl MarkdownContext {
 
     /// Takes a byte after the beginning of the line.
     fn rest(&mut self, byte: u8) {
-        match (self.block, byte) {
-            (Block::Fence { .. } | Block::Indented, _) => {}
-            (_, b'`') if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
-                self.quotation(byte);
+        match byte {
+            _ if !self.is_prose() => {}
+            b'`' if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
+                self.quotations.feed(&[byte], self.before());
                 self.run += 1;
             }
             _ => {
                 self.end_run();
                 // In a span, quotation marks are code.
                 if self.span == 0 {
-                    self.quotation(byte);
+                    self.quotations.feed(&[byte], self.before());
                 }
             }
         }
     }
-}
-
-/// The bytes that are compared before any branch.
-const CHUNK: usize = 16;
-
-/// Finds the first of these bytes that counts by its place, sixteen bytes at a time.
-fn find_any<const N: usize>(
-    bytes: &[u8],
-    needles: [u8; N],
-    counts: impl Fn(usize) -> bool,
-) -> Option<usize> {
-    let is_needle = |byte: u8| needles.iter().fold(false, |any, needle| any | (byte == *needle));
-    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
-    for (number, chunk) in chunks.iter().enumerate() {
-        let mut marks = [0; CHUNK];
-        marks.iter_mut().zip(chunk).for_each(|(mark, byte)| *mark = u8::from(is_needle(*byte)));
-        let mut marks = u128::from_le_bytes(marks);
-        while marks != 0 {
-            let at = number * CHUNK + (marks.trailing_zeros() / 8) as usize;
-            if counts(at) {
-                return Some(at);
-            }
-            marks &= marks - 1;
-        }
-    }
-    let from = chunks.len() * CHUNK;
-    let mut needles = (from..).zip(rest).filter(|(_, byte)| is_needle(**byte));
-    needles.find(|(at, _)| counts(*at)).map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -722,12 +614,36 @@ mod tests {
     }
 
     #[test]
-    fn signs_that_quote_nothing_are_calm() {
-        let of = |text: &str| calm_length(text.as_bytes(), false);
-        assert_eq!(of("it’s — a… 5\u{a0}°C<"), "it’s — a… 5\u{a0}°C".len());
-        for stop in ["“", "”", "«", "»", "◁", "<", "\n", "\u{200a}`"] {
+    fn signs_that_begin_no_marker_are_calm() {
+        let of = |text: &str| calm_length(text.as_bytes());
+        assert_eq!(of("\"it’s\" — a… «5\u{a0}°C」<"), "\"it’s\" — a… «5\u{a0}°C」".len());
+        for stop in ["◁", "<", "\n", "\u{200a}`"] {
             let (text, calm) = (format!("a — {stop}"), stop.find('`').unwrap_or(0));
             assert_eq!(of(&text), "a — ".len() + calm, "{stop:?}");
+        }
+    }
+
+    /// A line may be longer than what is kept of it.
+    #[test]
+    fn long_lines() {
+        let long = "word \"of\" ".repeat(1000);
+        for (text, is_code) in [
+            ("L“a ", true),
+            ("“L a ", true),
+            ("“L ` a ", true),
+            ("“L” a ", false),
+            ("“L\n", false),
+            ("L “\n", true),
+            ("`L“` ", false),
+            ("L` ", true),
+        ] {
+            let text = text.replace('L', &long);
+            let (mut whole, mut pieces) = (MarkdownContext::default(), MarkdownContext::default());
+            whole.feed(&text);
+            text.chars().for_each(|c| pieces.feed(c.encode_utf8(&mut [0; 4])));
+            for context in [whole, pieces] {
+                assert_eq!(context.is_code(), is_code, "{:?}", text.replace(&long, "L"));
+            }
         }
     }
 

@@ -8,10 +8,12 @@
 //! has looked, so no byte is looked at twice.
 
 mod calls;
+mod find;
 pub(crate) mod grammar;
 mod markdown_context;
 pub(crate) mod markup_probe;
 mod place;
+mod quotation_context;
 mod quotations;
 mod rules;
 mod search;
@@ -383,9 +385,9 @@ impl Machine {
 
     /// Begins to try the rules that are legal here; later, if it `may_wait` for more text.
     fn begin_here(&mut self, text: &[u8], may_wait: bool) -> Begun {
-        let here =
-            Here { context: &self.context, is_start: self.is_start(), warns: !self.has_warned };
-        self.search.begin_here(text, may_wait, self.calls.tools.is_some(), &here)
+        let (is_start, warns) = (self.is_start(), !self.has_warned);
+        let here = Here { context: &mut self.context, is_start, warns };
+        self.search.begin_here(text, may_wait, self.calls.tools.is_some(), here)
     }
 
     fn is_in_body(&self) -> bool {

@@ -104,7 +104,7 @@ impl Rule {
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
     pub(super) fn is_calm(&self, starts: &[Start]) -> bool {
         let is_stop =
-            !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text, false) == 0);
+            !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
         let is_inline = || self.is_inline(starts);
         is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !is_inline())
     }

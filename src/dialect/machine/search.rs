@@ -162,7 +162,7 @@ impl Search {
         text: &[u8],
         may_wait: bool,
         has_tools: bool,
-        here: &Here<'_>,
+        mut here: Here<'_>,
     ) -> Begun {
         let rules = self.known.get(self.at).map_or(&NO_RULES, |known| &known.rules);
         let likely = rules.likely(text, here.is_start);
@@ -170,8 +170,8 @@ impl Search {
             return Begun::None;
         }
         let first = text.first().copied();
-        let fits = |&number: &usize| {
-            rules.may_begin(number, text, has_tools) && rules.is_legal(number, first, here)
+        let mut fits = |&number: &usize| {
+            rules.may_begin(number, text, has_tools) && rules.is_legal(number, first, &mut here)
         };
         if may_wait && text.len() < likely.shortest {
             let may_become = |number: &usize| {
@@ -262,7 +262,7 @@ fn is_unknown(rule: &Rule, name: Option<&str>, tools: Option<&Tools>) -> bool {
 
 /// The state that decides which rules are tried at a place.
 pub(crate) struct Here<'h> {
-    pub(crate) context: &'h MarkdownContext,
+    pub(crate) context: &'h mut MarkdownContext,
     /// True where the message begins.
     pub(crate) is_start: bool,
     /// True if a call in code is worth a warning.
@@ -525,18 +525,24 @@ impl RuleSet {
     }
 
     /// True if a rule that may begin with this text is tried there.
-    fn is_legal(&self, number: usize, first: Option<u8>, here: &Here<'_>) -> bool {
-        let (context, rule) = (here.context, &self.rules[number]);
+    fn is_legal(&self, number: usize, first: Option<u8>, here: &mut Here<'_>) -> bool {
+        let rule = &self.rules[number];
+        let is_line = here.context.is_line();
         let fits = match rule.pattern.place() {
             scan::Place::Any => true,
-            scan::Place::Line => context.is_line(),
+            scan::Place::Line => is_line,
             scan::Place::Start => here.is_start,
         };
-        // In code, a call is looked for only to warn of it, or for the end of its quotation.
-        let is_noted = || rule.go.opens_call() && (here.warns || context.is_quoted());
-        let is_idle = || context.is_code() && !is_noted();
-        let is_prose = || !context.is_line() && (!self.inline[number] || first == Some(b'\n'));
-        fits && !(rule.guarded && (is_prose() || is_idle()))
+        if !(fits && rule.guarded) {
+            return fits;
+        }
+        let is_prose = !is_line && (!self.inline[number] || first == Some(b'\n'));
+        !is_prose && {
+            here.context.settle();
+            // In code, a call is looked for only to warn of it, or for the end of its quotation.
+            let is_noted = || rule.go.opens_call() && (here.warns || here.context.is_quoted());
+            !here.context.is_code() || is_noted()
+        }
     }
 }
 

@@ -1,0 +1,247 @@
+//! The quotations that are open in prose, found out where it is asked.
+//!
+//! A quotation ends with its line or soon after, and only where a call may begin is it asked whether
+//! one is open: up to then, the text of the line is kept and not looked at.
+
+use crate::dialect::machine::find::find_any;
+use crate::dialect::machine::quotations::{Mark, Quotations};
+
+/// The most bytes that are kept before they are looked at.
+const MAX_UNREAD: usize = 4096;
+
+/// The bytes that a quotation mark begins with.
+const MARKS: [u8; 6] = [b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
+
+/// The words that an apostrophe begins, in lower case and without it.
+const ELISIONS: &[&[u8]] =
+    &[b"bout", b"cause", b"em", b"n", b"s", b"t", b"til", b"till", b"tis", b"twas"];
+
+/// Follows quotation marks in the text that is no code.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QuotationContext {
+    /// The text that has not been looked at, and the number of bytes before its end.
+    unread: Vec<u8>,
+    end: u64,
+    read: Read,
+}
+
+/// What the text says that has been looked at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Read {
+    quotations: Quotations,
+    /// True if a call stands in them.
+    holds_call: bool,
+    /// The quotation mark at the end.
+    mark: Option<char>,
+    /// True in the word after a `'` that opened a quotation.
+    in_first_word: bool,
+    /// The last eight bytes, the newest in the lowest byte.
+    last: u64,
+}
+
+/// What comes before a piece of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    /// The number of bytes.
+    pub(crate) count: u64,
+    /// The last eight of them, the newest in the lowest byte.
+    pub(crate) last: u64,
+}
+
+impl QuotationContext {
+    /// Takes the next piece of text, and what comes before it: code may be between the last piece
+    /// and this one.
+    #[inline]
+    pub(crate) fn feed(&mut self, text: &[u8], before: Before) {
+        let must_settle = match text.first() {
+            // It closes code, and stands beside the next mark whatever was in there.
+            Some(b'`' | b'>') => self.unread.len() >= MAX_UNREAD,
+            Some(0x80..0xC0) => false,
+            _ => self.end != before.count || self.unread.len() >= MAX_UNREAD,
+        };
+        if must_settle {
+            self.settle();
+        }
+        if self.unread.is_empty() {
+            self.read.last = before.last;
+        }
+        self.unread.extend_from_slice(text);
+        self.end = before.count + text.len() as u64;
+    }
+
+    /// Looks at all of the text.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if !self.unread.is_empty() {
+            self.read.feed(&self.unread);
+            self.unread.clear();
+        }
+    }
+
+    /// Returns the quotations that are open before this byte, which follows the text so far.
+    pub(crate) fn before(&self, next: u8) -> Quotations {
+        let mut read = self.read;
+        read.feed(&self.unread);
+        read.quotations_before(next)
+    }
+
+    /// Takes note of a call in the quotations before this byte: they go on up to the closing mark,
+    /// over line ends as well.
+    pub(crate) fn enter_call(&mut self, next: u8) {
+        self.settle();
+        let quotations = self.read.quotations_before(next);
+        self.read = Read { quotations, holds_call: true, last: self.read.last, ..Read::default() };
+    }
+
+    /// Takes the end of a line of prose, and what comes before it. Returns true if a quotation
+    /// begins there: its mark may stand alone on its line.
+    pub(crate) fn newline(&mut self, before: Before) -> bool {
+        if mark(before.last, true).is_none() {
+            self.feed(b"\n", before);
+            return false;
+        }
+        self.feed(b"", before);
+        self.settle();
+        let depth = self.read.quotations.depth();
+        self.feed(b"\n", before);
+        self.settle();
+        self.read.quotations.depth() > depth
+    }
+
+    /// Ends the quotations of a line, unless a call stands in them.
+    pub(crate) fn end_line(&mut self) {
+        if self.read.holds_call {
+            self.settle();
+        }
+        if !self.read.holds_call {
+            self.end();
+        }
+    }
+
+    /// Ends all quotations.
+    pub(crate) fn end(&mut self) {
+        self.unread.clear();
+        self.read = Read { last: self.read.last, ..Read::default() };
+    }
+}
+
+impl Read {
+    /// Takes the next piece of text.
+    fn feed(&mut self, text: &[u8]) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let is_after_mark = self.mark.is_some() || self.in_first_word;
+            let length = match if is_after_mark { 0 } else { self.calm_length(rest) } {
+                0 => self.char(rest),
+                calm => {
+                    self.last = last_after(self.last, rest.get(..calm).unwrap_or_default());
+                    calm
+                }
+            };
+            rest = rest.get(length..).unwrap_or_default();
+        }
+    }
+
+    /// Takes the character that a text begins with; returns its length, in bytes.
+    fn char(&mut self, text: &[u8]) -> usize {
+        let inner = |byte: &&u8| matches!(byte, 0x80..0xC0);
+        let length = 1 + text.iter().skip(1).take_while(inner).count();
+        text.iter().take(length).for_each(|&byte| self.byte(byte));
+        length
+    }
+
+    /// Returns the length of the text up to what may be a quotation mark, in bytes.
+    fn calm_length(&self, text: &[u8]) -> usize {
+        let has_single = self.quotations.has_single();
+        find_any(text, MARKS, |at| is_mark(text, at, has_single)).unwrap_or(text.len())
+    }
+
+    /// Takes a byte, which shows what the mark before it does, and may end one.
+    fn byte(&mut self, byte: u8) {
+        if self.mark.is_some() || self.in_first_word {
+            let quotations = self.quotations_before(byte);
+            let is_opened = quotations.depth() > self.quotations.depth();
+            let begins_word = is_opened && self.mark == Some('\'');
+            self.in_first_word = (self.in_first_word || begins_word) && byte.is_ascii_alphabetic();
+            self.quotations = quotations;
+            self.holds_call &= !quotations.is_empty();
+        }
+        self.last = self.last << 8 | u64::from(byte);
+        self.mark = mark(self.last, self.quotations.has_single());
+    }
+
+    fn quotations_before(&self, next: u8) -> Quotations {
+        let mut quotations = self.quotations;
+        if self.in_first_word && !next.is_ascii_alphabetic() && self.ends_in_elision() {
+            quotations.forget();
+        }
+        if let Some(mark) = self.mark {
+            quotations.take(Mark { mark, before: self.before(mark), next });
+        }
+        quotations
+    }
+
+    /// True after a word that an apostrophe begins.
+    fn ends_in_elision(&self) -> bool {
+        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
+        let word = last.rsplit(|&byte| byte == b'\'').next().unwrap_or_default();
+        ELISIONS.contains(&word)
+    }
+
+    /// Returns the two characters before the mark at the end.
+    fn before(&self, mark: char) -> [char; 2] {
+        let last = self.last.to_be_bytes();
+        let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
+        if let [.., far, near] = text
+            && far.is_ascii()
+            && near.is_ascii()
+        {
+            return [char::from(*far), char::from(*near)];
+        }
+        let text = text.utf8_chunks().last().map_or("", |chunk| chunk.valid());
+        let mut chars = text.chars().rev();
+        let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
+        [far, near]
+    }
+}
+
+/// Returns the eight bytes at the end of a text, which comes after these ones.
+pub(crate) fn last_after(last: u64, text: &[u8]) -> u64 {
+    match text.last_chunk() {
+        Some(tail) => u64::from_be_bytes(*tail),
+        None => text.iter().fold(last, |last, &byte| last << 8 | u64::from(byte)),
+    }
+}
+
+/// Returns the quotation mark that these bytes end in; between single marks if `has_single`.
+fn mark(last: u64, has_single: bool) -> Option<char> {
+    let [byte, previous, before, ..] = last.to_le_bytes();
+    match (before, previous, byte) {
+        (_, b'\\', b'"') if before != b'\\' => None,
+        (.., b'"') => Some('"'),
+        (.., b'\'') if has_single || !previous.is_ascii_alphanumeric() => Some('\''),
+        (0xE2, 0x80, 0x99) if !has_single => None,
+        (_, 0xC2, 0xAB | 0xBB) => Some(char::from(byte)),
+        (0xE2, 0x80, 0x98..=0x9A | 0x9C..=0x9E | 0xB9 | 0xBA) => {
+            char::from_u32(0x1F80 + u32::from(byte))
+        }
+        (0xE3, 0x80, 0x8C..=0x8F) => char::from_u32(0x2F80 + u32::from(byte)),
+        (0xEF, 0xBC, 0x82) => Some('＂'),
+        _ => None,
+    }
+}
+
+/// True if one of [`MARKS`] may begin a quotation mark.
+fn is_mark(text: &[u8], at: usize, has_single: bool) -> bool {
+    let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    match text.get(at..).unwrap_or_default() {
+        [b'\'', ..] => has_single || !at.checked_sub(1).is_some_and(is_letter),
+        [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
+        [0xE2, 0x80, 0x99, ..] => has_single,
+        [0xE2, 0x80, third, ..] => matches!(third, 0x98 | 0x9A | 0x9C..=0x9E | 0xB9 | 0xBA),
+        [0xE2, second, _, ..] => *second == 0x80,
+        [0xE3, second, third, ..] => *second == 0x80 && matches!(third, 0x8C..=0x8F),
+        [0xEF, second, third, ..] => (*second, *third) == (0xBC, 0x82),
+        _ => true,
+    }
+}
