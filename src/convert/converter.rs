@@ -159,10 +159,11 @@ impl<'r, W: Write> Converter<'r, W> {
         self.writing.loss(info) == Some(Carry::Lost)
     }
 
-    /// Runs a step of the encoder, unless it is to write a body.
+    /// Runs a step of the encoder. Of a body, the steps say what is lost, and nothing is written.
     fn write(&mut self, step: impl FnOnce(&mut dyn Encoder, &mut Records)) {
-        if !self.options.whole {
-            step(&mut *self.encoder, &mut self.records);
+        step(&mut *self.encoder, &mut self.records);
+        if self.options.whole {
+            self.records.text().clear();
         }
     }
 
@@ -438,9 +439,12 @@ impl<'r, W: Write> Converter<'r, W> {
         }
         self.note_usage();
         let is_whole = self.options.whole;
-        self.end(|encoder, message, out| match is_whole {
-            true => out.record("", |line| encoder.body(message, finish, line)),
-            false => encoder.finish(message, finish, out),
+        self.end(|encoder, message, out| {
+            encoder.finish(message, finish, out);
+            if is_whole {
+                out.text().clear();
+                out.record("", |line| encoder.body(message, finish, line));
+            }
         });
         self.state = State::Ended;
         self.records.end();
@@ -454,9 +458,9 @@ impl<'r, W: Write> Converter<'r, W> {
         self.close();
         self.records.note(Info::ErrorCode);
         (0..self.calls).for_each(|_| self.records.note(Info::ClosedCall));
-        if self.options.whole {
-            // It is one record.
-            self.usage = None;
+        if self.options.whole && self.loses(Info::FailedBody) {
+            let lost = self.parts.len() + usize::from(self.usage.take().is_some());
+            (0..lost).for_each(|_| self.records.note(Info::FailedBody));
         }
         self.end(|encoder, message, out| encoder.fail(message, failure, out));
         self.state = State::Ended;
@@ -487,7 +491,7 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn note_usage(&mut self) {
-        let Some(usage) = &self.usage else { return self.records.note(Info::NoUsage) };
+        let Some(usage) = &self.usage else { return };
         let usage = usage.get();
         let notes = [
             (true, Info::Usage),

@@ -91,6 +91,8 @@ words! {
         CallPlace = "place of calls between texts",
         /// That a call was complete, in a stream that failed after it.
         ClosedCall = "complete calls of a failed stream",
+        /// What came before an error, where a body that is one holds nothing else.
+        FailedBody = "content of a body that failed",
         /// A call that must not be run.
         InvalidCall = "invalid_tool_call",
         /// The input of a tool that takes free text.
@@ -397,6 +399,6 @@ pub trait Encoder {
     /// The message failed: the stream must not look as if it had ended well.
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records);
     /// Writes the members of a body that is all of a message that ended well, in a format that
-    /// has one.
+    /// has one. All steps have been taken before, to note the losses; what they wrote is discarded.
     fn body(&mut self, _message: &Message<'_>, _finish: &Finish<'_>, _line: &mut Line) {}
 }

@@ -17,6 +17,7 @@ pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],
     has_fragments: true,
     losses: &[
+        (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),
@@ -200,6 +201,10 @@ impl Encoder for Events {
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
+        let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
+        if input_tokens.and(output_tokens).is_none() {
+            out.note(Info::NoUsage);
+        }
         record("message_delta", out, |line| {
             line.open_member("delta");
             reason_members(message, finish, line);

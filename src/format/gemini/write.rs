@@ -29,6 +29,7 @@ pub(super) static WRITING: Writing = Writing {
     ],
     has_choices: true,
     losses: &[
+        (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::As("base64 of it")),

@@ -10,6 +10,7 @@ use crate::json::Line;
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NDJSON],
     losses: &[
+        (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),

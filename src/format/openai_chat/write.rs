@@ -21,6 +21,7 @@ pub(super) static WRITING: Writing = Writing {
     losses: &[
         (Info::CallPlace, Carry::As("calls after the text")),
         (Info::ClosedCall, Carry::Lost),
+        (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input, beside itself")),
         (Info::RunCall, Carry::Lost),

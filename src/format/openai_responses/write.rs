@@ -9,7 +9,7 @@ use crate::event::{
 };
 use crate::format::support::writing::{error_word, texts_of_parts};
 use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
+    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
 use crate::json::Line;
 
@@ -343,42 +343,7 @@ impl Encoder for Events {
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        for part in message.parts {
-            self.body_item(part);
-        }
         Response::finished(message, finish).members(&self.output, line);
-    }
-}
-
-impl Events {
-    /// Adds a part of a message to the output, if it is an item.
-    fn body_item(&mut self, part: &Part) {
-        let ours = |call: &ToolCall<'_>| call.executor.is_none();
-        let id = match part {
-            Part::Block(block) => {
-                let (prefix, known) = id_of(&block.kind);
-                self.mint(prefix, known)
-            }
-            Part::Redacted(thought) => self.mint("rs", thought.get().item_id),
-            Part::Call(call) if ours(&call.get()) => {
-                let call = call.get();
-                self.mint(CallKind::of(call.input).prefix, call.item_id)
-            }
-            Part::Call(_) | Part::Result(_) => return,
-        };
-        let line = &mut self.output;
-        line.open();
-        match part {
-            Part::Block(block) => block_members(block, &id, true, line),
-            Part::Redacted(thought) => redacted_members(&thought.get(), &id, line),
-            Part::Call(call) => {
-                let call = call.get();
-                CallItem::of(&call).members(CallKind::of(call.input), &id, "completed", line);
-            }
-            Part::Result(_) => {}
-        }
-        line.close();
-        self.place += 1;
     }
 }
 
