@@ -50,7 +50,8 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     if let Some(signal) = signal {
         die(signal);
     }
-    if strict && !losses.is_empty() {
+    let is_failed = losses.keys().any(|info| writing.loss(*info) == Some(Carry::Error));
+    if is_failed || strict && !losses.is_empty() {
         status.note(Outcome::Malformed);
     }
     if let Some(wrong) = wrong_count(args.message, seen) {
@@ -111,9 +112,9 @@ fn lines(writing: &Writing, losses: &Losses) -> Vec<String> {
     let to = writing.name;
     let line = |(info, count): (&Info, &u64)| {
         let name = info.name();
-        match writing.loss(*info) {
-            Some(Carry::As(how)) => format!("convert: {to} carries {name} as {how} ({count})"),
-            _ => format!("convert: {to} cannot carry {name} ({count})"),
+        match writing.loss(*info).and_then(Carry::how) {
+            Some(how) => format!("convert: {to} carries {name} as {how} ({count})"),
+            None => format!("convert: {to} cannot carry {name} ({count})"),
         }
     };
     losses.iter().map(line).collect()
@@ -123,11 +124,7 @@ fn lines(writing: &Writing, losses: &Losses) -> Vec<String> {
 fn explain(writing: &Writing) -> String {
     let mut out = format!("{} does not carry as it is:\n", writing.name);
     for (info, carry) in writing.losses {
-        let how = match carry {
-            Carry::Lost => "lost",
-            Carry::As(how) => how,
-        };
-        out.push_str(&format!("  {:<36}{how}\n", info.name()));
+        out.push_str(&format!("  {:<36}{}\n", info.name(), carry.how().unwrap_or("lost")));
     }
     out
 }

@@ -300,6 +300,7 @@ impl<'r, W: Write> Converter<'r, W> {
         let is_as_written = call.executor.is_none() && self.fragments == call.input.as_str();
         if is_live && !is_as_written {
             // The client has another call than this one.
+            self.records.note(Info::OtherFragments);
             return self.leave_call();
         }
         let id = match call.id.trim() {

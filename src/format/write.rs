@@ -80,8 +80,21 @@ impl Writing {
 pub enum Carry {
     /// Nothing: it is lost.
     Lost,
+    /// Nothing: the message ends in an error.
+    Error,
     /// Something else, in the words of "carries it as …".
     As(&'static str),
+}
+
+impl Carry {
+    /// Returns what stands in its place, in the words of "carries it as …".
+    pub(crate) fn how(self) -> Option<&'static str> {
+        match self {
+            Carry::Lost => None,
+            Carry::Error => Some("an error"),
+            Carry::As(how) => Some(how),
+        }
+    }
 }
 
 words! {
@@ -95,6 +108,8 @@ words! {
         FailedBody = "content of a body that failed",
         /// A call that must not be run.
         InvalidCall = "invalid_tool_call",
+        /// A call that is another one than its fragments, which were written, made it.
+        OtherFragments = "tool_call unlike its fragments",
         /// The input of a tool that takes free text.
         FreeInput = "free-text input",
         /// The words that the next request must return with a call.

@@ -256,6 +256,7 @@ fn check_one(
     let (source, back) = (lines(source), lines(back));
     let (mut expected, mut got) = (content(&source, to), content(&back, to));
     let is_failed = |lines: &[Value]| lines.iter().any(|line| line["type"] == "error");
+    let is_invalid = |line: &Value| line["type"] == "invalid_tool_call";
     let (from, became) = (expected.finish.take(), got.finish.take());
     if losses.contains_key(&Info::FailedBody) {
         expected = Content::default();
@@ -266,11 +267,15 @@ fn check_one(
             assert!(may_become(to, from, back, has_calls), "{from} became {back}: {}", shown());
         }
         // Fragments went out of a call that turned out to be none for the client.
-        (Some(_), None) if options.deltas && is_failed(&back) => return,
+        (Some(_), None) if options.deltas && is_failed(&back) => {
+            let is_error = |info: &Info| to.loss(*info) == Some(Carry::Error);
+            let is_said = losses.keys().any(is_error) || source.iter().any(is_invalid);
+            assert!(is_said, "it fails in silence: {}", shown());
+            return;
+        }
         (Some(from), None) if from == "error" && is_failed(&back) => {}
         (None, None) => {
             assert!(is_failed(&source) && is_failed(&back), "{}", shown());
-            let is_invalid = |line: &Value| line["type"] == "invalid_tool_call";
             if options.deltas && source.iter().any(is_invalid) {
                 return;
             }

@@ -18,6 +18,7 @@ pub(super) static WRITING: Writing = Writing {
     has_fragments: true,
     losses: &[
         (Info::InvalidCall, Carry::Lost),
+        (Info::OtherFragments, Carry::Error),
         (Info::CallSignature, Carry::Lost),
         (Info::CallKind, Carry::Lost),
         (Info::Agent, Carry::As("provider")),

@@ -19,6 +19,7 @@ pub(super) static WRITING: Writing = Writing {
     losses: &[
         (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
+        (Info::OtherFragments, Carry::Error),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),
         (Info::CallKind, Carry::As("server_tool_use")),
@@ -32,7 +33,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Choice, Carry::Lost),
         (Info::FinishFilter, Carry::As("refusal")),
         (Info::FinishOther, Carry::As("end_turn")),
-        (Info::FinishError, Carry::As("an error")),
+        (Info::FinishError, Carry::Error),
         (Info::NoUsage, Carry::As("zeros")),
         (Info::ErrorCode, Carry::As("a part of its message")),
     ],

@@ -45,7 +45,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::Choice, Carry::Lost),
         (Info::FinishRefusal, Carry::As("SAFETY")),
         (Info::FinishPause, Carry::As("OTHER")),
-        (Info::FinishError, Carry::As("an error")),
+        (Info::FinishError, Carry::Error),
         (Info::StopSequence, Carry::Lost),
         (Info::CacheWriteTokens, Carry::Lost),
         (Info::ErrorCode, Carry::As("a part of its message")),

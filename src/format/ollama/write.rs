@@ -28,7 +28,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FinishRefusal, Carry::As("stop")),
         (Info::FinishPause, Carry::As("stop")),
         (Info::FinishOther, Carry::As("stop")),
-        (Info::FinishError, Carry::As("an error")),
+        (Info::FinishError, Carry::Error),
         (Info::StopSequence, Carry::Lost),
         (Info::CachedTokens, Carry::Lost),
         (Info::CacheWriteTokens, Carry::Lost),

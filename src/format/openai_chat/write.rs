@@ -23,6 +23,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::ClosedCall, Carry::Lost),
         (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
+        (Info::OtherFragments, Carry::Error),
         (Info::FreeInput, Carry::As("an object with the member input, beside itself")),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),

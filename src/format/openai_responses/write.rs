@@ -20,6 +20,7 @@ pub(super) static WRITING: Writing = Writing {
     channels: &[COMMENTARY],
     losses: &[
         (Info::InvalidCall, Carry::Lost),
+        (Info::OtherFragments, Carry::Error),
         (Info::CallSignature, Carry::Lost),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
@@ -29,7 +30,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FinishRefusal, Carry::As("content_filter")),
         (Info::FinishPause, Carry::As("completed")),
         (Info::FinishOther, Carry::As("completed")),
-        (Info::FinishError, Carry::As("an error")),
+        (Info::FinishError, Carry::Error),
         (Info::StopSequence, Carry::Lost),
         (Info::NoUsage, Carry::As("null, and zeros for its parts")),
     ],
