@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
-    CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason, Reasoning,
-    Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id, made_up_number,
+    ByChoice, CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason,
+    Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id,
+    made_up_number,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -80,6 +81,8 @@ pub struct Converter<'r, W: Write> {
     announced: Option<(u64, Owned<ToolCallStart<'static>>)>,
     /// The call that is written in fragments: its choice and its index.
     live: Option<(u64, u64)>,
+    /// The calls of each choice that are over: the next one may be written in fragments.
+    over: ByChoice<Over>,
     /// True if a call that was written in fragments must not be run: the stream must fail.
     is_spoiled: bool,
     /// The fragments that have been written of it, without white space between their tokens.
@@ -93,6 +96,24 @@ pub struct Converter<'r, W: Write> {
     written: u64,
     /// The number of bytes that there were when the last record of the source ended.
     mark: u64,
+}
+
+/// The calls of a choice that are over.
+#[derive(Default)]
+struct Over {
+    /// The index of the first call that is not.
+    next: u64,
+    /// Those after it.
+    later: BTreeSet<u64>,
+}
+
+impl Over {
+    fn add(&mut self, index: u64) {
+        self.later.insert(index);
+        while self.later.remove(&self.next) {
+            self.next += 1;
+        }
+    }
 }
 
 /// The progress of the message.
@@ -135,6 +156,7 @@ impl<'r, W: Write> Converter<'r, W> {
             usage: None,
             announced: None,
             live: None,
+            over: ByChoice::default(),
             is_spoiled: false,
             fragments: String::new(),
             minifier: Minifier::default(),
@@ -296,6 +318,7 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn call(&mut self, choice: u64, call: &ToolCall<'_>) {
+        self.over.or_default(choice).add(call.index);
         let is_live = self.live == Some((choice, call.index));
         let is_as_written = call.executor.is_none() && self.fragments == call.input.as_str();
         if is_live && !is_as_written {
@@ -339,8 +362,8 @@ impl<'r, W: Write> Converter<'r, W> {
         self.keep(|| Part::Result(Owned::new(*result)));
     }
 
-    /// Writes a fragment of a call, unless another one is being written, or this one is better
-    /// written whole.
+    /// Writes a fragment of a call, unless one before it is not over, or this one is better written
+    /// whole.
     fn fragment(&mut self, choice: u64, delta: &ToolCallDelta<'_>) {
         let announced =
             self.announced.take_if(|(of, start)| *of == choice && start.get().index == delta.index);
@@ -349,6 +372,7 @@ impl<'r, W: Write> Converter<'r, W> {
             && self.writing.has_fragments
             && !self.options.whole
             && self.live.is_none()
+            && self.over.or_default(choice).next == delta.index
             && delta.is_ours
             && is_carried;
         // One that was made up for want of another may still get that.
@@ -569,6 +593,7 @@ impl<'r, W: Write> Converter<'r, W> {
             Kind::ToolResult(result) => self.result(&result),
             Kind::InvalidToolCall(call) => {
                 self.records.note(Info::InvalidCall);
+                self.over.or_default(choice).add(call.index);
                 // What a cut call means is known at the end of the message.
                 if self.live == Some((choice, call.index)) && call.reason != Reason::Truncated {
                     self.leave_call();

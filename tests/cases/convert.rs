@@ -70,6 +70,14 @@ fn put_run_calls_first(parts: &mut [Value]) {
     }
 }
 
+/// Puts calls in the order in which they began: in fragments, they end one after another.
+fn put_in_order(lines: &mut [Value]) {
+    let calls = lines.iter_mut().filter(|line| line["type"] == "tool_call");
+    let mut sorted: Vec<_> = calls.map(Value::take).collect();
+    sorted.sort_by_key(|call| call["index"].as_u64());
+    lines.iter_mut().filter(|line| line.is_null()).zip(sorted).for_each(|(line, it)| *line = it);
+}
+
 /// Reads the lines of a message; nothing but what the format carries, in its form.
 fn content(lines: &[Value], to: &Writing) -> Content {
     let lost = |info| to.loss(info) == Some(Carry::Lost);
@@ -152,7 +160,7 @@ fn content(lines: &[Value], to: &Writing) -> Content {
 }
 
 /// Puts the parts of each kind together: what comes back where the order is lost, as in a body
-/// with a member for each kind, or where one part had to wait for another.
+/// with a member for each kind, or where one part had to wait for another. Calls keep their order.
 fn sorted(content: &mut Content) {
     let (mut calls, mut others) = (Vec::new(), Content::default());
     let kind = |part: &Value| part[0].as_str().unwrap_or_default().to_owned();
@@ -163,7 +171,6 @@ fn sorted(content: &mut Content) {
             _ => calls.push(part),
         }
     }
-    calls.sort_by_key(ToString::to_string);
     content.parts = others.parts;
     content.parts.extend(calls);
 }
@@ -253,7 +260,10 @@ fn check_one(
     let messages = Message::all(&back);
     let [back] = messages.as_slice() else { panic!("{} messages: {}", messages.len(), shown()) };
     let lines = |message: &Message<'_>| -> Vec<Value> { message.lines().map(read).collect() };
-    let (source, back) = (lines(source), lines(back));
+    let (mut source, back) = (lines(source), lines(back));
+    if options.deltas && to.has_fragments {
+        put_in_order(&mut source);
+    }
     let (mut expected, mut got) = (content(&source, to), content(&back, to));
     let is_failed = |lines: &[Value]| lines.iter().any(|line| line["type"] == "error");
     let is_invalid = |line: &Value| line["type"] == "invalid_tool_call";
