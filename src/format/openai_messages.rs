@@ -7,7 +7,7 @@
 //! that was answered has a `tool_result` of its id after it, one that waits
 //! for its result has none, and a call is a call only if it came whole. What
 //! the other roles write is no answer, and is passed over. Why the model stopped
-//! isn't kept, and is inferred: for tools if it called any, answered or not.
+//! isn't kept, and is inferred: for tools if any of its calls waits for a result.
 //! Messages of Anthropic's API are read, too, as requests and Cline's
 //! `api_conversation_history.json` hold them: their calls, thoughts and results
 //! are blocks.
@@ -32,7 +32,6 @@ pub(super) static FORMAT: Format = Format {
             message: Lifecycle::new(&FORMAT, &[]),
             calls: Calls::default(),
             blocks: Blocks::default(),
-            has_call: false,
         })
     })
 };
@@ -65,8 +64,6 @@ struct OpenAiMessages {
     calls: Calls,
     /// The blocks of a message of Anthropic's shape.
     blocks: Blocks,
-    /// True if they hold a call.
-    has_call: bool,
 }
 
 impl Decoder for OpenAiMessages {
@@ -96,7 +93,7 @@ impl Decoder for OpenAiMessages {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.message.is_open() { self.infer_finish(out) } else { Ok(()) }
+        if self.message.is_open() { out.infer_finish(0, FinishReason::Stop, None) } else { Ok(()) }
     }
 }
 
@@ -125,7 +122,6 @@ impl OpenAiMessages {
     /// A message of Anthropic's API: results stand in the user's.
     fn blocks(&mut self, frame: &Frame, blocks: &[&str], out: &mut EventOut) -> Done {
         blocks.iter().try_for_each(|json| {
-            self.has_call |= kind(json) == "tool_use";
             let frame = frame.with(json.as_bytes());
             read!(&frame, out, |block: Block| self.blocks.whole(block, json, out))
         })
@@ -151,17 +147,10 @@ impl OpenAiMessages {
         if !self.message.is_open() {
             return Ok(());
         }
-        self.infer_finish(out)?;
+        out.infer_finish(0, FinishReason::Stop, None)?;
         self.calls = Calls::default();
         self.blocks = Blocks::default();
-        self.has_call = false;
         self.message.end(out)
-    }
-
-    fn infer_finish(&self, out: &mut EventOut) -> Done {
-        let has_call = self.has_call || !self.calls.is_empty();
-        let reason = if has_call { FinishReason::ToolCalls } else { FinishReason::Stop };
-        out.infer_finish(0, reason, None)
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::event::owned::Owned;
 use crate::event::words::words;
-use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Start};
+use crate::event::{
+    Code, Event, Executor, Failure, Finish, FinishReason, Kind, Pieces, Start, ToolCall, ToolResult,
+};
 use crate::json::Line;
 use crate::sink::members::{FINISH_REASON, Form, INFERRED, Inner, Members, RAW_FINISH_REASON};
 use crate::sink::timing::Timing;
@@ -55,7 +58,7 @@ pub(super) struct Gathered {
     /// True if the reasoning holds more than its text.
     has_parts: bool,
     refusal: String,
-    calls: Line,
+    calls: Vec<Owned<ToolCall<'static>>>,
     invalid: Line,
     results: Line,
     /// The turn, as the one member that it will be.
@@ -176,11 +179,12 @@ impl Gathered {
                 add(&mut self.parts, |line| members::reasoning(thought, line));
             }
             Kind::Refusal(text) => self.refusal.push_str(text),
-            Kind::ToolCall(call) => add(&mut self.calls, |line| members::tool_call(call, line)),
+            Kind::ToolCall(call) => self.calls.push(Owned::new(*call)),
             Kind::InvalidToolCall(call) => {
                 add(&mut self.invalid, |line| members::invalid_tool_call(call, line));
             }
             Kind::ToolResult(result) => {
+                self.answer(result);
                 add(&mut self.results, |line| members::tool_result(result, line));
             }
             Kind::Warning(warning) => {
@@ -192,6 +196,15 @@ impl Gathered {
                 add(&mut self.usage, |line| members::usage(usage, line));
             }
             _ => {}
+        }
+    }
+
+    /// A call that was answered in its message is the caller's to run no more.
+    fn answer(&mut self, result: &ToolResult<'_>) {
+        let waits = |call: &ToolCall<'_>| call.id == result.id && call.executor.is_none();
+        if let Some(call) = self.calls.iter_mut().find(|call| waits(&call.get())) {
+            let executor = result.executor.or(Some(Executor::Agent));
+            *call = Owned::new(ToolCall { executor, ..call.get() });
         }
     }
 
@@ -214,9 +227,13 @@ impl Gathered {
             "The parts of the thinking, where there are several, or a signature or a redacted one.",
         );
         to.optional("refusal", some(&self.refusal), "The refusal.");
+        let mut calls = Line::default();
+        for call in &self.calls {
+            add(&mut calls, |line| members::tool_call(&call.get(), line));
+        }
         to.inner(
             "tool_calls",
-            inner(Form::FullList, "tool_call", &self.calls),
+            inner(Form::FullList, "tool_call", &calls),
             "Whole calls, with those that the caller doesn't run.",
         );
         let invalid = inner(Form::List, "invalid_tool_call", &self.invalid);

@@ -190,11 +190,7 @@ impl<'a> Message<'a> {
         }
         let refusal: String = self.of("refusal").map(|line| text(&read(line), "text")).collect();
         assert_eq!(text(summary, "refusal"), refusal, "{name}: refusal");
-        let lists = [
-            ("tool_call", "tool_calls"),
-            ("invalid_tool_call", "invalid_tool_calls"),
-            ("warning", "warnings"),
-        ];
+        let lists = [("invalid_tool_call", "invalid_tool_calls"), ("warning", "warnings")];
         for (kind, key) in lists {
             let lines = self.of(kind).map(read).map(|line| without_common(&line));
             let whole: Vec<Value> = lines.collect();
@@ -204,19 +200,12 @@ impl<'a> Message<'a> {
                 "{name}: {key}"
             );
         }
+        let calls = self.calls_with_executors();
+        assert_eq!(summary["tool_calls"], Value::Array(calls.clone()), "{name}: tool_calls");
         let turn = self.of("turn").next().map(|line| without_common(&read(line)));
         assert_eq!(summary.get("turn"), turn.as_ref(), "{name}: turn");
         let last = read(self.last());
-        let is_to_run = |(at, line): (usize, &&str)| {
-            let is_result = |line: &&str, id: &str| {
-                kind(line) == "tool_result" && text(&read(line), "id") == id
-            };
-            let call = read(line);
-            let is_answered =
-                self.lines[at..].iter().any(|line| is_result(line, &text(&call, "id")));
-            kind(line) == "tool_call" && call.get("executor").is_none() && !is_answered
-        };
-        let has_calls = self.lines.iter().enumerate().any(is_to_run);
+        let has_calls = calls.iter().any(|call| call.get("executor").is_none());
         let expected = match (self.is_good(), has_calls) {
             (false, _) => "error",
             (true, true) => "tool_calls",
@@ -229,6 +218,29 @@ impl<'a> Message<'a> {
             assert_eq!(summary["error"], without_common(&last), "{name}");
         }
         assert_eq!(summary.get("error").is_none(), self.is_good(), "{name}");
+    }
+}
+
+impl Message<'_> {
+    /// The calls; one that has a result after it has been run by who has given that.
+    fn calls_with_executors(&self) -> Vec<Value> {
+        let mut calls: Vec<Value> = Vec::new();
+        for line in self.lines() {
+            let line = read(line);
+            match line["type"].as_str() {
+                Some("tool_call") => calls.push(without_common(&line)),
+                Some("tool_result") => {
+                    let waits =
+                        |call: &&mut Value| call["id"] == line["id"] && call["executor"].is_null();
+                    if let Some(call) = calls.iter_mut().find(waits) {
+                        let executor = line.get("executor").cloned();
+                        call["executor"] = executor.unwrap_or_else(|| "agent".into());
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls
     }
 }
 
