@@ -1,7 +1,7 @@
 //! The chunked coding (RFC 9112 §7.1).
 
 /// The most digits of a chunk's size: a `u64` has no more.
-pub(super) const MAX_DIGITS: usize = 16;
+const MAX_DIGITS: usize = 16;
 
 /// The longest line between chunks, in bytes: a size with its extensions, or a trailer.
 pub(super) const MAX_LINE: usize = 4 << 10;
@@ -126,7 +126,7 @@ impl Dechunker {
 }
 
 /// Returns the size in a size line, which may have extensions.
-fn size(line: &[u8]) -> Option<u64> {
+pub(super) fn size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
     let is_size = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_size)?;

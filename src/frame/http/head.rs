@@ -1,6 +1,6 @@
 //! Heads of responses.
 
-use crate::frame::http::chunked::{MAX_DIGITS, MAX_LINE};
+use crate::frame::http::chunked::{MAX_LINE, size};
 
 /// The longest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
@@ -125,24 +125,14 @@ impl Head {
     /// do so. Its line ends as those of the head do: a number in a text that was chunked may
     /// stand alone in the first line.
     pub(crate) fn is_chunk_size(&self, body: &[u8]) -> Option<bool> {
-        if !self.is_chunked {
-            return Some(false);
-        }
-        let digits = body.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-        if digits > MAX_DIGITS || (digits == 0 && !body.is_empty()) {
-            return Some(false);
-        }
-        let rest = body.get(digits..).unwrap_or_default();
-        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        let extension = match rest.get(blanks) {
-            Some(b';') => memchr::memchr2(b'\r', b'\n', rest).unwrap_or(rest.len()),
-            _ => blanks,
-        };
-        match rest.get(extension..).unwrap_or_default() {
-            [b'\r', b'\n', ..] => Some(true),
-            [b'\n', ..] if !self.has_cr => Some(true),
-            [] | [b'\r'] if extension < MAX_LINE => None,
-            _ => Some(false),
+        let body = body.get(..MAX_LINE).unwrap_or(body);
+        let end = memchr::memchr(b'\n', body);
+        let line = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
+        let may_be = self.is_chunked && (body.is_empty() || size(line).is_some());
+        match end {
+            _ if !may_be => Some(false),
+            Some(_) => Some(!self.has_cr || line.ends_with(b"\r")),
+            None => (body.len() == MAX_LINE).then_some(false),
         }
     }
 }

@@ -479,6 +479,24 @@ mod tests {
     }
 
     #[test]
+    fn the_size_of_a_chunk_has_a_limit() {
+        let size = |length| format!("2;{}\r\n", "x".repeat(length - 4));
+        for piece in [1, 1000, 1 << 20] {
+            assert_eq!(
+                parts(&format!("{CHUNKS}{}Hi\r\n0\r\n\r\n", size(MAX_LINE)), piece),
+                ["body 47 of 200 0", "4143: Hi", "end"],
+                "in pieces of {piece}"
+            );
+            let long = size(MAX_LINE + 1);
+            assert_eq!(
+                parts(&format!("{CHUNKS}{long}"), piece),
+                ["body 47 of 200 0", &format!("47: {long}"), "end"],
+                "in pieces of {piece}"
+            );
+        }
+    }
+
+    #[test]
     fn a_head_has_a_limit() {
         let head = |length| format!("HTTP/1.1 200 OK\na: {}\n\n", "x".repeat(length - 21));
         for size in [1, 1000, 1 << 20] {
