@@ -34,31 +34,49 @@ pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
     found
 }
 
-/// Finds one head at the start of a whole input.
+/// Finds one head at the start of a whole input, with the blank lines before it.
 #[cfg(feature = "cli")]
 pub(crate) fn find_head(bytes: &[u8]) -> Option<Head> {
     if begins_head(bytes) != Some(true) {
         return None;
     }
-    let len = head_len(bytes.get(..MAX_HEAD).unwrap_or(bytes))?;
-    read_head(bytes.get(..len)?)
+    let head = after_blank_lines(bytes);
+    let len = head_len(head.get(..MAX_HEAD).unwrap_or(head))?;
+    let found = read_head(head.get(..len)?)?;
+    Some(Head { len: bytes.len() - head.len() + len, ..found })
 }
 
 /// The beginning of every head.
-pub(super) const MAGIC: &[u8] = b"HTTP/";
+const MAGIC: &[u8] = b"HTTP/";
+
+/// The most line ends before a head, in bytes: one empty line at least is to be passed over
+/// (RFC 9112 §2.2).
+const MAX_BLANK: usize = 16;
 
 /// The most digits and points of a version.
 const MAX_VERSION: usize = 8;
 
 /// The most bytes that are needed to tell that a head begins.
-pub(super) const MAX_START: usize = MAGIC.len() + MAX_VERSION + STATUS;
+pub(super) const MAX_START: usize = MAX_BLANK + MAGIC.len() + MAX_VERSION + STATUS;
 
 /// The length of a status with the spaces around it.
 const STATUS: usize = 5;
 
+/// Returns the bytes after the blank lines that may stand before a head.
+pub(super) fn after_blank_lines(bytes: &[u8]) -> &[u8] {
+    let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    bytes.get(bytes.iter().take(MAX_BLANK).take_while(is_end).count()..).unwrap_or_default()
+}
+
+/// True if a head begins with these bytes, as far as they have come.
+pub(super) fn is_begun_head(bytes: &[u8]) -> bool {
+    after_blank_lines(bytes).starts_with(MAGIC)
+}
+
 /// Returns true if these bytes begin with `HTTP/`, a version and a status of three digits, a word of
-/// its own, and nothing while they may still do so.
+/// its own, and nothing while they may still do so. Blank lines may stand before that.
 pub(super) fn begins_head(bytes: &[u8]) -> Option<bool> {
+    let bytes = after_blank_lines(bytes);
     let known = bytes.len().min(MAGIC.len());
     let version = bytes.get(MAGIC.len()..).unwrap_or_default();
     let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();

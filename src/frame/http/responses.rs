@@ -6,7 +6,7 @@ use crate::event::WarningCode;
 use crate::frame::framer::{Fault, FaultKind};
 use crate::frame::http::chunked::{ChunkFault, Dechunker, MAX_LINE};
 use crate::frame::http::head::{
-    Head, MAGIC, MAX_HEAD, MAX_START, begins_head, is_field, read_head,
+    Head, MAX_HEAD, MAX_START, after_blank_lines, begins_head, is_begun_head, is_field, read_head,
 };
 
 /// Takes HTTP off an input, cut anywhere: the heads, and what frames a body. An input without a head
@@ -160,8 +160,8 @@ impl Responses {
     pub(crate) fn end(&mut self) -> Piece<'static> {
         let at = self.at;
         match &self.state {
-            State::Head if self.held.starts_with(MAGIC) => {
-                let raw = std::mem::take(&mut self.held);
+            State::Head if is_begun_head(&self.held) => {
+                let raw = after_blank_lines(&self.held).to_vec();
                 self.state = State::Ended;
                 let message = "the input ended inside an HTTP head".into();
                 let offset = at - raw.len() as u64;
@@ -172,7 +172,7 @@ impl Responses {
                 Piece::None
             }
             State::Head => self.begin(at),
-            State::Edge if self.held.starts_with(MAGIC) => {
+            State::Edge if is_begun_head(&self.held) => {
                 self.state = State::Head;
                 Piece::End(None)
             }
@@ -231,18 +231,19 @@ impl Responses {
         if self.begins_head(bytes) == Some(false) {
             return (self.begin(self.at), bytes);
         }
-        let offset = self.at - self.held.len() as u64;
+        let after = self.at + bytes.len() as u64;
         let rest = self.hold(bytes, MAX_HEAD - self.held.len());
-        if let Some(lines) = self.held.strip_suffix(b"\n")
+        let lines = after_blank_lines(&self.held);
+        let offset = after - (rest.len() + lines.len()) as u64;
+        if let Some(lines) = lines.strip_suffix(b"\n")
             && let Some(before) = memchr::memrchr(b'\n', lines)
             && !lines.get(before + 1..).is_none_or(is_field)
         {
             // A text that begins like a head.
-            let end = self.at + (bytes.len() - rest.len()) as u64;
-            return (self.begin(end), rest);
+            return (self.begin(after - rest.len() as u64), rest);
         }
-        let is_whole = self.held.ends_with(b"\n\n") || self.held.ends_with(b"\n\r\n");
-        if is_whole && let Some(head) = read_head(&self.held) {
+        let is_whole = lines.ends_with(b"\n\n") || lines.ends_with(b"\n\r\n");
+        if is_whole && let Some(head) = read_head(lines) {
             let first = self.head.map_or(offset, |(_, first)| first);
             self.head = Some((head, first));
             self.held.clear();
@@ -326,12 +327,13 @@ impl Responses {
             None => (Piece::None, self.hold(bytes, MAX_START)),
             Some(true) => {
                 self.state = State::Head;
-                (Piece::Flaw(unread(offset, self.at - self.held.len() as u64)), bytes)
+                let end = self.at - after_blank_lines(&self.held).len() as u64;
+                (Piece::Flaw(unread(offset, end)), bytes)
             }
             Some(false) => {
                 let end = memchr::memchr(b'\n', bytes);
                 // The end of the line is still to come: it begins like no head.
-                self.held = if end.is_some() { Vec::new() } else { b"\n".to_vec() };
+                self.held = if end.is_some() { Vec::new() } else { b" ".to_vec() };
                 (Piece::None, end.and_then(|end| bytes.get(end + 1..)).unwrap_or_default())
             }
         }
@@ -358,21 +360,29 @@ mod tests {
     /// Returns the parts of an input that comes in pieces of this size: neighbouring pieces of a body
     /// are joined.
     fn parts(input: &str, size: usize) -> Vec<String> {
+        parts_after(0, input, size)
+    }
+
+    /// Returns the parts of an input after so many bytes of others.
+    fn parts_after(before: usize, input: &str, size: usize) -> Vec<String> {
+        let before = before as u64;
         let mut responses = Responses::new(true);
         let mut parts: Vec<String> = Vec::new();
         let mut in_body = false;
         let mut add = |piece: Piece<'_>| {
-            let flawed = |flaw: &Flaw| format!("{:?} {}", flaw.kind, flaw.offset);
+            let flawed = |flaw: &Flaw| format!("{:?} {}", flaw.kind, before + flaw.offset);
             let part = match piece {
                 Piece::None => return false,
                 Piece::Body(body, _) if in_body => {
                     parts.last_mut().unwrap().push_str(std::str::from_utf8(&body).unwrap());
                     return true;
                 }
-                Piece::Body(ref body, at) => format!("{at}: {}", String::from_utf8_lossy(body)),
-                Piece::Begin(Begin { offset, head: None }) => format!("body {offset}"),
+                Piece::Body(ref body, at) => {
+                    format!("{}: {}", before + at, String::from_utf8_lossy(body))
+                }
+                Piece::Begin(Begin { offset, head: None }) => format!("body {}", before + offset),
                 Piece::Begin(Begin { offset, head: Some((status, at)) }) => {
-                    format!("body {offset} of {status} {at}")
+                    format!("body {} of {status} {}", before + offset, before + at)
                 }
                 Piece::End(None) => "end".into(),
                 Piece::End(Some(ref flaw)) => format!("end {}", flawed(flaw)),
@@ -424,6 +434,44 @@ mod tests {
             &format!("{CHUNKS}2\r\nHi\r\n0\r\n\r\nand"),
             &[&chunked[..3], &["body 59", "59: and", "end"]].concat(),
         );
+    }
+
+    /// Responses whose ends are known.
+    const RESPONSES: &[&str] = &[
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nHi",
+        "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n2\nHi\n0\n\n",
+    ];
+
+    /// Checks that two inputs are read as each alone, with so much between them.
+    #[track_caller]
+    fn check_both(one: &str, between: &str, other: &str) {
+        let before = one.len() + between.len();
+        for size in [1, 2, 3, 7, 1000] {
+            let expected = [parts(one, size), parts_after(before, other, size)].concat();
+            let input = [one, between, other].concat();
+            assert_eq!(parts(&input, size), expected, "{input:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn responses_are_read_as_each_alone() {
+        for one in RESPONSES {
+            RESPONSES.iter().for_each(|other| check_both(one, "", other));
+        }
+    }
+
+    #[test]
+    fn blank_lines_before_a_head_mean_nothing() {
+        for other in RESPONSES {
+            for blank in ["\n", "\r\n", "\n\n", "\r\n\r\n\r\n"] {
+                check_both("", blank, other);
+                RESPONSES.iter().for_each(|one| check_both(one, blank, other));
+            }
+        }
+        for text in ["\r\n\nHTTP", "\nHTTP/1.1 200 OK is good.\nSo\n", &"\n".repeat(100)] {
+            check(text, &["body 0", &format!("0: {text}"), "end"]);
+            check(&format!("{LENGTH}{text}"), &["body 38 of 200 0", &format!("38: {text}"), "end"]);
+        }
     }
 
     #[test]
