@@ -20,14 +20,15 @@ pub(crate) struct Head {
     pub has_cr: bool,
 }
 
-/// Finds the heads at the start of a whole input. What begins a head after a head is one too: no
-/// body begins like that (100 Continue, redirects, a proxy's answer, a head that a server writes
-/// twice).
+/// Finds the heads of one answer at the start of a whole input. What begins a head after a head is
+/// one too: no body begins like that.
 #[cfg(feature = "cli")]
 pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
     let mut found = None;
     let mut at = 0;
-    while let Some(head) = find_head(bytes.get(at..).unwrap_or_default()) {
+    while found.is_none_or(|head: Head| head.may_be_followed())
+        && let Some(head) = find_head(bytes.get(at..).unwrap_or_default())
+    {
         at += head.len;
         found = Some(Head { len: at, ..head });
     }
@@ -138,7 +139,18 @@ pub(super) fn read_head(head: &[u8]) -> Option<Head> {
     Some(Head { len: head.len(), status, is_chunked, length, has_cr })
 }
 
+/// Errors that the client answers by itself and asks again: the challenges of a server and of a
+/// proxy, and the refusal of `Expect: 100-continue`.
+const ASKED_AGAIN: [u16; 3] = [401, 407, 417];
+
 impl Head {
+    /// True if a head that follows at once may be of the same answer: after an interim one, a
+    /// redirect, what a proxy says of its connection, a head that a server writes twice, and an
+    /// error that the client answers by itself. Any other error is an answer without a body.
+    pub(super) fn may_be_followed(&self) -> bool {
+        self.status < 400 || ASKED_AGAIN.contains(&self.status)
+    }
+
     /// Returns true if a body begins with the size line of a chunk, and nothing while it may still
     /// do so. Its line ends as those of the head do: a number in a text that was chunked may
     /// stand alone in the first line.

@@ -160,6 +160,7 @@ impl Responses {
     pub(crate) fn end(&mut self) -> Piece<'static> {
         let at = self.at;
         match &self.state {
+            State::Head if is_begun_head(&self.held) && self.is_answered() => self.begin_empty(),
             State::Head if is_begun_head(&self.held) => {
                 let raw = after_blank_lines(&self.held).to_vec();
                 self.state = State::Ended;
@@ -231,23 +232,30 @@ impl Responses {
         if self.begins_head(bytes) == Some(false) {
             return (self.begin(self.at), bytes);
         }
+        let before = self.held.len();
         let after = self.at + bytes.len() as u64;
-        let rest = self.hold(bytes, MAX_HEAD - self.held.len());
+        let rest = self.hold(bytes, MAX_HEAD - before);
         let lines = after_blank_lines(&self.held);
         let offset = after - (rest.len() + lines.len()) as u64;
         if let Some(lines) = lines.strip_suffix(b"\n")
-            && let Some(before) = memchr::memrchr(b'\n', lines)
-            && !lines.get(before + 1..).is_none_or(is_field)
+            && let Some(last) = memchr::memrchr(b'\n', lines)
+            && !lines.get(last + 1..).is_none_or(is_field)
         {
             // A text that begins like a head.
             return (self.begin(after - rest.len() as u64), rest);
         }
         let is_whole = lines.ends_with(b"\n\n") || lines.ends_with(b"\n\r\n");
-        if is_whole && let Some(head) = read_head(lines) {
+        let head = if is_whole { read_head(lines) } else { None };
+        let is_too_long = head.is_none() && self.held.len() >= MAX_HEAD;
+        if (head.is_some() || is_too_long) && self.is_answered() {
+            self.held.truncate(before);
+            return (self.begin_empty(), bytes);
+        }
+        if let Some(head) = head {
             let first = self.head.map_or(offset, |(_, first)| first);
             self.head = Some((head, first));
             self.held.clear();
-        } else if self.held.len() >= MAX_HEAD {
+        } else if is_too_long {
             self.held = Vec::new();
             self.state = State::Ended;
             let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
@@ -255,6 +263,18 @@ impl Responses {
             return (Piece::Flaw(flaw), rest);
         }
         (Piece::None, rest)
+    }
+
+    /// True if the last head is that of an answer, whatever follows it.
+    fn is_answered(&self) -> bool {
+        self.head.is_some_and(|(head, _)| !head.may_be_followed())
+    }
+
+    /// Begins the body of the last head, which is empty: the next head is held.
+    fn begin_empty(&mut self) -> Piece<'static> {
+        let begin = self.begin(self.at);
+        self.state = State::Edge;
+        begin
     }
 
     /// Begins the body of the last head with what is held, up to this offset.
@@ -440,6 +460,11 @@ mod tests {
     const RESPONSES: &[&str] = &[
         "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nHi",
         "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n2\nHi\n0\n\n",
+        "HTTP/1.1 500 Internal Server Error\r\n\r\n",
+        "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 503 \r\ntransfer-encoding: chunked\r\n\r\n",
+        "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nHi",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 529 \r\n\r\n",
     ];
 
     /// Checks that two inputs are read as each alone, with so much between them.
@@ -455,8 +480,22 @@ mod tests {
 
     #[test]
     fn responses_are_read_as_each_alone() {
+        let long = format!("HTTP/1.1 200 OK\na: {}", "x".repeat(MAX_HEAD));
         for one in RESPONSES {
             RESPONSES.iter().for_each(|other| check_both(one, "", other));
+            check_both(one, "", "HTTP/1.1 2");
+            check_both(one, "", &long);
+            check_both(&format!("{CHUNKS}2\r\nHi\r\n"), "", one);
+        }
+    }
+
+    #[test]
+    fn a_head_may_be_one_of_several() {
+        for status in [100, 103, 200, 204, 302, 401, 407, 417] {
+            let first = format!("HTTP/1.1 {status} \r\ncontent-length: 0\r\n\r\n");
+            let body = first.len() + LENGTH.len();
+            let expected = [format!("body {body} of 200 0"), format!("{body}: Hi"), "end".into()];
+            assert_eq!(parts(&format!("{first}{LENGTH}Hi"), 10), expected);
         }
     }
 
