@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::event::{Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason, Warning};
+use crate::event::{
+    Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason, Warning, WarningCode,
+};
 use crate::io::{report_error, report_on};
 use crate::sink::Sink;
 
@@ -143,12 +145,14 @@ pub struct Witness<'s, S, E> {
     stderr: E,
     /// The first warning of a message that is a failure, until an error tells it.
     warned: Option<String>,
+    /// The limit that a call is over, until the call comes.
+    limit: Option<String>,
 }
 
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
-        Witness { inner, status, name, stderr, warned: None }
+        Witness { inner, status, name, stderr, warned: None, limit: None }
     }
 }
 
@@ -157,6 +161,9 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
     #[cold]
     fn report(&mut self, kind: &Kind<'_>, has_ended: bool) {
         let stderr = &mut self.stderr;
+        if let Kind::Warning(Warning { code: WarningCode::TooDeep, message, .. }) = kind {
+            self.limit = Some((*message).to_owned());
+        }
         match kind {
             Kind::Warning(Warning { code, message, offset, .. }) if has_ended => {
                 let message = format!("after a message: {}: {message}", code.name());
@@ -171,8 +178,9 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
             }
             Kind::InvalidToolCall(call) => {
                 let named = call.name.map_or(String::new(), |name| format!(" ({name})"));
-                let message =
-                    format!("call {}{named} is invalid: {}", call.index, why(call.reason));
+                let limit = self.limit.take();
+                let why = limit.as_deref().unwrap_or(why(call.reason));
+                let message = format!("call {}{named} is invalid: {why}", call.index);
                 report_on(stderr, self.name, &message, None);
             }
             Kind::Finish(Finish { finish_reason: FinishReason::Error, raw, .. }) => {
@@ -231,7 +239,7 @@ fn why(reason: Reason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Start, WarningCode};
+    use crate::event::Start;
     use crate::sink::{Label, Ndjson};
 
     #[track_caller]

@@ -27,6 +27,8 @@ const INEXACT_NUMBER: Inference =
     (WarningCode::InexactNumber, "a double doesn't hold one of the numbers");
 const DUPLICATE_KEY: Inference =
     (WarningCode::DuplicateKey, "a key comes twice: the last one counts");
+const TOO_DEEP: Inference =
+    (WarningCode::TooDeep, "the arguments are nested deeper than --max-depth");
 const OTHER_ARGUMENTS: Inference = (
     WarningCode::ArgumentsMismatch,
     "the arguments at the start of a call were not those of its fragments",
@@ -483,7 +485,12 @@ impl Call {
         }
         let (json, inference) = match self.object(out.config().max_depth) {
             Ok(found) => found,
-            Err(reason) => return Ok(Err(reason)),
+            Err(reason) => {
+                if self.scanner.status() == Status::TooDeep {
+                    out.warn(TOO_DEEP, Some(self.index))?;
+                }
+                return Ok(Err(reason));
+            }
         };
         if let Some(inference) = inference {
             out.warn(inference, Some(self.index))?;

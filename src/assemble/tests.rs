@@ -894,6 +894,7 @@ fn arguments_deeper_than_max_depth_are_malformed() {
         end"#,
         r#"start
         call 0 @a f = {"x":[]}
+        warning too_deep 1
         invalid 1 @b f malformed | {"x":[[]]}
         finish tool_calls wants"#,
     );

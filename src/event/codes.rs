@@ -137,6 +137,8 @@ words! {
         Subagent = "subagent",
         /// A text, repeated whole at its end, differs from its pieces.
         TextMismatch = "text_mismatch",
+        /// The arguments of a call are nested deeper than `--max-depth`; the call is invalid.
+        TooDeep = "too_deep",
         /// The provider reports that a call's input could not be read.
         ToolInputError = "tool_input_error",
         /// The input ended inside a frame after the end of its message.

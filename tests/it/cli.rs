@@ -370,6 +370,7 @@ fn check_limit(args: &[&str], input: &str, code: i32, part: &str) {
     let run = run(args, input);
     assert_eq!(run.code, code, "{args:?}: {}{}", run.out, run.err);
     assert!(run.out.contains(part), "{args:?}: {}", run.out);
+    assert!(run.err.contains(args[1]), "{args:?}: {}", run.err);
     let mut off = args.to_vec();
     *off.last_mut().unwrap() = "0";
     assert_eq!(self::run(&off, input).code, 0, "{off:?}: 0 turns the limit off");
