@@ -416,8 +416,8 @@ struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns the messages of a reading: each begins with `start`. What came after the last
-    /// message, and is none, belongs to none.
+    /// Returns the messages of a reading: each begins with `start`. What came after a message,
+    /// and is none, belongs to none.
     fn all(out: &'a str) -> Vec<Message<'a>> {
         let mut messages: Vec<Message<'a>> = Vec::new();
         for line in out.lines() {
@@ -426,7 +426,7 @@ impl<'a> Message<'a> {
                 _ => messages.push(Message { lines: vec![line] }),
             }
         }
-        if let Some(Message { lines }) = messages.last_mut() {
+        for Message { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
             let after = lines
                 .iter()

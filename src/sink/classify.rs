@@ -208,7 +208,9 @@ impl Gathered {
         }
     }
 
+    /// Begins the message. Warnings before it are remarks about the end of what came before.
     fn start(&mut self, start: &Start<'_>) {
+        self.warnings.clear();
         start.format.clone_into(&mut self.format);
         self.id = start.id.map(str::to_owned);
         self.model = start.model.map(str::to_owned);

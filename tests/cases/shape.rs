@@ -26,7 +26,8 @@ impl<'a> Message<'a> {
                 .unwrap_or_else(|| panic!("a line before the first start: {line}"));
             message.lines.push(line);
         }
-        // What came after a message, and is none, belongs to the next one, or to none.
+        // What came after a message is a remark, which belongs to none, or what an agent says of
+        // the next one.
         let mut after: Vec<&str> = Vec::new();
         for Message { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
@@ -41,6 +42,8 @@ impl<'a> Message<'a> {
                 true => lines.split_off(own),
                 false => Vec::new(),
             };
+            let is_remark = |line: &&str| matches!(kind(line), "warning" | "provider_event");
+            let rest = rest.into_iter().filter(|line| !is_remark(line)).collect();
             lines.splice(1..1, std::mem::replace(&mut after, rest));
         }
         messages
