@@ -1,18 +1,22 @@
 //! The chunked coding (RFC 9112 §7.1).
 
+use crate::frame::http::head::{Head, begins_head};
+
 /// The most digits of a chunk's size: a `u64` has no more.
 const MAX_DIGITS: usize = 16;
 
 /// The longest line between chunks, in bytes: a size with its extensions, or a trailer.
 pub(super) const MAX_LINE: usize = 4 << 10;
 
-/// What is wrong with a chunked body: it's not known where the next chunk begins.
+/// What is wrong with a chunked body: it's not known where the next chunk begins, or the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkFault {
     /// No size stands where a chunk begins.
     NoSize,
     /// No line end stands where a chunk ends.
     NoEnd,
+    /// A head stands where trailers or a blank line do.
+    NoBlank,
     /// A line between chunks is longer than [`MAX_LINE`].
     LongLine,
 }
@@ -23,6 +27,7 @@ impl ChunkFault {
         match self {
             ChunkFault::NoSize => "a chunk of HTTP begins without its size".into(),
             ChunkFault::NoEnd => "a chunk of HTTP is longer than its size".into(),
+            ChunkFault::NoBlank => "the last chunk of HTTP has no blank line after it".into(),
             ChunkFault::LongLine => {
                 format!("a line between chunks of HTTP has more than {MAX_LINE} bytes")
             }
@@ -95,6 +100,7 @@ impl Dechunker {
             Part::DataEnd if line.is_empty() => Ok(Part::Size),
             Part::DataEnd => Err(ChunkFault::NoEnd),
             Part::Trailers if line.is_empty() => Ok(Part::Ended),
+            Part::Trailers if begins_head(&self.line) == Some(true) => Err(ChunkFault::NoBlank),
             part => Ok(part),
         }
     }
@@ -125,8 +131,25 @@ impl Dechunker {
     }
 }
 
+impl Head {
+    /// Returns true if a body begins with the size line of a chunk, and nothing while it may still
+    /// do so. Its line ends as those of the head do: a number in a text that was chunked may
+    /// stand alone in the first line.
+    pub(crate) fn is_chunk_size(&self, body: &[u8]) -> Option<bool> {
+        let body = body.get(..MAX_LINE).unwrap_or(body);
+        let end = memchr::memchr(b'\n', body);
+        let line = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
+        let may_be = self.is_chunked && (body.is_empty() || size(line).is_some());
+        match end {
+            _ if !may_be => Some(false),
+            Some(_) => Some(!self.has_cr || line.ends_with(b"\r")),
+            None => (body.len() == MAX_LINE).then_some(false),
+        }
+    }
+}
+
 /// Returns the size in a size line, which may have extensions.
-pub(super) fn size(line: &[u8]) -> Option<u64> {
+fn size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
     let is_size = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_size)?;
@@ -150,6 +173,7 @@ pub(crate) fn dechunk(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::http::head::read_head;
 
     /// Decodes an input in pieces of each size: the body, how it ended, and what follows.
     #[track_caller]
@@ -203,6 +227,7 @@ mod tests {
         check("5\r\nhello\r\n+5\r\n", "hello", Err(ChunkFault::NoSize), "");
         check("5\r\nhello\r\n00000000000000005\r\n", "hello", Err(ChunkFault::NoSize), "");
         check("4\r\nhello\r\n0\r\n\r\n", "hell", Err(ChunkFault::NoEnd), "");
+        check("2\r\nHi\r\n0\r\na: b\r\nHTTP/2 200 \r\n", "Hi", Err(ChunkFault::NoBlank), "");
         let long = "x".repeat(MAX_LINE);
         for input in [&format!("5;{long}"), &format!("0\r\n{long}\r\n\r\n")] {
             let mut dechunker = Dechunker::default();
@@ -213,5 +238,29 @@ mod tests {
             });
             assert_eq!(ended, Err(ChunkFault::LongLine));
         }
+    }
+
+    #[test]
+    fn sizes_of_chunks() {
+        let head = |end| format!("HTTP/1.1 200 OK{end}transfer-encoding: chunked{end}{end}");
+        let head = |has_cr| head(if has_cr { "\r\n" } else { "\n" });
+        let found = |has_cr, bytes: &str| match read_head(head(has_cr).as_bytes())
+            .and_then(|head| head.is_chunk_size(bytes.as_bytes()))
+        {
+            Some(false) => "no",
+            None => "more",
+            Some(true) => "yes",
+        };
+        for bytes in ["", "5", "5a\r", "5;a", "5;a=\"b\"\r", &"f".repeat(16)] {
+            assert_eq!(found(true, bytes), "more", "{bytes:?}");
+        }
+        for bytes in ["5\r\n", "1F\r\n{", "5;a=b\r\n", "5 \t\r\n"] {
+            assert_eq!(found(true, bytes), "yes", "{bytes:?}");
+        }
+        for bytes in ["\r", "\r\n", "\n", "5\rx", "5\n", "5;a\n", "5 x", "g", &"f".repeat(17)] {
+            assert_eq!(found(true, bytes), "no", "{bytes:?}");
+        }
+        assert_eq!(found(false, "5\n"), "yes");
+        assert_eq!(found(true, &format!("5;{}", "x".repeat(MAX_LINE))), "no");
     }
 }

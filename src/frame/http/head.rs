@@ -1,7 +1,5 @@
 //! Heads of responses.
 
-use crate::frame::http::chunked::{MAX_LINE, size};
-
 /// The longest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
 
@@ -150,21 +148,6 @@ impl Head {
     pub(super) fn may_be_followed(&self) -> bool {
         self.status < 400 || ASKED_AGAIN.contains(&self.status)
     }
-
-    /// Returns true if a body begins with the size line of a chunk, and nothing while it may still
-    /// do so. Its line ends as those of the head do: a number in a text that was chunked may
-    /// stand alone in the first line.
-    pub(crate) fn is_chunk_size(&self, body: &[u8]) -> Option<bool> {
-        let body = body.get(..MAX_LINE).unwrap_or(body);
-        let end = memchr::memchr(b'\n', body);
-        let line = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
-        let may_be = self.is_chunked && (body.is_empty() || size(line).is_some());
-        match end {
-            _ if !may_be => Some(false),
-            Some(_) => Some(!self.has_cr || line.ends_with(b"\r")),
-            None => (body.len() == MAX_LINE).then_some(false),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -208,27 +191,5 @@ mod tests {
         assert_eq!(begins_head(b"HTTP/111111111 200 OK\n\n"), Some(false));
         let long = format!("HTTP/1.1 200 OK\na: {}\n\n", "x".repeat(MAX_HEAD));
         assert_eq!(find_heads(long.as_bytes()), None);
-    }
-
-    #[test]
-    fn sizes_of_chunks() {
-        let found = |has_cr, bytes: &str| match (Head { is_chunked: true, has_cr, ..HEAD })
-            .is_chunk_size(bytes.as_bytes())
-        {
-            Some(false) => "no",
-            None => "more",
-            Some(true) => "yes",
-        };
-        for bytes in ["", "5", "5a\r", "5;a", "5;a=\"b\"\r", &"f".repeat(16)] {
-            assert_eq!(found(true, bytes), "more", "{bytes:?}");
-        }
-        for bytes in ["5\r\n", "1F\r\n{", "5;a=b\r\n", "5 \t\r\n"] {
-            assert_eq!(found(true, bytes), "yes", "{bytes:?}");
-        }
-        for bytes in ["\r", "\r\n", "\n", "5\rx", "5\n", "5;a\n", "5 x", "g", &"f".repeat(17)] {
-            assert_eq!(found(true, bytes), "no", "{bytes:?}");
-        }
-        assert_eq!(found(false, "5\n"), "yes");
-        assert_eq!(found(true, &format!("5;{}", "x".repeat(MAX_LINE))), "no");
     }
 }

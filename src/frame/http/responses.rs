@@ -133,7 +133,11 @@ impl Responses {
                     Ok((data, rest)) => (Piece::Body(data.into(), at), rest),
                     Err(fault) => {
                         let (offset, mut line) = (*line, dechunker.take_line());
-                        let flaw = if begins_head(&line) == Some(true) {
+                        let flaw = if fault == ChunkFault::NoBlank {
+                            self.state = State::Head;
+                            let kind = FaultKind::Note(WarningCode::Truncated);
+                            Flaw { kind, message: fault.message(), offset, raw: Vec::new() }
+                        } else if begins_head(&line) == Some(true) {
                             self.state = State::Head;
                             unended(offset)
                         } else {
@@ -543,6 +547,10 @@ mod tests {
         check(
             &format!("{CHUNKS}2\r\nHi\r\nx\r\ny"),
             &["body 47 of 200 0", "50: Hi", "end Broken 54", "Note(Unread) 54"],
+        );
+        check(
+            &format!("{CHUNKS}2\r\nHi\r\n0\r\n{LENGTH}"),
+            &["body 47 of 200 0", "50: Hi", "end Note(Truncated) 57", "body 95 of 200 57", "end"],
         );
         check(
             &format!("{CHUNKS}2\r\nHi\r\nx\r\nHT\r\n{LENGTH}"),
