@@ -62,10 +62,14 @@ pub(crate) enum Body {
 impl Server {
     /// Returns the answer to a request.
     pub(crate) fn answer(&self, request: &Request) -> Answer {
-        let arrived = self.arrived.fetch_add(1, Ordering::SeqCst);
         let asked = asked(&request.target);
         let first = self.captures.first().and_then(|capture| capture.format);
         let reply = reply_of(asked.or(first));
+        let text = String::from_utf8_lossy(&request.body);
+        if !request.body.is_empty() && !json::is_json(&text) {
+            return failure(reply, 400, Some("The body of the request is not JSON."));
+        }
+        let arrived = self.arrived.fetch_add(1, Ordering::SeqCst);
         let failed = match self.fail {
             Some((count, status)) if count.is_none_or(|count| arrived < count) => {
                 return failure(reply, status, None);
@@ -73,7 +77,6 @@ impl Server {
             Some((count, _)) => count.unwrap_or(0),
             None => 0,
         };
-        let text = String::from_utf8_lossy(&request.body);
         let asks = Object::new(&text);
         let is_asked = |capture: &&Capture| {
             self.by != By::Path || asked.is_none_or(|asked| capture.is_in(asked))

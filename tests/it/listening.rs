@@ -130,6 +130,22 @@ fn a_recorded_head_is_the_head() {
 }
 
 #[test]
+fn a_request_that_is_not_json_is_refused() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--by", "request", "1.sse"]);
+    for (path, kind) in [(CHAT, "invalid_request_error"), ("/v1/messages", "invalid_request_error")]
+    {
+        let head = format!("POST {path} HTTP/1.1\r\nContent-Length: 9\r\n\r\n");
+        let answer = server.send(&format!("{head}{{\"model\":"));
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+        let error: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        assert_eq!(error["error"]["type"], kind, "{error}");
+    }
+    // It takes no answer from the others.
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
+}
+
+#[test]
 fn the_turn_says_which_capture_answers() {
     let scene = two_answers();
     let user = json!({"role": "user", "content": "Hi"});
@@ -314,7 +330,7 @@ fn a_cut_is_an_end_and_a_drop_is_none() {
     assert!(body.starts_with(&capture) && body.ends_with(": keep-alive\n\n"), "{body}");
     // curl asks before it sends a megabyte.
     let server = Server::start(&scene, &["1.sse"]);
-    scene.write("large", &"x".repeat(2 << 20));
+    scene.write("large", &format!("\"{}\"", "x".repeat(2 << 20)));
     let large = format!("@{}", scene.path("large").display());
     assert_eq!(curl(&server, &["--data-binary", &large]), (Some(0), capture));
 }
