@@ -1,13 +1,14 @@
 //! A capture as it is played: its bytes, and where its parts begin.
 
-use std::io;
+use std::ops::Range;
+use std::{io, iter};
 
 use crate::capture::rhythm::Rhythm;
 use crate::detect;
 use crate::format;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
-use crate::frame::http::{Head, dechunk, find_heads};
+use crate::frame::http::{Begin, Head, Piece, Responses, find_heads};
 use crate::frame::{FrameConfig, Framing, Holds};
 use crate::io::read_whole;
 
@@ -124,15 +125,48 @@ impl Capture {
         self.head.as_ref().is_some_and(|recorded| recorded.head.is_chunk_size(body) == Some(true))
     }
 
-    /// Returns the capture of the body alone, without the chunks of HTTP.
-    pub(crate) fn into_body(self) -> Self {
-        let body = self.bytes.get(self.body..).unwrap_or_default();
-        if self.is_chunked() {
-            return Capture { head: self.head, ..Capture::new(&self.name, dechunk(body)) };
+    /// Returns the capture of each response's body alone, without the chunks of HTTP; of all bytes
+    /// if no head is among them.
+    pub(crate) fn into_responses(self) -> Vec<Self> {
+        let (mut responses, mut found) = (Responses::new(true), Vec::<(Begin, Vec<_>)>::new());
+        let mut see = |piece: &Piece<'_>| match piece {
+            Piece::Begin(begin) => found.push((*begin, Vec::new())),
+            Piece::Body(body, at) => found
+                .last_mut()
+                .into_iter()
+                .for_each(|(_, ranges)| ranges.push(*at..*at + body.len() as u64)),
+            Piece::None | Piece::End(_) | Piece::Flaw(_) => {}
+        };
+        let mut rest = self.bytes.as_slice();
+        while !rest.is_empty() {
+            let (piece, after) = responses.step(rest);
+            see(&piece);
+            rest = after;
         }
-        let starts = self.starts.iter().map(|start| start - self.body).collect();
-        let rhythm = self.rhythm.map(|rhythm| rhythm.after(self.body as u64));
-        Capture { bytes: body.to_vec(), body: 0, starts, rhythm, ..self }
+        iter::repeat_with(|| responses.end())
+            .take_while(|piece| !matches!(piece, Piece::None))
+            .for_each(|piece| see(&piece));
+        let has_heads = found.iter().any(|(begin, _)| begin.head.is_some());
+        found.retain(|(begin, _)| begin.head.is_some() == has_heads);
+        if found.is_empty() {
+            return vec![self];
+        }
+        let response = |(begin, ranges): (Begin, Vec<Range<u64>>)| {
+            let head = begin.head.and_then(|(_, at)| {
+                let text = self.within(&(at..begin.offset));
+                Some(RecordedHead::new(text, find_heads(text)?))
+            });
+            let body = ranges.iter().flat_map(|range| self.within(range)).copied().collect();
+            let rhythm = self.rhythm.as_ref().map(|rhythm| rhythm.of(&ranges));
+            Capture { head, rhythm, ..Capture::new(&self.name, body) }
+        };
+        found.into_iter().map(response).collect()
+    }
+
+    /// Returns the bytes in this range.
+    fn within(&self, range: &Range<u64>) -> &[u8] {
+        let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).ok());
+        start.zip(end).and_then(|(start, end)| self.bytes.get(start..end)).unwrap_or_default()
     }
 
     /// True if it is in this format.

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Bytes that came at once.
@@ -73,11 +74,20 @@ impl Rhythm {
         }
     }
 
-    /// Returns the rhythm of the bytes from this offset on.
-    pub(crate) fn after(self, offset: u64) -> Self {
-        let Rhythm(reads) = self;
-        let reads = reads.into_iter().filter(|read| read.end > offset);
-        Rhythm(reads.map(|read| Read { end: read.end - offset, ..read }).collect())
+    /// Returns the rhythm of the bytes in these ranges, which are in order, one after another.
+    pub(crate) fn of(&self, ranges: &[Range<u64>]) -> Self {
+        let mut reads: Vec<Read> = Vec::new();
+        let mut size = 0;
+        for range in ranges {
+            let mut at = range.start;
+            while let Some(read) = self.read_of(at).filter(|_| at < range.end) {
+                let end = read.end.min(range.end);
+                size += end - at;
+                at = end;
+                reads.push(Read { end: size, ..read });
+            }
+        }
+        Rhythm(reads)
     }
 
     /// Returns the last read.
@@ -134,5 +144,7 @@ mod tests {
         let rhythm = Rhythm::parse("1 2\n5 3\n", 5).unwrap();
         let ends = |offset| rhythm.read_of(offset).map(|read| read.end);
         assert_eq!([0, 1, 2, 4, 5].map(ends), [Some(2), Some(2), Some(5), Some(5), None]);
+        assert_eq!(rhythm.of(&[0..2, 2..5]), rhythm);
+        assert_eq!(Ok(rhythm.of(&[1..3, 4..5])), Rhythm::parse("1 1\n5 1\n5 1\n", 3));
     }
 }

@@ -45,9 +45,11 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
             report_error(&mut io::stderr(), name, Code::Truncated, message, Some(0));
             return Ok(Outcome::Truncated as u8);
         }
-        let capture = if is_server { capture.into_body() } else { capture };
-        plans.push(Plan::new(&capture, &play).map_err(|why| anyhow!(why))?);
-        captures.push(capture);
+        let played = if is_server { capture.into_responses() } else { vec![capture] };
+        for capture in played {
+            plans.push(Plan::new(&capture, &play).map_err(|why| anyhow!(why))?);
+            captures.push(capture);
+        }
     }
     if is_server {
         let service = Service::new(args, captures)?;

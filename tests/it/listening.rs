@@ -130,6 +130,35 @@ fn a_recorded_head_is_the_head() {
 }
 
 #[test]
+fn each_response_of_a_capture_is_an_answer() {
+    let scene = two_answers();
+    let [one, two] = ["1.sse", "2.sse"].map(|name| scene.read(name));
+    let capture = format!(
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nx-number: 1\r\n\r\n{one}\r\n\
+         HTTP/1.1 503 \r\nretry-after: 7\r\n\r\n\
+         HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{}\r\n{:x}\r\n{}\r\n0\r\n\r\n",
+        one.len(),
+        &two[..9],
+        two.len() - 9,
+        &two[9..]
+    );
+    scene.write("all.http", &capture);
+    let ms = |time, length| format!("{time} {length}\n");
+    scene.write("all.http.times", &(ms(1, 100) + &ms(2, capture.len() - 100)));
+    for args in [&[][..], &["--speed", "1"]] {
+        let args = [args, &["--by", "request", "all.http"]].concat();
+        let server = Server::start(&scene, &args);
+        let answers = [0; 4].map(|_| server.ask(CHAT, &question()));
+        assert!(answers[0].0.contains("x-number: 1\r\n"), "{answers:?}");
+        assert!(answers[1].0.contains("retry-after: 7\r\n"), "{answers:?}");
+        assert_eq!(answers.each_ref().map(|(head, _)| &head[9..12]), ["200", "503", "200", "500"]);
+        assert_eq!(answers.each_ref().map(|(_, body)| body.as_str())[..3], [&one, "", &two]);
+    }
+    // Without HTTP, all of its bytes are played.
+    assert_eq!(scene.run(&["replay", "all.http"]).out, capture);
+}
+
+#[test]
 fn a_request_that_is_not_json_is_refused() {
     let scene = two_answers();
     let server = Server::start(&scene, &["--by", "request", "1.sse"]);

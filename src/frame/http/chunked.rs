@@ -156,20 +156,6 @@ fn size(line: &[u8]) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-/// Returns the bytes of a chunked body, up to its end or to what is wrong with it.
-#[cfg(feature = "cli")]
-pub(crate) fn dechunk(bytes: &[u8]) -> Vec<u8> {
-    let (mut dechunker, mut body, mut rest) = (Dechunker::default(), Vec::new(), bytes);
-    while !rest.is_empty()
-        && !dechunker.is_ended()
-        && let Ok((data, after)) = dechunker.step(rest)
-    {
-        body.extend_from_slice(data);
-        rest = after;
-    }
-    body
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

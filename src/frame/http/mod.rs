@@ -7,7 +7,7 @@ mod places;
 mod responses;
 
 #[cfg(feature = "cli")]
-pub(crate) use chunked::{Dechunker, dechunk};
+pub(crate) use chunked::Dechunker;
 #[cfg(feature = "cli")]
 pub(crate) use head::{Head, MAX_HEAD, find_head, find_heads, head_len};
 pub(crate) use places::Places;

@@ -59,7 +59,7 @@ pub(crate) enum Piece<'b> {
 }
 
 /// The beginning of a body.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin {
     /// Its offset.
     pub(crate) offset: u64,
