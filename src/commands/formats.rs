@@ -1,5 +1,7 @@
 //! `formats`: every framing, wire format and dialect in columns, or all of one row.
 
+use std::collections::BTreeSet;
+
 use anyhow::bail;
 use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
@@ -118,9 +120,10 @@ impl Listing {
         self.framings.iter().chain(&self.formats).chain(&self.dialects)
     }
 
-    /// Returns every name and alias.
+    /// Returns every name and alias once: a format and a dialect may share one.
     fn names(&self) -> Vec<&'static str> {
-        self.rows().flat_map(Row::names).collect()
+        let names: BTreeSet<_> = self.rows().flat_map(Row::names).collect();
+        names.into_iter().collect()
     }
 
     /// Keeps the rows of this name or alias; `-` and `_` are the same.
@@ -260,6 +263,11 @@ mod tests {
     #[test]
     fn every_row_is_listed() {
         let listing = Listing::new();
+        let names = listing.names();
+        for name in &names {
+            let near = nearest(name, &names);
+            assert_eq!(near.iter().filter(|near| *near == name).count(), 1, "{name}: {near:?}");
+        }
         let (text, object) = (listing.table(80), listing.json());
         for row in listing.rows() {
             let is_line = |line: &str| line.split(' ').next() == Some(row.name);
