@@ -7,7 +7,9 @@ use std::io;
 use std::mem::discriminant;
 
 use crate::event::owned::Owned;
-use crate::event::{ByChoice, Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES};
+use crate::event::{
+    ByChoice, Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, Warning, WarningCode,
+};
 
 /// The most bytes of remarks among the last lines of a message.
 const MAX_TAIL: usize = 1 << 20;
@@ -66,7 +68,8 @@ impl Logged {
         }
     }
 
-    /// Passes an event on. After the end only remarks are, and what an agent says between messages.
+    /// Passes an event on. After the end only remarks are, and what an agent says between messages;
+    /// a warning stands in place of anything else.
     pub(super) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Kind::Time(time) = event.kind {
             self.time = Some(time);
@@ -77,7 +80,9 @@ impl Logged {
         let is_agents =
             matches!(event.kind, Kind::ToolStart(_) | Kind::ToolResult(_) | Kind::RunEnd(_));
         if self.is_over() && !is_remark {
-            return if is_agents { emit_at(time, event, emit) } else { Ok(()) };
+            let message = "a line came after the end of its message, and was passed over";
+            let passed = Kind::Warning(Warning::new(WarningCode::AfterDone, message)).into();
+            return emit_at(time, if is_agents { event } else { &passed }, emit);
         }
         if event.kind.is_of_choice() && self.choices.is_too_many(event.choice) {
             return self.feed(&Kind::Error(TOO_MANY_CHOICES).into(), emit);

@@ -1266,7 +1266,7 @@ fn a_log_passes_as_it_is_up_to_its_end() {
         usage 3
         finish stop
         text never
-        warning after_done two
+        warning truncated two
         end
         log m2
         call a f
@@ -1279,6 +1279,7 @@ fn a_log_passes_as_it_is_up_to_its_end() {
         usage 3
         finish stop wants
         warning after_done
+        warning truncated
         start m2
         call 0 @a f = {}
         result @a
@@ -1299,6 +1300,6 @@ fn a_log_that_is_cut_ends_with_an_error() {
     );
     check(
         "log m1\ntext Hi\nusage 3\nerror provider Oh\ntext never",
-        "start m1\ntext Hi\nusage 3\nerror provider Oh",
+        "start m1\ntext Hi\nusage 3\nerror provider Oh\nwarning after_done",
     );
 }

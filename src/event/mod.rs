@@ -22,6 +22,9 @@ pub use codes::WarningCode;
 pub(crate) use ids::{is_no_id, made_up_id, made_up_number, push_made_up_id};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
+
+/// The version of the schema, in the first line of each message.
+pub(crate) const VERSION: u64 = 1;
 use words::words;
 
 /// Takes the events that a layer has completed. The only errors are those of

@@ -9,7 +9,8 @@ use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
     Kind, Output, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, VERSION, Warning,
+    WarningCode,
 };
 use crate::format::support::prelude::*;
 
@@ -36,6 +37,7 @@ payload! {
     /// A line: all members that any has.
     struct Line<'a> {
         kind: Option<Str<'a>> = "type",
+        v: Option<u64>,
         choice: Option<u64>,
         file: Option<Str<'a>>,
         format: Option<Str<'a>>,
@@ -101,6 +103,20 @@ impl Decoder for Events {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         read!(&frame, out, |line: Line| {
             let kind = line.kind.or_empty();
+            if kind == "start"
+                && let Some(version) = line.v.filter(|version| *version > VERSION)
+            {
+                let message = format!(
+                    "these events are of version {version}, and this toolstream reads version \
+                     {VERSION}: a newer one has written them"
+                );
+                if self.is_open {
+                    out.end()?;
+                }
+                out.start(FORMAT.name, None, None)?;
+                let failure = Failure::new(Code::Unrecognised, &message, Some(frame.offset));
+                return out.emit(0, Kind::Error(failure));
+            }
             if kind == "start" && std::mem::replace(&mut self.is_open, true) {
                 out.end()?;
             }

@@ -7,10 +7,9 @@ use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
     RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
-    Usage, Warning,
+    Usage, VERSION, Warning,
 };
 use crate::json::Line;
-use crate::sink::VERSION;
 
 /// Takes the members of one object in their order. A [`Line`] writes their
 /// values, [`crate::sink::schema`] their types and documentation.

@@ -43,9 +43,6 @@ pub use values::Values;
 use crate::event::{Event, Kind, Pieces};
 use crate::json::Line;
 
-/// The version of the schema, in the first line of each message.
-const VERSION: u64 = 1;
-
 /// The consumer of events. The pipeline pushes: it calls [`feed`](Sink::feed) for each event as
 /// soon as its last byte has come, and [`finish`](Sink::finish) once, at the end of the input.
 ///

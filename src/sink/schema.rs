@@ -162,7 +162,7 @@ pub fn schema() -> String {
   }}
 }}
 "##,
-        version = crate::sink::VERSION,
+        version = crate::event::VERSION,
         refs = refs.join(",\n"),
         definitions = definitions.join(",\n"),
     )
