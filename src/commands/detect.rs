@@ -81,11 +81,12 @@ impl Look {
                 Ok(Read::Signal(signal)) => return Ended::BySignal(signal),
                 Err(error) => return Ended::Unreadable(error),
             }
-            let is_all = self.head.len() >= detect::WINDOW;
+            self.head.truncate(detect::WINDOW);
+            let is_all = self.head.len() == detect::WINDOW;
             if self.head.len() >= enough || is_all {
                 self.verdict = detect::explain(&self.head, false);
                 enough = self.head.len() * 2;
-                if is_all || self.is_known() {
+                if is_all || self.verdict.is_final() {
                     return Ended::Well;
                 }
             }

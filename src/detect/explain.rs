@@ -2,8 +2,9 @@
 
 use crate::detect::AutoFramer;
 use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing, see_record};
+use crate::format;
 use crate::format::format::{Format, Record};
-use crate::frame::{Fault, Frame, FrameConfig};
+use crate::frame::{Fault, FaultKind, Frame, FrameConfig};
 use crate::json;
 
 /// The framing and the format of an input.
@@ -19,6 +20,14 @@ pub struct Verdict {
     pub alternatives: Vec<String>,
 }
 
+impl Verdict {
+    /// True if no more of the input changes it: the format is known, and is not that of an error,
+    /// which a message of any format may follow.
+    pub fn is_final(&self) -> bool {
+        format::find(&self.format).is_some_and(|format| !format.is_of_errors())
+    }
+}
+
 /// Returns what an input is that begins with `head`, and is no longer if
 /// `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
@@ -29,7 +38,7 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
             Ok(frame) => search.see(&frame),
-            Err(fault) => search.verdict.evidence.push(fault.message),
+            Err(fault) => search.see_fault(fault),
         }
         Ok(())
     };
@@ -58,13 +67,19 @@ struct Search {
 }
 
 impl Search {
+    /// Notes why no frame was read so far.
+    fn see_fault(&mut self, fault: Fault<'_>) {
+        if !self.verdict.is_final() && fault.kind != FaultKind::Next {
+            self.verdict.evidence.push(fault.message);
+        }
+    }
+
     fn see(&mut self, frame: &Frame<'_>) {
         if self.verdict.framing == "unknown" {
             self.verdict.framing = frame.framing.name.into();
             self.verdict.evidence.push(format!("the framing is {}", frame.framing.about));
         }
-        let is_known = self.row.is_some_and(|row| !row.is_of_errors());
-        if is_known || self.unknown >= MOST_UNKNOWN {
+        if self.verdict.is_final() || self.unknown >= MOST_UNKNOWN {
             return;
         }
         see_record(frame, |record| {

@@ -168,7 +168,7 @@ pub(crate) fn line_ends_and_comments_mean_nothing(case: &Case) -> bool {
     !others.is_empty()
 }
 
-/// `detect` knows the format if `parse` does.
+/// `detect` knows the format if `parse` does, and its reasons are the same however much has come.
 pub(crate) fn detection_is_the_reading(case: &Case) -> bool {
     let (config, _) = case.config();
     let is_told = config.format.is_some() || config.framing.is_some();
@@ -178,6 +178,11 @@ pub(crate) fn detection_is_the_reading(case: &Case) -> bool {
     }
     let (out, _) = joined(&config, [case.input.as_slice()]);
     let verdict = explain(&case.input, true);
+    let step = (case.input.len() / 32).max(1);
+    for length in (0..case.input.len()).step_by(step) {
+        let early = explain(&case.input[..length], false);
+        assert!(!early.is_final() || early == verdict, "after {length} bytes: {early:?}");
+    }
     let is_nothing = Message::all(&out).iter().all(|message| message.format() == "unknown");
     let is_foreign = out.contains("\"code\":\"unrecognised\"");
     match verdict.format.as_str() {
