@@ -12,8 +12,10 @@ pub(crate) struct Head {
     pub status: u16,
     /// True if the last one announces a chunked body. The body may be decoded: `curl` does that.
     pub is_chunked: bool,
-    /// The length of the body, if the last one says it. It may be that of a compressed body.
+    /// The length of the body, if the last one says it.
     pub length: Option<u64>,
+    /// True if that is the length of a compressed body, which may have been decoded.
+    pub is_compressed: bool,
     /// True if the lines of the last one end in CR LF.
     pub has_cr: bool,
 }
@@ -125,16 +127,18 @@ pub(super) fn read_head(head: &[u8]) -> Option<Head> {
     if !head.split(|&byte| byte == b'\n').skip(1).all(is_field) {
         return None;
     }
-    let (mut is_chunked, mut length) = (false, None);
+    let (mut is_chunked, mut length, mut is_compressed) = (false, None, false);
     for (name, value) in lines.filter_map(|line| line.split_once(':')) {
         if name.eq_ignore_ascii_case("transfer-encoding") {
             is_chunked |= value.to_ascii_lowercase().contains("chunked");
         } else if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok();
+        } else if name.eq_ignore_ascii_case("content-encoding") {
+            is_compressed = true;
         }
     }
     let has_cr = text.get(first.len()..).is_some_and(|rest| rest.starts_with('\r'));
-    Some(Head { len: head.len(), status, is_chunked, length, has_cr })
+    Some(Head { len: head.len(), status, is_chunked, length, is_compressed, has_cr })
 }
 
 /// Errors that the client answers by itself and asks again: the challenges of a server and of a
@@ -154,7 +158,14 @@ impl Head {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head { len: 19, status: 200, is_chunked: false, length: None, has_cr: true };
+    const HEAD: Head = Head {
+        len: 19,
+        status: 200,
+        is_chunked: false,
+        length: None,
+        is_compressed: false,
+        has_cr: true,
+    };
 
     #[test]
     fn heads_are_found_one_after_another() {

@@ -31,10 +31,11 @@ enum State {
     Size(Head),
     /// In a body that ends with the input.
     Body,
-    /// In a body with so many bytes to come, if a response follows them.
-    Sized(u64),
-    /// After such a body, if a head comes.
-    Edge,
+    /// In a body with so many bytes to come, if a response follows them. True if it may have been
+    /// compressed, and have more.
+    Sized(u64, bool),
+    /// After so many, if a head comes.
+    Edge(bool),
     /// In a chunked body. The offset is that of the line between chunks that came last.
     Chunked(Dechunker, u64),
     /// After what can't be read, which is at this offset: the next head begins a line.
@@ -107,18 +108,21 @@ impl Responses {
                 let head = *head;
                 self.size_line(head, bytes)
             }
-            State::Body | State::Sized(_) if !self.held.is_empty() => (self.held_body(), bytes),
+            State::Body | State::Sized(..) if !self.held.is_empty() => (self.held_body(), bytes),
             State::Body => (Piece::Body(bytes.into(), at), &[]),
-            State::Sized(left) => {
+            State::Sized(left, may_go_on) => {
                 let size = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 let (body, rest) = bytes.split_at(size);
                 *left -= size as u64;
                 if *left == 0 {
-                    self.state = State::Edge;
+                    self.state = State::Edge(*may_go_on);
                 }
                 (Piece::Body(body.into(), at), rest)
             }
-            State::Edge => self.edge(bytes),
+            State::Edge(may_go_on) => {
+                let may_go_on = *may_go_on;
+                self.edge(may_go_on, bytes)
+            }
             State::Chunked(dechunker, line) => {
                 let buffered = dechunker.line().len();
                 if !dechunker.is_inside() && buffered == 0 {
@@ -177,17 +181,20 @@ impl Responses {
                 Piece::None
             }
             State::Head => self.begin(at),
-            State::Edge if is_begun_head(&self.held) => {
+            State::Edge(_) if is_begun_head(&self.held) => {
                 self.state = State::Head;
                 Piece::End(None)
             }
-            State::Size(_) | State::Body | State::Sized(_) | State::Edge
-                if !self.held.is_empty() =>
-            {
+            State::Edge(false) if begins_head(&self.held) == Some(false) => {
+                self.state = State::Body;
+                Piece::Flaw(longer(at - self.held.len() as u64))
+            }
+            State::Sized(..) if !self.held.is_empty() => self.held_body(),
+            State::Size(_) | State::Body | State::Edge(_) if !self.held.is_empty() => {
                 self.state = State::Body;
                 self.held_body()
             }
-            State::Size(_) | State::Body | State::Sized(_) | State::Edge => {
+            State::Size(_) | State::Body | State::Sized(..) | State::Edge(_) => {
                 self.state = State::Ended;
                 Piece::End(None)
             }
@@ -277,7 +284,7 @@ impl Responses {
     /// Begins the body of the last head, which is empty: the next head is held.
     fn begin_empty(&mut self) -> Piece<'static> {
         let begin = self.begin(self.at);
-        self.state = State::Edge;
+        self.state = State::Edge(true);
         begin
     }
 
@@ -287,7 +294,9 @@ impl Responses {
         let held = self.held.len() as u64;
         self.state = match head {
             Some((head, _)) if head.is_chunked => State::Size(head),
-            Some((Head { length: Some(length), .. }, _)) if length > 0 => State::Sized(length),
+            Some((Head { length: Some(length), is_compressed, .. }, _)) if length > 0 => {
+                State::Sized(length, is_compressed)
+            }
             _ => State::Body,
         };
         let head = head.map(|(head, offset)| (head.status, offset));
@@ -317,21 +326,21 @@ impl Responses {
 
     /// Returns what is held as the beginning of the body.
     fn held_body(&mut self) -> Piece<'static> {
-        let held = std::mem::take(&mut self.held);
-        let length = held.len() as u64;
-        if let State::Sized(left) = &mut self.state {
-            // What could begin a head and did not holds no beginning of another one.
-            self.state = match left.checked_sub(length) {
-                Some(0) => State::Edge,
-                Some(left) => State::Sized(left),
-                None => State::Body,
+        let mut held = std::mem::take(&mut self.held);
+        let offset = self.at - held.len() as u64;
+        if let State::Sized(left, may_go_on) = self.state {
+            let size = usize::try_from(left).unwrap_or(usize::MAX).min(held.len());
+            self.held = held.split_off(size);
+            self.state = match left - size as u64 {
+                0 => State::Edge(may_go_on),
+                left => State::Sized(left, may_go_on),
             };
         }
-        Piece::Body(held.into(), self.at - length)
+        Piece::Body(held.into(), offset)
     }
 
-    /// Looks for a head after a body of the length that was said.
-    fn edge<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    /// Looks for a head after a body of the length that was said. If none comes, the body is longer.
+    fn edge<'b>(&mut self, may_go_on: bool, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
         match self.begins_head(bytes) {
             None => (Piece::None, self.hold(bytes, MAX_START)),
             Some(true) => {
@@ -340,7 +349,8 @@ impl Responses {
             }
             Some(false) => {
                 self.state = State::Body;
-                (Piece::None, bytes)
+                let offset = self.at - self.held.len() as u64;
+                (if may_go_on { Piece::None } else { Piece::Flaw(longer(offset)) }, bytes)
             }
         }
     }
@@ -368,6 +378,13 @@ impl Responses {
 fn unended(offset: u64) -> Flaw {
     let message = "an HTTP response ended before its last chunk".into();
     Flaw { kind: FaultKind::Truncated, message, offset, raw: Vec::new() }
+}
+
+/// Returns the note that a body goes on at this offset.
+fn longer(offset: u64) -> Flaw {
+    let message = "a body of HTTP is longer than its head says, and was read to its end".into();
+    let kind = FaultKind::Note(WarningCode::WrongLength);
+    Flaw { kind, message, offset, raw: Vec::new() }
 }
 
 /// Returns the note that what is between these offsets was not read.
@@ -428,8 +445,16 @@ mod tests {
         parts
     }
 
+    /// Returns the parts of a body of two bytes that goes on.
+    fn longer(body: &str, rest: &str) -> [String; 5] {
+        let note = "Note(WrongLength) 40".into();
+        let (body, rest) = (format!("38: {body}"), format!("40: {rest}"));
+        ["body 38 of 200 0".into(), body, note, rest, "end".into()]
+    }
+
     #[track_caller]
-    fn check(input: &str, expected: &[&str]) {
+    fn check(input: &str, expected: &[impl AsRef<str>]) {
+        let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
         for size in (1..100).chain([input.len()]) {
             assert_eq!(parts(input, size), expected, "in pieces of {size}");
         }
@@ -511,19 +536,20 @@ mod tests {
                 RESPONSES.iter().for_each(|one| check_both(one, blank, other));
             }
         }
-        for text in ["\r\n\nHTTP", "\nHTTP/1.1 200 OK is good.\nSo\n", &"\n".repeat(100)] {
+        for text in ["\r\n\nHTTP!", "\nHTTP/1.1 200 OK is good.\nSo\n", &"\n".repeat(100)] {
             check(text, &["body 0", &format!("0: {text}"), "end"]);
-            check(&format!("{LENGTH}{text}"), &["body 38 of 200 0", &format!("38: {text}"), "end"]);
+            let (start, rest) = text.split_at(2);
+            check(&format!("{LENGTH}{text}"), &longer(start, rest));
         }
     }
 
     #[test]
     fn a_head_may_say_what_is_not_so() {
-        check(&format!("{LENGTH}HTTP"), &["body 38 of 200 0", "38: HTTP", "end"]);
-        check(
-            &format!("{LENGTH}HiHTTP/1.1 2000"),
-            &["body 38 of 200 0", "38: HiHTTP/1.1 2000", "end"],
-        );
+        check(&format!("{LENGTH}HTTP"), &longer("HT", "TP"));
+        check(&format!("{LENGTH}HiHTTP/1.1 2000"), &longer("Hi", "HTTP/1.1 2000"));
+        check(&format!("{LENGTH}Hi\n"), &["body 38 of 200 0", "38: Hi\n", "end"]);
+        let compressed = LENGTH.replace("OK\r\n", "OK\r\ncontent-encoding: br\r\n");
+        check(&format!("{compressed}Hi there"), &["body 60 of 200 0", "60: Hi there", "end"]);
         check(&format!("{LENGTH}H"), &["body 38 of 200 0", "38: H", "end"]);
         for body in ["2", "2\n4\n", "2\r", "2: Hi", "Hi"] {
             check(&format!("{CHUNKS}{body}"), &["body 47 of 200 0", &format!("47: {body}"), "end"]);
@@ -535,7 +561,7 @@ mod tests {
         check("HTTP", &["body 0", "0: HTTP", "end"]);
         let text = "HTTP/1.1 200 OK means success.\nSo it does.\n\nBye";
         check(text, &["body 0", &format!("0: {text}"), "end"]);
-        check(&format!("{LENGTH}{text}"), &["body 38 of 200 0", &format!("38: {text}"), "end"]);
+        check(&format!("{LENGTH}{text}"), &longer("HT", &text[2..]));
         check("HTTP/", &["Truncated 0"]);
         check(&format!("{LENGTH}HiHTTP/1"), &["body 38 of 200 0", "38: Hi", "end", "Truncated 40"]);
         check(&format!("{CHUNKS}3\r\nHi"), &["body 47 of 200 0", "50: Hi", "end Truncated 47"]);
