@@ -43,6 +43,8 @@ mod run;
 mod schema;
 /// The shape of a message.
 mod shape;
+/// Turns of damaged answers.
+mod turned;
 /// Bodies without a finish reason.
 mod unreasoned;
 /// What `--values` prints.
@@ -95,6 +97,7 @@ const LAWS_OF_FIXTURES: &[Law] = &[
     ("empty strings are read back", emptied::strings_are_read_back),
     ("bodies without a reason give no call", unreasoned::bodies_give_no_call),
     ("calls in quotation marks are text", quoted::calls_are_text),
+    ("turns hold the text", turned::turns_hold_the_text),
 ];
 
 /// What else is tested here: that the checks themselves can fail.

@@ -179,8 +179,10 @@ fn finish_members(message: &mut Draft) {
 impl ChatTurn {
     fn choice(&mut self, choice: &Object<'_>) {
         let (delta, whole) = (choice.get("delta"), choice.get("message"));
-        let is_blank =
-            |json: &str| Object::new(json).get("content|tool_calls").is_none_or(is_blank);
+        let is_blank = |json: &str| {
+            let content = Object::new(json).get("content|tool_calls");
+            content.is_none_or(|json| is_blank(json) || !json.starts_with(['"', '[', '{']))
+        };
         // Perplexity sends a `message` beside each `delta`, and an empty `delta` in a body.
         let is_body = match (delta, whole) {
             (Some(delta), Some(whole)) => {

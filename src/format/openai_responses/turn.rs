@@ -124,6 +124,9 @@ impl Turn for ResponsesTurn {
         let mut is_kept = !ending.finish_reason.is_cut();
         for (mut item, is_dropped) in items.into_iter().zip(dropped).rev() {
             let kind = item.text("type").unwrap_or_default();
+            if kind == "message" && is_unreadable(&item) {
+                return Err(Incomplete("a text of the message is no string".into()));
+            }
             if kind == "message" && !has_content(&item) {
                 continue;
             }
@@ -175,6 +178,15 @@ fn has_content(item: &Draft) -> bool {
         let part = Object::new(part);
         part.word("type").as_deref() != Some("output_text") || part.word("text").is_some()
     })
+}
+
+/// True for a message that has lost a text: that of a part is no string.
+fn is_unreadable(item: &Draft) -> bool {
+    let json = item.json();
+    let parts = Object::new(&json);
+    let is_unreadable =
+        |part: &&str| Object::new(part).get("text").is_some_and(|text| string(text).is_none());
+    parts.each("content").iter().any(is_unreadable)
 }
 
 /// Takes off an item what an SDK added, and makes its arguments an object's text.

@@ -70,8 +70,9 @@ impl Draft {
         Some(self.0.remove(at).1)
     }
 
-    /// Adds a piece to a member: a string to a string, the elements of an array to an array. Any
-    /// other value takes the place of what was there; null changes nothing.
+    /// Adds a piece to a member: a string to a string, the elements of an array to an array; what is
+    /// of another type is left out, as it is in the events. Any other value takes the place of what
+    /// was there; null changes nothing.
     pub(crate) fn join(&mut self, key: &str, json: &str) {
         if json == "null" {
             return;
@@ -116,17 +117,23 @@ const ENDED: &str = "-";
 
 /// Objects that are put together at once, in the order in which they began.
 #[derive(Debug, Default)]
-pub(crate) struct Drafts(Vec<(String, Draft)>);
+pub(crate) struct Drafts {
+    drafts: Vec<(String, Draft)>,
+    /// The place of the one that an event was of last.
+    latest: usize,
+}
 
 impl Drafts {
     /// Begins an object under an index, which may have been another one's.
     pub(crate) fn start(&mut self, index: &str, draft: Draft) {
-        self.0.push((index.to_owned(), draft));
+        self.latest = self.drafts.len();
+        self.drafts.push((number(index).to_owned(), draft));
     }
 
     /// Ends the object of an index, if `is_over` holds for it: nothing more is added to it.
     pub(crate) fn end(&mut self, index: &str, is_over: impl Fn(&Draft) -> bool) {
-        let last = self.0.iter_mut().rfind(|(own, _)| own == index);
+        let at = self.find(index);
+        let last = at.and_then(|at| self.drafts.get_mut(at));
         if let Some((own, _)) = last.filter(|(_, draft)| is_over(draft)) {
             ENDED.clone_into(own);
         }
@@ -134,33 +141,54 @@ impl Drafts {
 
     /// Returns the last object of this index, begun now if there is none.
     pub(crate) fn at(&mut self, index: &str) -> &mut Draft {
-        let at = self.0.iter().rposition(|(own, _)| own == index).unwrap_or_else(|| {
+        self.latest = self.find(index).unwrap_or_else(|| {
             self.start(index, Draft::default());
-            self.0.len() - 1
+            self.latest
         });
-        &mut self.0[at].1
+        &mut self.drafts[self.latest].1
+    }
+
+    /// Returns the place of the last object of this index; without one, that of the latest object,
+    /// as in the events.
+    fn find(&self, index: &str) -> Option<usize> {
+        let index = number(index);
+        let is_it = |(own, _): &(String, Draft)| own == index;
+        match index {
+            "" => self.drafts.get(self.latest).filter(|(own, _)| own != ENDED).map(|_| self.latest),
+            _ => self.drafts.iter().rposition(is_it),
+        }
     }
 
     /// About how many bytes they take.
     pub(crate) fn size(&self) -> usize {
-        self.0.iter().map(|(_, draft)| draft.size()).sum()
+        self.drafts.iter().map(|(_, draft)| draft.size()).sum()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.drafts.is_empty()
     }
 
     /// Takes all objects out.
     pub(crate) fn take(&mut self) -> Vec<Draft> {
-        std::mem::take(&mut self.0).into_iter().map(|(_, draft)| draft).collect()
+        let drafts = std::mem::take(self).drafts;
+        drafts.into_iter().map(|(_, draft)| draft).collect()
     }
 }
 
-/// Joins two strings or two arrays; of other values the new one counts.
+/// Returns an index, if it is a number.
+fn number(index: &str) -> &str {
+    if index.parse::<u64>().is_ok() { index } else { "" }
+}
+
+/// Joins two strings or two arrays, to which nothing else is added; of other values the new one
+/// counts.
 fn join(value: &mut String, json: &str) {
     for (open, close, between) in [('"', '"', ""), ('[', ']', ",")] {
+        if !value.starts_with(open) {
+            continue;
+        }
         let inner = json.strip_prefix(open).and_then(|json| json.strip_suffix(close));
-        let Some(inner) = inner.filter(|_| value.starts_with(open)) else { continue };
+        let Some(inner) = inner else { return };
         value.pop();
         let is_array = open == '[';
         let inner = if is_array { inner.trim_ascii() } else { inner };
@@ -232,7 +260,9 @@ mod tests {
         check(&["\"\"", "\"a\""], "\"a\"");
         check(&["[]", "[1]", "[ ]", "[2,3]"], "[1,2,3]");
         check(&["1", "null", "2.50"], "2.50");
-        check(&["\"a\"", "[1]"], "[1]");
+        check(&["\"a\"", "[1]", "5", "{}", "\"b\""], "\"ab\"");
+        check(&["[1]", "\"a\"", "[2]"], "[1,2]");
+        check(&["5", "\"a\""], "\"a\"");
     }
 
     #[track_caller]
