@@ -86,6 +86,7 @@ pub enum Carry {
     As(&'static str),
 }
 
+#[cfg(feature = "cli")]
 impl Carry {
     /// Returns what stands in its place, in the words of "carries it as …".
     pub(crate) fn how(self) -> Option<&'static str> {
