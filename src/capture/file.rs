@@ -131,10 +131,11 @@ impl Capture {
         let (mut responses, mut found) = (Responses::new(true), Vec::<(Begin, Vec<_>)>::new());
         let mut see = |piece: &Piece<'_>| match piece {
             Piece::Begin(begin) => found.push((*begin, Vec::new())),
-            Piece::Body(body, at) => found
-                .last_mut()
-                .into_iter()
-                .for_each(|(_, ranges)| ranges.push(*at..*at + body.len() as u64)),
+            Piece::Body(body, at) => {
+                if let Some((_, ranges)) = found.last_mut() {
+                    ranges.push(*at..*at + body.len() as u64);
+                }
+            }
             Piece::None | Piece::End(_) | Piece::Flaw(_) => {}
         };
         let mut rest = self.bytes.as_slice();

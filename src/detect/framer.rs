@@ -121,10 +121,13 @@ impl AutoFramer {
     /// Ends a body. Where it can't be read to its end, a frame that has begun is no frame, and what
     /// lacks its end for that reason needs no other one. A note is of the message that is open.
     fn end(&mut self, flaw: Option<&Flaw>, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let is_note = |flaw: &&Flaw| matches!(flaw.kind, FaultKind::Note(_));
-        let note = flaw.filter(is_note);
-        let flaw = flaw.filter(|flaw| !is_note(flaw));
-        note.map_or(Ok(()), |note| out(Err(note.fault())))?;
+        let flaw = match flaw {
+            Some(note) if matches!(note.kind, FaultKind::Note(_)) => {
+                out(Err(note.fault()))?;
+                None
+            }
+            flaw => flaw,
+        };
         let is_readable = flaw.is_none_or(|flaw| flaw.kind == FaultKind::Truncated);
         let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
         let mut is_cut = false;

@@ -9,7 +9,9 @@
 //! paragraph if a call stands in it.
 
 use crate::dialect::machine::find::find_any;
-use crate::dialect::machine::quotation_context::{Before, QuotationContext, last_after};
+use crate::dialect::machine::quotation_context::{
+    Before, QuotationContext, char_length, last_after,
+};
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
@@ -185,13 +187,9 @@ impl MarkdownContext {
 
     /// Takes the character that a text begins with; returns its length, in bytes.
     pub(crate) fn take_char(&mut self, text: &[u8]) -> usize {
-        let Some((&first, rest)) = text.split_first() else { return 0 };
-        self.byte(first);
-        if first.is_ascii() {
-            return 1;
-        }
-        let inner = rest.iter().take_while(|byte| matches!(byte, 0x80..0xC0));
-        1 + inner.map(|&byte| self.byte(byte)).count()
+        let length = char_length(text);
+        text.iter().take(length).for_each(|&byte| self.byte(byte));
+        length
     }
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
@@ -271,7 +269,7 @@ impl MarkdownContext {
                 }
             }
             At::AfterMark { spaces, .. } => spaces > 4,
-            _ => matches!(self.block, Block::Fence { .. } | Block::Indented) || self.is_in_span(),
+            _ => !self.is_prose() || self.is_in_span(),
         }
     }
 

@@ -144,8 +144,7 @@ impl Read {
 
     /// Takes the character that a text begins with; returns its length, in bytes.
     fn char(&mut self, text: &[u8]) -> usize {
-        let inner = |byte: &&u8| matches!(byte, 0x80..0xC0);
-        let length = 1 + text.iter().skip(1).take_while(inner).count();
+        let length = char_length(text);
         text.iter().take(length).for_each(|&byte| self.byte(byte));
         length
     }
@@ -203,6 +202,11 @@ impl Read {
         let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
         [far, near]
     }
+}
+
+/// Returns the length of the character that a text begins with, in bytes.
+pub(crate) fn char_length(text: &[u8]) -> usize {
+    1 + text.iter().skip(1).take_while(|byte| matches!(byte, 0x80..0xC0)).count()
 }
 
 /// Returns the eight bytes at the end of a text, which comes after these ones.

@@ -61,13 +61,14 @@ pub(in crate::format) static REQUEST: Request = Request {
         paths: &["tool_choice"],
         relax: |json| {
             let mut choice = Draft::new(json);
-            match (string(json).as_deref(), choice.text("mode").as_deref()) {
-                (Some("auto" | "none"), _) | (_, Some("auto" | "none")) => None,
-                (_, None) => Some("\"auto\"".into()),
-                (_, Some(_)) => {
+            let mode = string(json).or_else(|| choice.text("mode"));
+            match mode.as_deref() {
+                Some("auto" | "none") => None,
+                Some(_) if !choice.is_empty() => {
                     choice.set("mode", "\"auto\"");
                     Some(choice.json())
                 }
+                _ => Some("\"auto\"".into()),
             }
         },
         none: Some("\"none\""),
