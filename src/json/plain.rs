@@ -137,6 +137,19 @@ pub(super) fn inside_length(text: &[u8]) -> usize {
     }
 }
 
+/// Returns how many of the first bytes are the same in both.
+pub(crate) fn same_length(a: &[u8], b: &[u8]) -> usize {
+    let mut same = 0;
+    for (a, b) in a.as_chunks().0.iter().zip(b.as_chunks().0) {
+        let difference = u128::from_le_bytes(*a) ^ u128::from_le_bytes(*b);
+        if difference != 0 {
+            return same + difference.trailing_zeros() as usize / 8;
+        }
+        same += size_of::<u128>();
+    }
+    same + a.iter().zip(b).skip(same).take_while(|(a, b)| a == b).count()
+}
+
 /// True if a text begins with these bytes. For what is short, this takes less than a call of the C
 /// library's `memcmp`: given a place where no memory is, as that of an empty string may be, its
 /// masked loads take hundreds of cycles on some processors, even if they load nothing.

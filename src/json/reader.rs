@@ -125,7 +125,7 @@ pub(crate) fn read_again<'t, T: FromJson<'t>>(json: &'t str) -> Result<T> {
 fn read_as<'t, T: FromJson<'t>>(source: Source, text: &'t str) -> Result<T> {
     let mut value = None;
     read_to(&mut value, source, text)?;
-    value.ok_or(Fault::Syntax)
+    value.ok_or_else(syntax)
 }
 
 /// Reads a whole JSON text into a place for its value.
@@ -137,7 +137,7 @@ pub(crate) fn read_to<'t, T: FromJson<'t>>(
     let mut reader = Reader::new(source, text);
     T::read_into(place, &mut reader)?;
     let rest = text.as_bytes().get(reader.at..).unwrap_or_default();
-    if rest.iter().copied().all(is_space) { Ok(()) } else { Err(Fault::Syntax) }
+    if rest.iter().copied().all(is_space) { Ok(()) } else { Err(syntax()) }
 }
 
 /// What is known of a text.
@@ -229,6 +229,12 @@ impl serde::de::Error for Fault {
 
 type Result<T> = std::result::Result<T, Fault>;
 
+/// Returns the reason that a text is no JSON: what leads here is off the usual path.
+#[cold]
+fn syntax() -> Fault {
+    Fault::Syntax
+}
+
 /// Reads values from JSON text, one after another.
 pub struct Reader<'t> {
     text: &'t str,
@@ -273,7 +279,7 @@ impl<'t> Reader<'t> {
     /// Returns the text from a place up to here.
     #[inline]
     fn since(&self, start: usize) -> Result<&'t str> {
-        self.text.get(start..self.at).ok_or(Fault::Syntax)
+        self.text.get(start..self.at).ok_or_else(syntax)
     }
 
     /// Returns the next byte that is no white space, and stays before it.
@@ -290,14 +296,14 @@ impl<'t> Reader<'t> {
         while self.byte().is_some_and(is_space) {
             self.at += 1;
         }
-        self.byte().ok_or(Fault::Syntax)
+        self.byte().ok_or_else(syntax)
     }
 
     /// Passes a byte, and white space before it.
     #[inline]
     fn pass(&mut self, byte: u8) -> Result<()> {
         if self.peek()? != byte {
-            return Err(Fault::Syntax);
+            return Err(syntax());
         }
         self.at += 1;
         Ok(())
@@ -306,7 +312,7 @@ impl<'t> Reader<'t> {
     /// Passes a word.
     fn word(&mut self, word: &str) -> Result<()> {
         let end = word_end(self.text.as_bytes(), self.at, word.as_bytes());
-        self.at = end.ok_or(Fault::Syntax)?;
+        self.at = end.ok_or_else(syntax)?;
         Ok(())
     }
 
@@ -359,7 +365,7 @@ impl<'t> Reader<'t> {
             }
             Err(error) => error.into_bytes(),
         };
-        if as_bytes { Ok(Content::Other(unescaped)) } else { Err(Fault::Syntax) }
+        if as_bytes { Ok(Content::Other(unescaped)) } else { Err(syntax()) }
     }
 
     /// Reads the rest of a string that has its first backslash here.
@@ -383,7 +389,7 @@ impl<'t> Reader<'t> {
                     run = self.at;
                 }
                 Some(_) if as_bytes => self.at += 1,
-                _ => return Err(Fault::Syntax),
+                _ => return Err(syntax()),
             }
             self.run();
         }
@@ -391,7 +397,7 @@ impl<'t> Reader<'t> {
 
     /// Reads an escape after its backslash.
     fn escape(&mut self, text: &mut Vec<u8>) -> Result<()> {
-        let byte = self.byte().ok_or(Fault::Syntax)?;
+        let byte = self.byte().ok_or_else(syntax)?;
         self.at += 1;
         text.push(match byte {
             b'"' | b'\\' | b'/' => byte,
@@ -423,24 +429,24 @@ impl<'t> Reader<'t> {
                 }
                 return Ok(());
             }
-            _ => return Err(Fault::Syntax),
+            _ => return Err(syntax()),
         });
         Ok(())
     }
 
     /// Reads the four digits of a UTF-16 code unit.
     fn unit(&mut self) -> Result<u16> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or(Fault::Syntax)?;
+        let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or_else(syntax)?;
         self.at += 4;
         digits.iter().try_fold(0, |unit, &digit| {
-            let digit = char::from(digit).to_digit(16).ok_or(Fault::Syntax)?;
+            let digit = char::from(digit).to_digit(16).ok_or_else(syntax)?;
             Ok(unit << 4 | digit as u16)
         })
     }
 
     fn number(&mut self) -> Result<Number> {
         let start = self.at;
-        self.at = number_end(self.text.as_bytes(), self.at).ok_or(Fault::Syntax)?;
+        self.at = number_end(self.text.as_bytes(), self.at).ok_or_else(syntax)?;
         let text = self.since(start)?;
         if let Ok(number) = text.parse() {
             return Ok(Number::Unsigned(number));
@@ -449,7 +455,7 @@ impl<'t> Reader<'t> {
             return Ok(Number::Signed(number));
         }
         let float = text.parse().ok().filter(|float: &f64| float.is_finite());
-        float.map(Number::Float).ok_or(Fault::Syntax)
+        float.map(Number::Float).ok_or_else(syntax)
     }
 
     /// Passes a value of any kind.
@@ -459,7 +465,7 @@ impl<'t> Reader<'t> {
             self.peek()?;
             self.at + value_length(text.get(self.at..).unwrap_or_default())
         } else {
-            value_end(text, self.at).ok_or(Fault::Syntax)?
+            value_end(text, self.at).ok_or_else(syntax)?
         };
         Ok(())
     }
@@ -473,7 +479,7 @@ impl<'t> Reader<'t> {
                 self.unescaped_key = text;
                 Ok(&self.unescaped_key)
             }
-            Content::Other(_) => Err(Fault::Syntax),
+            Content::Other(_) => Err(syntax()),
         }
     }
 
@@ -494,7 +500,7 @@ impl<'t> Reader<'t> {
         self.inside(b'{', &Struct(name), |reader, _| {
             let start = reader.at;
             if reader.byte() != Some(b'"') {
-                return Err(Fault::Syntax);
+                return Err(syntax());
             }
             let Some(field) = reader.find_key(keys, next)? else {
                 reader.pass(b':')?;
@@ -532,7 +538,7 @@ impl<'t> Reader<'t> {
     #[inline(never)]
     fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        let length = memchr(b'"', rest).ok_or(Fault::Syntax)?;
+        let length = memchr(b'"', rest).ok_or_else(syntax)?;
         let key = rest.get(..length).unwrap_or_default();
         let find = |key: &[u8]| keys.iter().position(|of_field| of_field.is(key));
         let found = find(key);
@@ -551,7 +557,7 @@ impl<'t> Reader<'t> {
     ) -> Result<()> {
         self.inside(b'{', expected, |reader, _| {
             if reader.byte() != Some(b'"') {
-                return Err(Fault::Syntax);
+                return Err(syntax());
             }
             let key = Str::from_json(reader)?;
             reader.pass(b':')?;
@@ -586,7 +592,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Fault::Syntax);
+            return Err(syntax());
         }
         let mut count = 0;
         let mut next = self.peek()?;
@@ -598,7 +604,7 @@ impl<'t> Reader<'t> {
                 self.at += 1;
                 self.peek()?;
             } else if next != closer {
-                return Err(Fault::Syntax);
+                return Err(syntax());
             }
         }
         self.depth -= 1;
@@ -628,7 +634,7 @@ impl<'t> Reader<'t> {
                     text = unescaped;
                     Ok(Unexpected::Str(&text))
                 }
-                _ => Err(Fault::Syntax),
+                _ => Err(syntax()),
             },
             _ => self.number().map(|number| match number {
                 Number::Unsigned(number) => Unexpected::Unsigned(number),
@@ -683,7 +689,7 @@ impl<'t> FromJson<'t> for String {
         match reader.string(false)? {
             Content::Text(text) => Ok(text.to_owned()),
             Content::Unescaped(text) => Ok(text),
-            Content::Other(_) => Err(Fault::Syntax),
+            Content::Other(_) => Err(syntax()),
         }
     }
 }
@@ -724,7 +730,7 @@ impl<'t> FromJson<'t> for &'t RawValue {
         reader.skip()?;
         let text = reader.since(start)?;
         if reader.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER) {
-            return Err(Fault::Syntax);
+            return Err(syntax());
         }
         Self::deserialize(MapAccessDeserializer::new(Raw(text)))
     }

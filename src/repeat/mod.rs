@@ -53,7 +53,7 @@ use crate::event::{
 use crate::format::format::{Decoder, Repeatable};
 use crate::format::support::emit::{EventOut, Halves};
 use crate::frame::{Envelope, Frame, FrameConfig};
-use crate::json::{Str, after_space, begins_with, plain_length};
+use crate::json::{self, Str, after_space, begins_with, plain_length};
 use inside::Inside;
 
 /// The number of templates in a row that may be of no use before most records are not
@@ -111,7 +111,7 @@ impl Repeats {
         is_end: impl Fn(&[u8]) -> bool,
     ) -> Option<usize> {
         if self.template.stage? == Stage::New {
-            self.make_ready()?;
+            self.make_ready(bytes)?;
         }
         let fit = self.template.fit(event_type, bytes)?;
         if !is_end(fit.after) {
@@ -137,10 +137,10 @@ impl Repeats {
     /// Makes the template ready: its holes are looked for when a record has come that may fit, so
     /// the last record of a text costs nothing.
     #[inline(never)]
-    fn make_ready(&mut self) -> Option<()> {
+    fn make_ready(&mut self, bytes: &[u8]) -> Option<()> {
         self.unused += 1;
         let is_tried = self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM);
-        let is_ready = is_tried && self.template.find_holes().is_some();
+        let is_ready = is_tried && self.template.find_holes(bytes).is_some();
         self.template.stage = is_ready.then_some(Stage::Ready);
         self.template.stage.map(drop)
     }
@@ -378,10 +378,12 @@ impl Template {
     }
 
     /// Finds the holes; none unless the text is the value of exactly one string in the record, or
-    /// of several that hold text.
-    fn find_holes(&mut self) -> Option<()> {
+    /// of several that hold text, and if the record that `bytes` begin with does not fit.
+    fn find_holes(&mut self, bytes: &[u8]) -> Option<()> {
         let text = self.delta.as_ref().map(|_| self.text.as_str());
-        find_holes(&self.record, text, self.repeatable?, &mut self.holes)?;
+        let same = json::same_length(&self.record, bytes);
+        let differs = Some(same).filter(|&same| same < bytes.len());
+        find_holes(&self.record, text, self.repeatable?, differs, &mut self.holes)?;
         let has = |kind| self.holes.iter().any(|(_, hole)| *hole == kind);
         (has(Hole::Text) == text.is_some()).then_some(())
     }
@@ -464,11 +466,13 @@ fn count_length(bytes: &[u8]) -> Option<usize> {
 
 /// Finds the holes of a record without its last brace, in order: each string whose value is `text`,
 /// and what may differ. None if a string that holds no text has this value beside
-/// another, or if the record is not one JSON object, as far as can be seen.
+/// another, if the record is not one JSON object, as far as can be seen, or if the first byte in
+/// which the next record differs is in no hole.
 fn find_holes(
     data: &[u8],
     text: Option<&str>,
     repeatable: &Repeatable,
+    mut differs: Option<usize>,
     holes: &mut Holes,
 ) -> Option<()> {
     holes.clear();
@@ -536,6 +540,11 @@ fn find_holes(
             }
             _ => {}
         }
+        if differs.is_some_and(|differs| differs < end) {
+            let is_in = |(hole, _): &(Range<usize>, Hole)| Some(hole.end) >= differs;
+            holes.last().filter(|hole| is_in(hole))?;
+            differs = None;
+        }
         at = end;
     }
     (place.depth == 1 && data.starts_with(b"{")).then_some(())
@@ -599,7 +608,7 @@ mod tests {
         event.iter().for_each(|event| template.note(event));
         template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
         template.stage?;
-        template.find_holes().map(|()| template)
+        template.find_holes(b"").map(|()| template)
     }
 
     /// Checks the text of a record that comes after another one, whose text is

@@ -256,7 +256,7 @@ fn forget(text: &mut String) {
 fn differ_in_digits(mut a: &[u8], mut b: &[u8]) -> bool {
     let mut follows_digit = false;
     loop {
-        let (same, rest_a) = a.split_at(same_length(a, b));
+        let (same, rest_a) = a.split_at(json::same_length(a, b));
         let rest_b = b.get(same.len()..).unwrap_or_default();
         if rest_a.is_empty() && rest_b.is_empty() {
             return true;
@@ -270,19 +270,6 @@ fn differ_in_digits(mut a: &[u8], mut b: &[u8]) -> bool {
         }
         follows_digit = true;
     }
-}
-
-/// Returns how many of the first bytes are the same in both.
-fn same_length(a: &[u8], b: &[u8]) -> usize {
-    let mut same = 0;
-    for (a, b) in a.as_chunks().0.iter().zip(b.as_chunks().0) {
-        let difference = u128::from_le_bytes(*a) ^ u128::from_le_bytes(*b);
-        if difference != 0 {
-            return same + difference.trailing_zeros() as usize / 8;
-        }
-        same += size_of::<u128>();
-    }
-    same + a.iter().zip(b).skip(same).take_while(|(a, b)| a == b).count()
 }
 
 fn after_digits(text: &[u8]) -> &[u8] {
