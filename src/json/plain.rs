@@ -40,6 +40,18 @@ pub(super) fn printable_length(bytes: &[u8]) -> usize {
     run_length(bytes, |block| is(block, 0x7F) | below_space_or_wide(block))
 }
 
+/// Returns how many of the first bytes are of no ASCII character, and begin none of those that may
+/// be harmful.
+pub(super) fn calm_letters_length(bytes: &[u8]) -> usize {
+    run_length(bytes, |block| {
+        let is_ascii = block.cast_signed().simd_gt(i8x32::splat(-1)).cast_unsigned();
+        SUSPECT_LETTERS.iter().fold(is_ascii, |mark, byte| mark | is(block, *byte))
+    })
+}
+
+/// The first bytes of the characters above ASCII of which some are harmful.
+pub(super) const SUSPECT_LETTERS: [u8; 6] = [0xC2, 0xD8, 0xE1, 0xE2, 0xEF, 0xF3];
+
 /// Returns how many of the first bytes neither end a JSON string, nor begin an
 /// escape, nor are control characters.
 #[inline]

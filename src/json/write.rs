@@ -2,7 +2,8 @@
 //! characters in strings that could harm a terminal.
 
 use crate::json::plain::{
-    after_space, append_start, plain_length, printable_length, string_length,
+    SUSPECT_LETTERS, after_space, append_start, calm_letters_length, plain_length,
+    printable_length, string_length,
 };
 
 /// What JSON is appended to.
@@ -245,25 +246,47 @@ fn clean_length(text: &[u8], is_content: bool) -> usize {
 /// Returns how many of the first bytes are of characters that are not ASCII and not harmful, as far
 /// as their first two bytes tell; of dashes and the like, as far as all three do.
 fn letters_length(text: &[u8]) -> usize {
-    let is_calm = |at: usize| match text.get(at..) {
-        Some([0xE2, 0x80, third, ..]) => matches!(third, 0x90..=0xA7),
-        Some([0xE2, second, ..]) => *second != 0x81,
-        Some([0xEF, second, ..]) => !matches!(second, 0xBB | 0xBF),
-        _ => false,
-    };
-    let is_letter = |(at, byte): &(usize, &u8)| {
-        !byte.is_ascii() && (!SUSPECTS[usize::from(**byte)] || is_calm(*at))
-    };
-    text.iter().enumerate().take_while(is_letter).count()
+    let is_letter = |text: &&[u8]| text.first().is_some_and(|byte| !byte.is_ascii());
+    let mut length = 0;
+    while let Some(rest @ [first, ..]) = text.get(length..).filter(|rest| is_letter(rest)) {
+        let is_calm = match rest {
+            [0xC2, second, ..] => *second >= 0xA0,
+            [0xD8, second, ..] => *second != 0x9C,
+            [0xE1 | 0xF3, second, ..] => *second != 0xA0,
+            [0xE2, 0x80, third, ..] => matches!(third, 0x90..=0xA7),
+            [0xE2, second, ..] => *second != 0x81,
+            [0xEF, second, ..] => !matches!(second, 0xBB | 0xBF),
+            _ => true,
+        };
+        if !is_calm {
+            break;
+        }
+        length += match first {
+            ..0xE0 => 2,
+            ..0xF0 => 3,
+            _ => 4,
+        };
+        // Mostly a letter stands alone, or among many.
+        if let Some(rest) = text.get(length..).filter(|rest| is_letter(rest)) {
+            length += calm_letters_length(rest);
+        }
+    }
+    length
 }
 
 /// The bytes that are, or begin, a character that may be harmful.
 static SUSPECTS: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
-    while byte < table.len() {
-        table[byte] = matches!(byte, 0..=0x1F | 0x7F | 0xC2 | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3);
+    while byte < b' ' as usize {
+        table[byte] = true;
         byte += 1;
+    }
+    table[0x7F] = true;
+    let mut at = 0;
+    while at < SUSPECT_LETTERS.len() {
+        table[SUSPECT_LETTERS[at] as usize] = true;
+        at += 1;
     }
     table
 };
@@ -307,12 +330,16 @@ mod tests {
 
     #[test]
     fn every_harmful_character_is_found() {
+        let letters = "\u{5b57}".repeat(20);
         for c in '\0'..=char::MAX {
-            let text = format!("a\u{e9}{c}");
-            let is_found = find_escape(&text) == Some(3);
-            assert!(is_found || !(is_harmful(c) || matches!(c, '"' | '\\')), "{c:?}");
+            let may_stay = !(is_harmful(c) || matches!(c, '"' | '\\'));
+            for before in ["a\u{e9}", "\u{5b57}\u{5b57}\u{ff0c}", &letters] {
+                let found = find_escape(&format!("{before}{c}"));
+                assert!(found == Some(before.len()) || found.is_none() && may_stay, "{c:?}");
+            }
         }
-        for calm in ["a — b… ‘c’ “d”", "→ ✓ ⟨", "你好，世界！"] {
+        for calm in ["a — b… ‘c’ “d”", "→ ✓ ⟨", "你好，世界！", "مرحبا", "tiếng Việt", "«ici» £5"]
+        {
             assert_eq!(find_escape(calm), None);
         }
     }

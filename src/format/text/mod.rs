@@ -37,7 +37,7 @@ impl Plain {
             Ok(text) => text,
             Err(error) => {
                 let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-                std::str::from_utf8(valid).unwrap_or_default()
+                simdutf8::basic::from_utf8(valid).unwrap_or_default()
             }
         };
         text(valid, out)?;
