@@ -121,7 +121,16 @@ const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 /// Returns the length of the text up to what ends a line, or may begin a marker or code, in bytes.
 pub(crate) fn calm_length(text: &[u8]) -> usize {
-    let counts = |at| !matches!(text.get(at..), Some([0xE2, 0x80, ..]));
+    calm_length_before(text, |_| true)
+}
+
+/// Returns the same, where this tells if a marker may begin with a bracket and what follows it.
+fn calm_length_before(text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
+    let counts = |at| match text.get(at..).unwrap_or_default() {
+        [0xE2, 0x80, ..] => false,
+        rest @ [b'[' | b']', ..] => may_begin(rest),
+        _ => true,
+    };
     find_any(text, STOPS, counts).unwrap_or(text.len())
 }
 
@@ -165,7 +174,7 @@ impl MarkdownContext {
     pub(crate) fn feed(&mut self, text: &str) {
         let mut rest = text.as_bytes();
         while !rest.is_empty() {
-            let taken = match self.take_calm(rest) {
+            let taken = match self.take_calm(rest, |_| false) {
                 0 => self.take_char(rest),
                 calm => calm,
             };
@@ -173,16 +182,39 @@ impl MarkdownContext {
         }
     }
 
-    /// Takes the calm text that this one begins with, in the middle of a line; returns its
-    /// length, in bytes.
+    /// Takes the calm text that this one begins with, in the middle of a line, or the spaces at its
+    /// beginning; returns its length, in bytes. `may_begin` tells if a marker may begin with a
+    /// bracket and what follows it.
     #[inline]
-    pub(crate) fn take_calm(&mut self, text: &[u8]) -> usize {
-        let is_in_word = self.is_rest() && self.is_after_tag();
-        let length = if is_in_word { word_length(text) } else { self.calm_length(text) };
+    pub(crate) fn take_calm(&mut self, text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
+        if !self.is_rest() {
+            return self.take_spaces(text);
+        }
+        let length = match self.is_after_tag() {
+            true => word_length(text),
+            false => calm_length_before(text, may_begin),
+        };
         if length > 0 {
             self.skip(text.get(..length).unwrap_or_default());
         }
         length
+    }
+
+    /// Takes the spaces that this text begins with where a line begins; returns how many.
+    fn take_spaces(&mut self, text: &[u8]) -> usize {
+        if self.html.is_some() || self.is_after_tag() {
+            return 0;
+        }
+        let count = text.iter().take_while(|byte| **byte == b' ').count();
+        match &mut self.at {
+            At::Begin { indent, after_mark, .. } if count > 0 => {
+                *indent += count - usize::from(std::mem::take(after_mark));
+            }
+            At::AfterMark { spaces, .. } => *spaces += count,
+            _ => return 0,
+        }
+        self.pass(text.get(..count).unwrap_or_default());
+        count
     }
 
     /// Takes the character that a text begins with; returns its length, in bytes.
@@ -197,9 +229,13 @@ impl MarkdownContext {
         if self.is_prose() && self.span == 0 {
             self.quotations.feed(text, self.before());
         }
+        self.pass(text);
+    }
+
+    /// Takes note of text that begins no tag.
+    fn pass(&mut self, text: &[u8]) {
         self.last = last_after(self.last, text);
         self.count += text.len() as u64;
-        // None of its bytes begins a tag.
         let length = u8::try_from(text.len()).unwrap_or(LONGEST);
         self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
     }

@@ -367,7 +367,7 @@ impl Machine {
     /// begins.
     fn begin_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Begun {
         while let Some(rest) = text.get(*seen..) {
-            let calm = self.context.take_calm(rest);
+            let calm = self.context.take_calm(rest, |rest| self.search.may_begin(rest));
             *seen += calm;
             let rest = rest.get(calm..).unwrap_or_default();
             if rest.is_empty() {

@@ -128,10 +128,15 @@ impl QuotationContext {
 impl Read {
     /// Takes the next piece of text.
     fn feed(&mut self, text: &[u8]) {
+        let is_letter = |byte: &&u8| byte.is_ascii_alphabetic();
         let mut rest = text;
         while !rest.is_empty() {
-            let is_after_mark = self.mark.is_some() || self.in_first_word;
-            let length = match if is_after_mark { 0 } else { self.calm_length(rest) } {
+            let calm = match self.mark {
+                Some(_) => 0,
+                None if self.in_first_word => rest.iter().take_while(is_letter).count(),
+                None => self.calm_length(rest),
+            };
+            let length = match calm {
                 0 => self.char(rest),
                 calm => {
                     self.last = last_after(self.last, rest.get(..calm).unwrap_or_default());
@@ -205,7 +210,11 @@ impl Read {
 }
 
 /// Returns the length of the character that a text begins with, in bytes.
+#[inline]
 pub(crate) fn char_length(text: &[u8]) -> usize {
+    if text.first().is_some_and(u8::is_ascii) {
+        return 1;
+    }
     1 + text.iter().skip(1).take_while(|byte| matches!(byte, 0x80..0xC0)).count()
 }
 
