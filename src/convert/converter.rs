@@ -98,6 +98,14 @@ pub struct Converter<'r, W: Write> {
     mark: u64,
 }
 
+/// The kinds of parts, in the order of a body that has a member for each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Thought,
+    Text,
+    Call,
+}
+
 /// The calls of a choice that are over.
 #[derive(Default)]
 struct Over {
@@ -463,6 +471,7 @@ impl<'r, W: Write> Converter<'r, W> {
                 .end(|encoder, message, out| encoder.finish_choice(choice, message, finish, out));
         }
         self.note_usage();
+        self.note_order();
         let is_whole = self.options.whole;
         self.end(|encoder, message, out| {
             encoder.finish(message, finish, out);
@@ -513,6 +522,24 @@ impl<'r, W: Write> Converter<'r, W> {
             self.write(|encoder, out| if is_open { encoder.keep_alive(out) } else { out.idle() });
         }
         self.mark = count(self);
+    }
+
+    /// Notes each part of a body that comes after one of a later kind.
+    fn note_order(&mut self) {
+        let mut latest = Rank::Thought;
+        for part in &self.parts {
+            let rank = match part {
+                Part::Block(Block { kind: BlockKind::Reasoning { .. }, .. }) => Rank::Thought,
+                Part::Block(_) => Rank::Text,
+                Part::Redacted(_) if !self.loses(Info::Redacted) => Rank::Thought,
+                Part::Call(call) if call.get().executor.is_none() => Rank::Call,
+                Part::Call(_) | Part::Result(_) | Part::Redacted(_) => continue,
+            };
+            if rank < latest {
+                self.records.note(Info::BodyOrder);
+            }
+            latest = latest.max(rank);
+        }
     }
 
     fn note_usage(&mut self) {

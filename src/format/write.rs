@@ -103,6 +103,9 @@ words! {
     pub enum Info {
         /// The place of a call between texts.
         CallPlace = "place of calls between texts",
+        /// What came out of the order that a body with a member for each kind has: thoughts, texts,
+        /// calls.
+        BodyOrder = "order of the parts of a body",
         /// That a call was complete, in a stream that failed after it.
         ClosedCall = "complete calls of a failed stream",
         /// What came before an error, where a body that is one holds nothing else.

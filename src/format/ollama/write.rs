@@ -10,6 +10,7 @@ use crate::json::Line;
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NDJSON],
     losses: &[
+        (Info::BodyOrder, Carry::As("thoughts, texts, calls")),
         (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),

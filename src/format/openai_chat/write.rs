@@ -20,6 +20,7 @@ pub(super) static WRITING: Writing = Writing {
     has_fragments: true,
     losses: &[
         (Info::CallPlace, Carry::As("calls after the text")),
+        (Info::BodyOrder, Carry::As("thoughts, texts, calls")),
         (Info::ClosedCall, Carry::Lost),
         (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
