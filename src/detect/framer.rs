@@ -118,8 +118,8 @@ impl AutoFramer {
         out(Err(Fault { kind: FaultKind::Next, message, offset, raw: &[] }))
     }
 
-    /// Ends a body. Where it can't be read to its end, a frame that has begun is no frame, and what
-    /// lacks its end for that reason needs no other one. A note is of the message that is open.
+    /// Ends a body. What lacks its end because the body does needs no other reason. A note is of the
+    /// message that is open.
     fn end(&mut self, flaw: Option<&Flaw>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let flaw = match flaw {
             Some(note) if matches!(note.kind, FaultKind::Note(_)) => {
@@ -128,16 +128,13 @@ impl AutoFramer {
             }
             flaw => flaw,
         };
-        let is_readable = flaw.is_none_or(|flaw| flaw.kind == FaultKind::Truncated);
         let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
         let mut is_cut = false;
         if !(matches!(self.state, State::Body) && is_blank) {
             self.decide(true, out)?;
             let body = self.decided();
             self.feed_body(&body, out)?;
-            if let State::Chosen(framer) = &mut self.state
-                && is_readable
-            {
+            if let State::Chosen(framer) = &mut self.state {
                 framer.finish(&mut |frame| {
                     let kind = frame.as_ref().err().map(|fault| fault.kind);
                     is_cut |= kind == Some(FaultKind::Truncated);
@@ -149,7 +146,7 @@ impl AutoFramer {
         self.state = State::Body;
         self.is_next = true;
         match flaw {
-            Some(flaw) if !is_cut => out(Err(flaw.fault())),
+            Some(flaw) if !(is_cut && flaw.kind == FaultKind::Truncated) => out(Err(flaw.fault())),
             _ => Ok(()),
         }
     }

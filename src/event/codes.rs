@@ -169,7 +169,7 @@ words! {
         UnterminatedEvent = "unterminated_event",
         /// Counts of the usage that contradict each other were adjusted.
         UsageAdjusted = "usage_adjusted",
-        /// The body of an HTTP response is longer than its head says, and was read to its end.
+        /// The body of an HTTP response has another length than its head says, and was read to its end.
         WrongLength = "wrong_length",
         /// A field is not of its type, and was left out.
         WrongType = "wrong_type",

@@ -31,10 +31,16 @@ enum State {
     Size(Head),
     /// In a body that ends with the input.
     Body,
-    /// In a body with so many bytes to come, if a response follows them. True if it may have been
-    /// compressed, and have more.
-    Sized(u64, bool),
-    /// After so many, if a head comes.
+    /// In a body of a length that its head says.
+    Sized {
+        /// The bytes to come.
+        left: u64,
+        /// True if some have come.
+        is_begun: bool,
+        /// True if the body may have been compressed, and have another length now.
+        may_differ: bool,
+    },
+    /// After a body of such a length, if a head comes. True if it may have another one.
     Edge(bool),
     /// In a chunked body. The offset is that of the line between chunks that came last.
     Chunked(Dechunker, u64),
@@ -108,20 +114,21 @@ impl Responses {
                 let head = *head;
                 self.size_line(head, bytes)
             }
-            State::Body | State::Sized(..) if !self.held.is_empty() => (self.held_body(), bytes),
+            State::Body | State::Sized { .. } if !self.held.is_empty() => (self.held_body(), bytes),
             State::Body => (Piece::Body(bytes.into(), at), &[]),
-            State::Sized(left, may_go_on) => {
+            State::Sized { left, is_begun, may_differ } => {
                 let size = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 let (body, rest) = bytes.split_at(size);
                 *left -= size as u64;
+                *is_begun |= size > 0;
                 if *left == 0 {
-                    self.state = State::Edge(*may_go_on);
+                    self.state = State::Edge(*may_differ);
                 }
                 (Piece::Body(body.into(), at), rest)
             }
-            State::Edge(may_go_on) => {
-                let may_go_on = *may_go_on;
-                self.edge(may_go_on, bytes)
+            State::Edge(may_differ) => {
+                let may_differ = *may_differ;
+                self.edge(may_differ, bytes)
             }
             State::Chunked(dechunker, line) => {
                 let buffered = dechunker.line().len();
@@ -189,12 +196,17 @@ impl Responses {
                 self.state = State::Body;
                 Piece::Flaw(longer(at - self.held.len() as u64))
             }
-            State::Sized(..) if !self.held.is_empty() => self.held_body(),
+            State::Sized { .. } if !self.held.is_empty() => self.held_body(),
             State::Size(_) | State::Body | State::Edge(_) if !self.held.is_empty() => {
                 self.state = State::Body;
                 self.held_body()
             }
-            State::Size(_) | State::Body | State::Sized(..) | State::Edge(_) => {
+            State::Sized { left, is_begun: true, may_differ: false } => {
+                let flaw = shorter(*left, at);
+                self.state = State::Ended;
+                Piece::End(Some(flaw))
+            }
+            State::Size(_) | State::Body | State::Sized { .. } | State::Edge(_) => {
                 self.state = State::Ended;
                 Piece::End(None)
             }
@@ -294,8 +306,9 @@ impl Responses {
         let held = self.held.len() as u64;
         self.state = match head {
             Some((head, _)) if head.is_chunked => State::Size(head),
-            Some((Head { length: Some(length), is_compressed, .. }, _)) if length > 0 => {
-                State::Sized(length, is_compressed)
+            Some((Head { length: Some(0), is_compressed, .. }, _)) => State::Edge(is_compressed),
+            Some((Head { length: Some(left), is_compressed, .. }, _)) => {
+                State::Sized { left, is_begun: false, may_differ: is_compressed }
             }
             _ => State::Body,
         };
@@ -328,19 +341,19 @@ impl Responses {
     fn held_body(&mut self) -> Piece<'static> {
         let mut held = std::mem::take(&mut self.held);
         let offset = self.at - held.len() as u64;
-        if let State::Sized(left, may_go_on) = self.state {
+        if let State::Sized { left, may_differ, .. } = self.state {
             let size = usize::try_from(left).unwrap_or(usize::MAX).min(held.len());
             self.held = held.split_off(size);
             self.state = match left - size as u64 {
-                0 => State::Edge(may_go_on),
-                left => State::Sized(left, may_go_on),
+                0 => State::Edge(may_differ),
+                left => State::Sized { left, is_begun: true, may_differ },
             };
         }
         Piece::Body(held.into(), offset)
     }
 
     /// Looks for a head after a body of the length that was said. If none comes, the body is longer.
-    fn edge<'b>(&mut self, may_go_on: bool, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn edge<'b>(&mut self, may_differ: bool, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
         match self.begins_head(bytes) {
             None => (Piece::None, self.hold(bytes, MAX_START)),
             Some(true) => {
@@ -350,7 +363,7 @@ impl Responses {
             Some(false) => {
                 self.state = State::Body;
                 let offset = self.at - self.held.len() as u64;
-                (if may_go_on { Piece::None } else { Piece::Flaw(longer(offset)) }, bytes)
+                (if may_differ { Piece::None } else { Piece::Flaw(longer(offset)) }, bytes)
             }
         }
     }
@@ -387,6 +400,13 @@ fn unended(offset: u64) -> Flaw {
 /// Returns the note that a body goes on at this offset.
 fn longer(offset: u64) -> Flaw {
     let message = "a body of HTTP is longer than its head says, and was read to its end".into();
+    let kind = FaultKind::Note(WarningCode::WrongLength);
+    Flaw { kind, message, offset, raw: Vec::new() }
+}
+
+/// Returns the note that a body ends at this offset, so many bytes before its length.
+fn shorter(left: u64, offset: u64) -> Flaw {
+    let message = format!("a body of HTTP ended {left} bytes before the length that its head says");
     let kind = FaultKind::Note(WarningCode::WrongLength);
     Flaw { kind, message, offset, raw: Vec::new() }
 }
@@ -554,7 +574,14 @@ mod tests {
         check(&format!("{LENGTH}Hi\n"), &["body 38 of 200 0", "38: Hi\n", "end"]);
         let compressed = LENGTH.replace("OK\r\n", "OK\r\ncontent-encoding: br\r\n");
         check(&format!("{compressed}Hi there"), &["body 60 of 200 0", "60: Hi there", "end"]);
-        check(&format!("{LENGTH}H"), &["body 38 of 200 0", "38: H", "end"]);
+        check(&format!("{LENGTH}H"), &["body 38 of 200 0", "38: H", "end Note(WrongLength) 39"]);
+        check(LENGTH, &["body 38 of 200 0", "end"]);
+        let empty = LENGTH.replace("2\r", "0\r");
+        check(&empty, &["body 38 of 200 0", "end"]);
+        check(
+            &format!("{empty}Hi"),
+            &["body 38 of 200 0", "Note(WrongLength) 38", "38: Hi", "end"],
+        );
         for body in ["2", "2\n4\n", "2\r", "2: Hi", "Hi"] {
             check(&format!("{CHUNKS}{body}"), &["body 47 of 200 0", &format!("47: {body}"), "end"]);
         }
