@@ -33,7 +33,7 @@ impl Verdict {
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
     let verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
-    let mut search = Search { verdict, row: None, unknown: 0 };
+    let mut search = Search { verdict, row: None, unknown: 0, is_over: false };
     let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
@@ -64,17 +64,23 @@ struct Search {
     row: Option<&'static Format>,
     /// The number of records that were in no known format.
     unknown: usize,
+    /// True if nothing more is read, not even another response.
+    is_over: bool,
 }
 
 impl Search {
     /// Notes why no frame was read so far.
     fn see_fault(&mut self, fault: Fault<'_>) {
-        if !self.verdict.is_final() && fault.kind != FaultKind::Next {
+        if !self.is_over && !self.verdict.is_final() && fault.kind != FaultKind::Next {
             self.verdict.evidence.push(fault.message);
         }
+        self.is_over |= matches!(fault.kind, FaultKind::Unrecognised | FaultKind::Limit);
     }
 
     fn see(&mut self, frame: &Frame<'_>) {
+        if self.is_over {
+            return;
+        }
         if self.verdict.framing == "unknown" {
             self.verdict.framing = frame.framing.name.into();
             self.verdict.evidence.push(format!("the framing is {}", frame.framing.about));
@@ -141,5 +147,11 @@ mod tests {
         check("{\n \"error\": {\"message\": \"m\"}\n}", "json", "error");
         check("The answer is 42.", "text", "text");
         check("{\"answer\":42}", "json", "unknown");
+        let page = "HTTP/1.1 200 OK\nContent-Length: 13\n\n<html></html>";
+        check(
+            &format!("{page}{}Hi", page.replace("13", "2").replace("<html></html>", "")),
+            "unknown",
+            "unknown",
+        );
     }
 }
