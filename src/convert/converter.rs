@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use crate::convert::followed::Followed;
 use crate::convert::ids::clean;
 use crate::event::owned::Owned;
 use crate::event::{
@@ -90,6 +91,8 @@ pub struct Converter<'r, W: Write> {
     minifier: Minifier,
     /// The events that came while a call was written in fragments: one thing comes after another.
     waiting: Vec<(u64, Owned<Kind<'static>>)>,
+    /// What waits for the results of calls.
+    followed: Followed,
     /// The number of calls that were written.
     calls: u64,
     /// The number of bytes that were written out.
@@ -169,6 +172,7 @@ impl<'r, W: Write> Converter<'r, W> {
             fragments: String::new(),
             minifier: Minifier::default(),
             waiting: Vec::new(),
+            followed: Followed::default(),
             calls: 0,
             written: 0,
             mark: 0,
@@ -571,6 +575,13 @@ impl<'r, W: Write> Converter<'r, W> {
         self.write_event(choice, kind);
     }
 
+    /// Writes what waited for the results of calls.
+    fn release(&mut self) {
+        let mut followed = std::mem::take(&mut self.followed);
+        followed.release(|event| self.take(event));
+        self.followed = followed;
+    }
+
     /// A choice has ended, and one is written: the message ends with the first, which comes last.
     fn finish_one(&mut self, choice: u64, finish: &Finish<'_>) {
         let wanted = self.options.choice.unwrap_or(choice);
@@ -641,18 +652,25 @@ impl<W: Write> Sink for Converter<'_, W> {
         match (self.state, event.kind) {
             (State::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
+                self.followed = Followed::new(&start);
                 self.state = State::Held;
             }
             (State::Waiting, Kind::Record) => self.record(),
-            (State::Held | State::Open, _) => self.take(*event),
+            (State::Held | State::Open, _) => {
+                if !self.followed.hold(event) {
+                    self.release();
+                    self.take(*event);
+                }
+            }
             (State::Waiting | State::Ended, _) => {}
         }
         if self.records.text().len() < PIECE { Ok(()) } else { self.write_out() }
     }
 
-    /// A stream is written as it comes, but for what comes while a call is written in fragments.
+    /// A stream is written as it comes, but for what comes while a call is written in fragments, or
+    /// waits for its result.
     fn keeps(&mut self) -> bool {
-        self.gathers() || self.live.is_some()
+        self.gathers() || self.live.is_some() || self.followed.holds()
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -662,6 +680,7 @@ impl<W: Write> Sink for Converter<'_, W> {
 
     fn finish(&mut self) -> io::Result<()> {
         if matches!(self.state, State::Held | State::Open) {
+            self.release();
             self.finish_last();
         }
         for (info, count) in self.records.losses() {

@@ -5,6 +5,7 @@
 //! [`Encoder`](crate::format::Encoder). [`OneMessage`] stands before it: a stream holds one message.
 
 mod converter;
+mod followed;
 mod ids;
 mod one_message;
 

@@ -113,6 +113,9 @@ pub struct Format {
     pub sniff: fn(&Record<'_>) -> bool,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
+    /// True if the results of a message's calls follow it, as what another role says: when a call
+    /// comes, it is not known whether it was run.
+    pub results_follow: bool,
     /// The row of the requests that go on after an answer in this format, if there are any.
     pub request: Option<&'static Request>,
     /// The row of its encoder, if messages can be written in it.
@@ -133,6 +136,7 @@ impl Format {
             banners: &[],
             sniff: |_| false,
             decoder,
+            results_follow: false,
             request: None,
             write: None,
         }

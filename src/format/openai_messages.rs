@@ -27,6 +27,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://platform.openai.com/docs/api-reference/chat/create",
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
     sniff: is_ours,
+    results_follow: true,
     ..Format::new("openai-messages", || {
         Box::new(OpenAiMessages {
             message: Lifecycle::new(&FORMAT, &[]),

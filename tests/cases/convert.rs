@@ -70,6 +70,16 @@ fn put_run_calls_first(parts: &mut [Value]) {
     }
 }
 
+/// Gives the calls that have results an executor: in this format, these come after the calls.
+fn name_executors(lines: &mut [Value]) {
+    let is_result = |line: &&Value| line["type"] == "tool_result";
+    let ran: Vec<_> = lines.iter().filter(is_result).map(|line| line["id"].clone()).collect();
+    let calls = lines.iter_mut().filter(|line| line["type"] == "tool_call");
+    calls
+        .filter(|call| ran.contains(&call["id"]))
+        .for_each(|call| call["executor"] = "agent".into());
+}
+
 /// Puts calls in the order in which they began, as they are in fragments if these came as soon.
 /// Results stay behind their calls.
 fn put_in_order(lines: &mut [Value]) {
@@ -273,6 +283,9 @@ fn check_one(
     let [back] = messages.as_slice() else { panic!("{} messages: {}", messages.len(), shown()) };
     let lines = |message: &Message<'_>| -> Vec<Value> { message.lines().map(read).collect() };
     let (mut source, back) = (lines(source), lines(back));
+    if source[0]["format"] == "openai-messages" {
+        name_executors(&mut source);
+    }
     let calls = |lines: &[Value]| -> Vec<Value> {
         let parts = content(lines, to).parts.into_iter();
         parts.filter(|part| part["type"] == "tool_call").map(|call| call["id"].clone()).collect()

@@ -128,7 +128,9 @@ impl<'a> Message<'a> {
     /// A call whose result came before it, or in the same body, is not the caller's to run.
     #[track_caller]
     fn check_answered(&self, name: &str) {
-        let is_body = read(self.lines[0])["framing"] == "json";
+        let start = read(self.lines[0]);
+        // In this format, results follow the message that they are of.
+        let is_body = start["framing"] == "json" && start["format"] != "openai-messages";
         let mut lines: Vec<&str> = self.lines().collect();
         lines.sort_by_key(|line| is_body && kind(line) != "tool_result");
         let mut results: BTreeMap<(u64, String), i64> = BTreeMap::new();
