@@ -129,7 +129,11 @@ impl Waiting {
         let mut calls = self.calls.iter();
         let place = match is_no_id(result.id) {
             false => calls.position(|call| text(&call.id) == result.id),
-            true => calls.position(|call| result.name == Some(text(&call.name))).or(Some(0)),
+            true => {
+                let is_named = |call: &WaitingCall| result.name == Some(text(&call.name));
+                let is_run = |call: &WaitingCall| call.executor == result.executor;
+                calls.position(is_named).or_else(|| self.calls.iter().position(is_run)).or(Some(0))
+            }
         };
         let place = place.filter(|place| *place < self.calls.len())?;
         let WaitingCall { id, executor, .. } = self.calls.remove(place);

@@ -225,6 +225,7 @@ impl Parts {
                 name: Some(CODE_EXECUTION),
                 output: Output::Json(json.get()),
                 is_error: result.is_error(),
+                executor: Some(Executor::Provider),
                 ..ToolResult::default()
             };
             out.emit(self.choice, Kind::ToolResult(result))?;
@@ -234,6 +235,7 @@ impl Parts {
                 id: response.id().unwrap_or_default(),
                 name: response.name(),
                 output: output(response.response),
+                executor: Some(Executor::Provider),
                 ..ToolResult::default()
             };
             out.emit(self.choice, Kind::ToolResult(result))?;

@@ -24,6 +24,8 @@ pub(crate) struct Calls {
     /// The numbers of the calls that are whole, and end with their result or where it is known
     /// that they have none.
     held: BTreeSet<u64>,
+    /// The ids of results that came before their calls.
+    early: BTreeSet<String>,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
 }
@@ -119,10 +121,14 @@ impl Calls {
         match self.by_id.get_mut(result.id) {
             // It names none: the assembler finds its call.
             None if result.id.trim_ascii().is_empty() => {}
-            None => out.warn(
-                WarningCode::OrphanToolResult,
-                "a result came for a call that is not in the message",
-            )?,
+            None => {
+                out.warn(
+                    WarningCode::OrphanToolResult,
+                    "a result came for a call that is not in the message",
+                )?;
+                self.early.insert(result.id.to_owned());
+                out.check_limit(self.early.len(), MAX_IDS, "results of no call in one message")?;
+            }
             Some(call) => {
                 call.is_answered = true;
                 if self.open.contains(&call.number) {
@@ -161,12 +167,14 @@ impl Calls {
         }
         let number = self.count;
         self.count += 1;
+        // A call whose result has come needs not to be run.
+        let ran = id.filter(|id| self.early.contains(*id)).map(|_| Executor::Agent);
         if let Some(id) = id {
             let call = Known { number, is_answered: false };
             self.open.insert(number);
             self.by_id.insert(id.to_owned(), call);
             out.check_limit(self.by_id.len(), MAX_IDS, "ids of calls in one message")?;
         }
-        Ok(CallPart { key: Key::Index(number), id, ..part })
+        Ok(CallPart { key: Key::Index(number), id, executor: part.executor.or(ran), ..part })
     }
 }
