@@ -123,7 +123,7 @@ impl Waiting {
 
     /// Takes out the call that a result is of; returns its id and its executor, if not the caller.
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
-    /// oldest of its tool that has none, or of any tool.
+    /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
         let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
         let mut calls = self.calls.iter();
@@ -131,7 +131,10 @@ impl Waiting {
             false => calls.position(|call| text(&call.id) == result.id),
             true => {
                 let is_named = |call: &WaitingCall| result.name == Some(text(&call.name));
-                let is_run = |call: &WaitingCall| call.executor == result.executor;
+                let is_run = |call: &WaitingCall| {
+                    let ran = call.executor;
+                    ran.is_some() && result.executor.is_none_or(|executor| ran == Some(executor))
+                };
                 calls.position(is_named).or_else(|| self.calls.iter().position(is_run)).or(Some(0))
             }
         };
