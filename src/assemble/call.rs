@@ -126,16 +126,16 @@ impl Waiting {
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
         let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
-        let mut calls = self.calls.iter();
+        let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
         let place = match is_no_id(result.id) {
-            false => calls.position(|call| text(&call.id) == result.id),
+            false => find(&|call| text(&call.id) == result.id),
             true => {
-                let is_named = |call: &WaitingCall| result.name == Some(text(&call.name));
                 let is_run = |call: &WaitingCall| {
                     let ran = call.executor;
                     ran.is_some() && result.executor.is_none_or(|executor| ran == Some(executor))
                 };
-                calls.position(is_named).or_else(|| self.calls.iter().position(is_run)).or(Some(0))
+                let named = find(&|call| result.name == Some(text(&call.name)));
+                named.or_else(|| find(&is_run)).or(Some(0))
             }
         };
         let place = place.filter(|place| *place < self.calls.len())?;

@@ -577,6 +577,9 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// Writes what waited for the results of calls.
     fn release(&mut self) {
+        if !self.followed.holds() {
+            return;
+        }
         let mut followed = std::mem::take(&mut self.followed);
         followed.release(|event| self.take(event));
         self.followed = followed;

@@ -47,14 +47,16 @@ impl Followed {
     pub(super) fn release(&mut self, mut then: impl FnMut(Event<'_>)) {
         let held = std::mem::take(&mut self.held);
         let results = held.iter().filter_map(|(_, kind)| match kind.get() {
-            Kind::ToolResult(result) => Some((result.id, result.executor)),
+            Kind::ToolResult(result) => {
+                Some((result.id, result.executor.unwrap_or(Executor::Agent)))
+            }
             _ => None,
         });
-        let ran: BTreeMap<&str, Option<Executor>> = results.collect();
+        let ran: BTreeMap<&str, Executor> = results.collect();
         for (choice, kind) in &held {
             let kind = match kind.get() {
                 Kind::ToolCall(call) if let Some(executor) = ran.get(call.id) => {
-                    let executor = call.executor.or(*executor).or(Some(Executor::Agent));
+                    let executor = call.executor.or(Some(*executor));
                     Kind::ToolCall(ToolCall { executor, ..call })
                 }
                 kind => kind,

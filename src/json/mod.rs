@@ -28,7 +28,9 @@ pub use line::Line;
 pub(crate) use members::try_members;
 pub(crate) use members::{elements, member, members, place};
 pub(crate) use object::{Member, ObjectReader};
-pub(crate) use plain::{after_space, append_start, begins_with, plain_length, same_length};
+pub(crate) use plain::{
+    after_space, append_start, begins_with, char_length, plain_length, same_length,
+};
 pub use reader::{Fault, FieldKey, FromJson, Reader};
 pub(crate) use reader::{Source, Step, read, read_again, read_to};
 pub use scanner::{Scanner, Status};

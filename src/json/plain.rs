@@ -149,6 +149,15 @@ pub(super) fn inside_length(text: &[u8]) -> usize {
     }
 }
 
+/// Returns the length of the character that a text begins with, in bytes.
+#[inline]
+pub(crate) fn char_length(text: &[u8]) -> usize {
+    if text.first().is_some_and(u8::is_ascii) {
+        return 1;
+    }
+    1 + text.iter().skip(1).take_while(|byte| matches!(byte, 0x80..0xC0)).count()
+}
+
 /// Returns how many of the first bytes are the same in both.
 pub(crate) fn same_length(a: &[u8], b: &[u8]) -> usize {
     let mut same = 0;

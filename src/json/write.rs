@@ -2,7 +2,7 @@
 //! characters in strings that could harm a terminal.
 
 use crate::json::plain::{
-    SUSPECT_LETTERS, after_space, append_start, calm_letters_length, plain_length,
+    SUSPECT_LETTERS, after_space, append_start, calm_letters_length, char_length, plain_length,
     printable_length, string_length,
 };
 
@@ -155,7 +155,7 @@ fn escape(text: &str, is_content: bool, out: &mut impl Out) {
                     out.append(escape, 2);
                     1
                 }
-                None if SUSPECTS[usize::from(byte)] => push_suspect(rest, out),
+                None if is_suspect(byte) => push_suspect(rest, out),
                 None => break,
             };
             rest = rest.get(length..).unwrap_or_default();
@@ -248,7 +248,7 @@ fn clean_length(text: &[u8], is_content: bool) -> usize {
 fn letters_length(text: &[u8]) -> usize {
     let is_letter = |text: &&[u8]| text.first().is_some_and(|byte| !byte.is_ascii());
     let mut length = 0;
-    while let Some(rest @ [first, ..]) = text.get(length..).filter(|rest| is_letter(rest)) {
+    while let Some(rest) = text.get(length..).filter(is_letter) {
         let is_calm = match rest {
             [0xC2, second, ..] => *second >= 0xA0,
             [0xD8, second, ..] => *second != 0x9C,
@@ -261,35 +261,20 @@ fn letters_length(text: &[u8]) -> usize {
         if !is_calm {
             break;
         }
-        length += match first {
-            ..0xE0 => 2,
-            ..0xF0 => 3,
-            _ => 4,
-        };
+        length += char_length(rest);
         // Mostly a letter stands alone, or among many.
-        if let Some(rest) = text.get(length..).filter(|rest| is_letter(rest)) {
+        if let Some(rest) = text.get(length..).filter(is_letter) {
             length += calm_letters_length(rest);
         }
     }
     length
 }
 
-/// The bytes that are, or begin, a character that may be harmful.
-static SUSPECTS: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < b' ' as usize {
-        table[byte] = true;
-        byte += 1;
-    }
-    table[0x7F] = true;
-    let mut at = 0;
-    while at < SUSPECT_LETTERS.len() {
-        table[SUSPECT_LETTERS[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
+/// True for the bytes that are, or begin, a character that may be harmful.
+#[inline]
+fn is_suspect(byte: u8) -> bool {
+    byte.is_ascii_control() || SUSPECT_LETTERS.contains(&byte)
+}
 
 /// Control characters, line separators, bidirectional controls, zero-width and
 /// tag characters: what can move a cursor, hide text or change its order.

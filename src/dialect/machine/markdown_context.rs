@@ -9,9 +9,8 @@
 //! paragraph if a call stands in it.
 
 use crate::dialect::machine::find::find_any;
-use crate::dialect::machine::quotation_context::{
-    Before, QuotationContext, char_length, last_after,
-};
+use crate::dialect::machine::quotation_context::{Before, QuotationContext, last_after};
+use crate::json::char_length;
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@
 
 use crate::dialect::machine::find::find_any;
 use crate::dialect::machine::quotations::{Mark, Quotations};
+use crate::json::char_length;
 
 /// The most bytes that are kept before they are looked at.
 const MAX_UNREAD: usize = 4096;
@@ -207,15 +208,6 @@ impl Read {
         let (near, far) = (chars.next().unwrap_or('\n'), chars.next().unwrap_or('\n'));
         [far, near]
     }
-}
-
-/// Returns the length of the character that a text begins with, in bytes.
-#[inline]
-pub(crate) fn char_length(text: &[u8]) -> usize {
-    if text.first().is_some_and(u8::is_ascii) {
-        return 1;
-    }
-    1 + text.iter().skip(1).take_while(|byte| matches!(byte, 0x80..0xC0)).count()
 }
 
 /// Returns the eight bytes at the end of a text, which comes after these ones.

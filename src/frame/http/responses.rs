@@ -146,8 +146,7 @@ impl Responses {
                         let (offset, mut line) = (*line, dechunker.take_line());
                         let flaw = if fault == ChunkFault::NoBlank {
                             self.state = State::Head;
-                            let kind = FaultKind::Note(WarningCode::Truncated);
-                            Flaw { kind, message: fault.message(), offset, raw: Vec::new() }
+                            note(WarningCode::Truncated, fault.message(), offset)
                         } else if begins_head(&line) == Some(true) {
                             self.state = State::Head;
                             unended(offset)
@@ -399,23 +398,24 @@ fn unended(offset: u64) -> Flaw {
 
 /// Returns the note that a body goes on at this offset.
 fn longer(offset: u64) -> Flaw {
-    let message = "a body of HTTP is longer than its head says, and was read to its end".into();
-    let kind = FaultKind::Note(WarningCode::WrongLength);
-    Flaw { kind, message, offset, raw: Vec::new() }
+    let message = "a body of HTTP is longer than its head says, and was read to its end";
+    note(WarningCode::WrongLength, message.into(), offset)
 }
 
 /// Returns the note that a body ends at this offset, so many bytes before its length.
 fn shorter(left: u64, offset: u64) -> Flaw {
     let message = format!("a body of HTTP ended {left} bytes before the length that its head says");
-    let kind = FaultKind::Note(WarningCode::WrongLength);
-    Flaw { kind, message, offset, raw: Vec::new() }
+    note(WarningCode::WrongLength, message, offset)
 }
 
 /// Returns the note that what is between these offsets was not read.
 fn unread(begin: u64, end: u64) -> Flaw {
     let message = format!("{} bytes, from the damage on, were not read", end - begin);
-    let kind = FaultKind::Note(WarningCode::Unread);
-    Flaw { kind, message, offset: begin, raw: Vec::new() }
+    note(WarningCode::Unread, message, begin)
+}
+
+fn note(code: WarningCode, message: String, offset: u64) -> Flaw {
+    Flaw { kind: FaultKind::Note(code), message, offset, raw: Vec::new() }
 }
 
 #[cfg(test)]
