@@ -18,7 +18,7 @@ use crate::format::support::misnamed::Misnamed;
 use crate::frame;
 use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult};
 use crate::repeat::Repeats;
-use crate::sink::{Sink, error_code};
+use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;
 use crate::turns::Turns;
 
@@ -126,6 +126,8 @@ pub struct Pipeline {
     turns: Option<Turns>,
     /// The number of bytes that have been fed.
     length: u64,
+    /// The error of the sink, which ended the run.
+    failed: Latch,
 }
 
 impl Pipeline {
@@ -141,12 +143,13 @@ impl Pipeline {
                 .turn
                 .then(|| Turns::new(config.assembly.choice.unwrap_or(0), config.max_memory)),
             length: 0,
+            failed: Latch::default(),
         }
     }
 
-    /// Returns true if nothing more needs to be read.
+    /// Returns true if nothing more needs to be read: a limit was hit, or the sink has failed.
     pub fn is_stopped(&self) -> bool {
-        self.layers.assembler.is_stopped()
+        self.layers.assembler.is_stopped() || self.failed.check().is_err()
     }
 
     /// True if the input is read as plain text.
@@ -155,7 +158,13 @@ impl Pipeline {
         self.layers.markup.is_plain()
     }
 
-    /// Takes the next bytes of the input. Fails only if `sink` does.
+    /// Takes the next bytes of the input.
+    ///
+    /// # Errors
+    ///
+    /// Fails only if `sink` does. What the sink did not take is lost, and a call could be made of
+    /// what is left, so this is the end of the run: every later `feed` and `finish` returns the
+    /// error again, and the sink gets nothing more.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
         self.length += bytes.len() as u64;
         self.through(sink, |framer, layers, turns, sink| {
@@ -208,17 +217,19 @@ impl Pipeline {
         })
     }
 
-    /// Runs the layers, with the sink that adds turns before `sink` if they are wanted.
+    /// Runs the layers, with the sink that adds turns before `sink` if they are wanted. Once the sink
+    /// has failed, they are not run again.
     fn through(
         &mut self,
         sink: &mut dyn Sink,
         run: impl FnOnce(&mut AutoFramer, &mut Layers, Option<&Turns>, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Pipeline { framer, layers, turns, .. } = self;
-        match turns {
+        let Pipeline { framer, layers, turns, failed, .. } = self;
+        failed.check()?;
+        failed.note(match turns {
             Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
             None => run(framer, layers, None, sink),
-        }
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::format::{
 };
 use crate::json;
 use crate::json::Minifier;
-use crate::sink::Sink;
+use crate::sink::{Fused, Sink};
 
 /// The number of bytes of records that are buffered before they are written.
 const PIECE: usize = 32 << 10;
@@ -60,7 +60,7 @@ impl Default for Options {
 /// bytes of the source alone if the pipeline marks its records
 /// ([`Config::records`](crate::Config::records)).
 pub struct Converter<'r, W: Write> {
-    out: W,
+    out: Fused<W>,
     records: Records,
     encoder: Box<dyn Encoder>,
     writing: &'static Writing,
@@ -152,7 +152,7 @@ impl<'r, W: Write> Converter<'r, W> {
         let usual = writing.envelopes.first().unwrap_or(&Envelope::NDJSON);
         let envelope = if options.whole { &Envelope::BODY } else { usual };
         Converter {
-            out,
+            out: Fused::new(out),
             records: Records::new(writing, options.envelope.unwrap_or(envelope)),
             encoder: (writing.encoder)(),
             writing,
@@ -652,6 +652,7 @@ impl<'r, W: Write> Converter<'r, W> {
 
 impl<W: Write> Sink for Converter<'_, W> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.out.check()?;
         match (self.state, event.kind) {
             (State::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
@@ -682,6 +683,7 @@ impl<W: Write> Sink for Converter<'_, W> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.out.check()?;
         if matches!(self.state, State::Held | State::Open) {
             self.release();
             self.finish_last();

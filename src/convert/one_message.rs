@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::event::{Event, Kind};
-use crate::sink::Sink;
+use crate::sink::{Fused, Sink};
 
 /// The number of messages that have begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Seen(pub u64);
 /// Passes on one message, the records before the first one, and nothing of other messages. Nothing
 /// more needs to be read once the next one begins.
 pub struct OneMessage<'s, S> {
-    inner: S,
+    inner: Fused<S>,
     /// Its number, from 1.
     wanted: u64,
     seen: &'s mut Seen,
@@ -21,12 +21,13 @@ pub struct OneMessage<'s, S> {
 impl<'s, S: Sink> OneMessage<'s, S> {
     /// Passes on the message of this number, from 1; by default the first. Counts in `seen`.
     pub fn new(inner: S, wanted: Option<u64>, seen: &'s mut Seen) -> Self {
-        OneMessage { inner, wanted: wanted.unwrap_or(1), seen }
+        OneMessage { inner: Fused::new(inner), wanted: wanted.unwrap_or(1), seen }
     }
 }
 
 impl<S: Sink> Sink for OneMessage<'_, S> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.inner.check()?;
         if let Kind::Start(_) = event.kind {
             self.seen.0 += 1;
         }

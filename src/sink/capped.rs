@@ -4,7 +4,7 @@ use std::io;
 
 use crate::event::owned::Texts;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
-use crate::sink::Sink;
+use crate::sink::{Fused, Sink};
 
 /// The cost of one object beside its text, in bytes.
 const OBJECT: usize = 64;
@@ -12,7 +12,7 @@ const OBJECT: usize = 64;
 /// Counts what a sink that gathers has to keep of one message. At the limit
 /// the message ends with an error, and nothing more is handed on.
 pub struct Capped<S> {
-    inner: S,
+    inner: Fused<S>,
     /// In bytes; 0 is no limit.
     max: usize,
     kept: usize,
@@ -22,7 +22,7 @@ pub struct Capped<S> {
 impl<S: Sink> Capped<S> {
     /// Hands on to `inner` while a message takes no more than `max` bytes.
     pub fn new(inner: S, max: usize) -> Self {
-        Capped { inner, max, kept: 0, is_full: false }
+        Capped { inner: Fused::new(inner), max, kept: 0, is_full: false }
     }
 }
 
@@ -51,6 +51,7 @@ impl<S: Sink> Capped<S> {
 
 impl<S: Sink> Sink for Capped<S> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.inner.check()?;
         if self.is_full {
             return Ok(());
         }

@@ -115,7 +115,7 @@ impl<W: Write> Sink for Classify<W> {
         if let Some(clock) = &self.clock {
             self.timing.see(&event.kind, clock);
             if let Kind::Finish(_) | Kind::Error(_) = event.kind {
-                self.joined.inner.message.timing = Some(self.timing.clone());
+                self.joined.inner.inner.message.timing = Some(self.timing.clone());
             }
         }
         self.joined.feed(event)

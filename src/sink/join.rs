@@ -5,13 +5,13 @@ use std::io;
 
 use crate::event::owned::Owned;
 use crate::event::{Event, Kind, Pieces, Reasoning};
-use crate::sink::Sink;
+use crate::sink::{Fused, Sink};
 
 /// Joins neighbouring deltas that differ in their text alone, and hands
 /// everything on to another sink. What is held waits for the next event of
 /// another kind or for the end, never for a read.
 pub struct Join<S> {
-    pub(super) inner: S,
+    pub(super) inner: Fused<S>,
     /// The choice of the deltas that are being joined, and the delta without
     /// its text.
     held: Option<(u64, Owned<Kind<'static>>)>,
@@ -38,7 +38,7 @@ fn split<'a>(kind: Kind<'a>) -> Option<(Kind<'a>, &'a str)> {
 impl<S: Sink> Join<S> {
     /// Joins what comes before `inner` takes it.
     pub fn new(inner: S) -> Self {
-        Join { inner, held: None, text: String::new(), time: None }
+        Join { inner: Fused::new(inner), held: None, text: String::new(), time: None }
     }
 
     /// Hands on what is held, closed by a signature if there is one.
@@ -57,6 +57,7 @@ impl<S: Sink> Join<S> {
 
 impl<S: Sink> Sink for Join<S> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.inner.check()?;
         if let (Kind::Time(time), true) = (event.kind, self.held.is_some()) {
             self.time = Some(time);
             return Ok(());
@@ -95,6 +96,7 @@ impl<S: Sink> Sink for Join<S> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.inner.check()?;
         self.release(None)?;
         self.inner.finish()
     }

@@ -8,6 +8,7 @@
 mod capped;
 mod classify;
 mod frames;
+mod fused;
 mod join;
 mod members;
 mod ndjson;
@@ -29,6 +30,7 @@ pub use capped::Capped;
 pub use classify::Classify;
 pub use frames::Frames;
 pub(crate) use frames::error_code;
+pub(crate) use fused::{Fused, Latch};
 pub use join::Join;
 pub use ndjson::Ndjson;
 #[cfg(feature = "cli")]
@@ -47,7 +49,8 @@ use crate::json::Line;
 /// soon as its last byte has come, and [`finish`](Sink::finish) once, at the end of the input.
 ///
 /// An event borrows from the input and lives for one call: a sink that keeps text copies it. An
-/// `Err` ends the run, and is returned to the caller of the pipeline.
+/// `Err` ends the run, and is returned to the caller of the pipeline: nothing more is handed on, and
+/// whatever is fed after it gets the same error.
 ///
 /// ```
 /// use toolstream::event::{Event, Kind};
@@ -105,6 +108,10 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
         (**self).feed_pieces(pieces)
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        (**self).inner()
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use crate::event::{Event, Pieces};
 use crate::json::Line;
-use crate::sink::{Label, Sink, members};
+use crate::sink::{Fused, Label, Sink, members};
 
 /// The number of bytes of lines that are buffered before they are written.
 const PIECE: usize = 64 << 10;
 
 /// Prints events as they come. Those that only decoders emit are not printed.
 pub struct Ndjson<W> {
-    out: W,
+    out: Fused<W>,
     label: Label,
     line: Line,
 }
@@ -19,7 +19,7 @@ pub struct Ndjson<W> {
 impl<W: Write> Ndjson<W> {
     /// Returns a sink that prints to `out`, and adds `label` to every line.
     pub fn new(out: W, label: Label) -> Self {
-        Ndjson { out, label, line: Line::default() }
+        Ndjson { out: Fused::new(out), label, line: Line::default() }
     }
 }
 
@@ -40,11 +40,13 @@ impl<W: Write> Ndjson<W> {
 
 impl<W: Write> Sink for Ndjson<W> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.out.check()?;
         self.line(event);
         self.write_if_much()
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.out.check()?;
         let Event { choice, kind } = pieces.event;
         let begin = self.line.len();
         self.line(&Event::new(choice, kind.with_text("")));

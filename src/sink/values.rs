@@ -5,13 +5,13 @@ use std::io;
 
 use crate::event::{Event, Kind, Output, Pieces, ToolCallDelta, ToolCallValue};
 use crate::json::{Found, ValueReader};
-use crate::sink::Sink;
+use crate::sink::{Fused, Sink};
 
 /// Reads the deltas of calls, and hands on the values that are complete in them, and strings piece
 /// by piece: a [`ToolCallValue`] each. It has to be fed the deltas of calls
 /// ([`AssemblerConfig::deltas`](crate::AssemblerConfig::deltas)).
 pub struct Values<S> {
-    inner: S,
+    inner: Fused<S>,
     /// True if the deltas are handed on as well.
     keeps_deltas: bool,
     /// A reader for each open call that has had a delta, by choice and index.
@@ -21,7 +21,7 @@ pub struct Values<S> {
 impl<S: Sink> Values<S> {
     /// Hands on to `inner`; starts and deltas of calls only if `keeps_deltas`.
     pub fn new(inner: S, keeps_deltas: bool) -> Self {
-        Values { inner, keeps_deltas, open: BTreeMap::new() }
+        Values { inner: Fused::new(inner), keeps_deltas, open: BTreeMap::new() }
     }
 
     fn delta(&mut self, choice: u64, delta: ToolCallDelta<'_>) -> io::Result<()> {
@@ -49,6 +49,7 @@ pub(super) fn output(found: Found<'_>) -> Output<'_> {
 
 impl<S: Sink> Sink for Values<S> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.inner.check()?;
         if let Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) = event.kind
             && self.keeps_deltas
         {

@@ -23,6 +23,8 @@ mod convert;
 mod emptied;
 /// Which laws a case need not keep.
 mod exceptions;
+/// Sinks that fail.
+mod failing;
 /// Whether a value fits a JSON Schema.
 mod fits;
 /// A reader of JSON for what the program writes.
@@ -83,6 +85,7 @@ const LAWS: &[Law] = &[
     ("events fit the schema", schema::events_fit),
     ("summaries fit the schema", schema::summaries_fit),
     ("the fast layer changes nothing", repeat::changes_nothing),
+    ("nothing comes after an error", failing::nothing_comes_after_an_error),
     ("text without a dialect is exact", nothing_lost::text_is_exact),
     ("text in a dialect loses nothing", nothing_lost::dialects_lose_nothing),
 ];

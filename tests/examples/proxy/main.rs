@@ -34,10 +34,19 @@ impl Sink for Log {
 /// The pipeline of one answer, which ends with it.
 struct Watch(Pipeline);
 
+impl Watch {
+    /// Says that the log has failed. From then on the pipeline hands on nothing: a call could lack
+    /// what was lost. The answer goes on to the client all the same.
+    fn note(result: io::Result<()>) {
+        if let Err(error) = result {
+            eprintln!("the log failed: {error}");
+        }
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
-        // The log does not fail.
-        let _ = self.0.finish(&mut Log);
+        Watch::note(self.0.finish(&mut Log));
     }
 }
 
@@ -58,7 +67,9 @@ async fn pass(provider: String, uri: Uri, headers: HeaderMap, body: Bytes) -> Re
     }
     let mut watch = Watch(Pipeline::new(&Config::default()));
     let bytes = answer.bytes_stream().inspect_ok(move |bytes| {
-        let _ = watch.0.feed(bytes, &mut Log);
+        if !watch.0.is_stopped() {
+            Watch::note(watch.0.feed(bytes, &mut Log));
+        }
     });
     response
         .body(Body::from_stream(bytes))
