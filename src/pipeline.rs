@@ -16,7 +16,7 @@ use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
 use crate::format::support::misnamed::Misnamed;
 use crate::frame;
-use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult};
+use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult, Framing};
 use crate::repeat::Repeats;
 use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;
@@ -168,7 +168,8 @@ impl Pipeline {
     pub fn feed(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> io::Result<()> {
         self.length += bytes.len() as u64;
         self.through(sink, |framer, layers, turns, sink| {
-            let mut bytes = bytes;
+            let input = framer.input(bytes, &mut |frame| layers.frame(frame, turns, sink))?;
+            let mut bytes = &*input;
             while !bytes.is_empty() {
                 let (body, after) =
                     framer.body(bytes, &mut |frame| layers.frame(frame, turns, sink))?;
@@ -256,10 +257,13 @@ struct Layers {
 impl Layers {
     /// Returns the layers for one input, or for one response of several.
     fn new(config: &Config) -> Self {
+        // What is framed as text, as somebody said, is text.
+        let is_text = config.framing.is_some_and(Framing::is_text);
+        let wanted = config.format.or(is_text.then_some(&format::text::FORMAT));
         Layers {
             config: config.clone(),
             repeats: Repeats::new(may_repeat(config), config.frame),
-            decoder: AutoDecoder::new(config.format),
+            decoder: AutoDecoder::new(wanted),
             halves: Halves::default(),
             markup: Markup::new(
                 &config.dialect,

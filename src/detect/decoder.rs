@@ -5,6 +5,7 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::detect::WINDOW;
+use crate::detect::stray::{Found, Stray};
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
@@ -27,6 +28,8 @@ pub(crate) struct AutoDecoder {
 enum State {
     Open,
     Chosen(Box<dyn Decoder>),
+    /// Plain text, as nothing else was found.
+    Text(Box<dyn Decoder>, Stray),
     /// An error body came first. A record after it may still show a format.
     Errors(Box<dyn Decoder>),
     Failed,
@@ -133,11 +136,25 @@ impl AutoDecoder {
         out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, message, Some(offset))))
     }
 
+    /// Fails: what was taken for plain text holds a record.
+    fn fail_at(&mut self, found: &Found, out: &mut EventOut<'_>) -> io::Result<()> {
+        let message = format!(
+            "a record of {} stands in what looked like plain text: pass its stream alone, \
+             or say `-f text` if it is a part of the answer",
+            found.format.name
+        );
+        self.fail(&message, found.offset, out)
+    }
+
     /// Fails: no frame is in a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let Some(first) = self.held.first() else { return Ok(()) };
+        let name = match first.event_type.as_str() {
+            "" => String::new(),
+            name => format!(" is named {} and", json::quote_start(&mask(name))),
+        };
         let message = format!(
-            "no known format; the first record begins with {}. \
+            "no known format; the first record{name} begins with {}. \
              `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
             json::quote_start(&mask(&String::from_utf8_lossy(&first.data)))
         );
@@ -150,6 +167,12 @@ impl Decoder for AutoDecoder {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         let chosen = match &mut self.state {
             State::Chosen(decoder) => return decoder.feed(frame, out),
+            State::Text(decoder, stray) => {
+                let Some(found) = stray.find(frame.data) else { return decoder.feed(frame, out) };
+                let text = frame.data.get(..found.end).unwrap_or_default();
+                decoder.feed(Frame { data: text, ..frame }, out)?;
+                return self.fail_at(&found, out);
+            }
             State::Failed => return Ok(()),
             State::Open | State::Errors(_) => see_record(&frame, |record| self.choose(record)),
         };
@@ -182,6 +205,10 @@ impl Decoder for AutoDecoder {
             decoder.feed(held.frame(), out)?;
         }
         out.offset = offset;
+        if frame.framing.is_text() && self.wanted.is_none() {
+            self.state = State::Text(decoder, Stray::new(frame.offset));
+            return self.feed(frame, out);
+        }
         decoder.feed(frame, out)?;
         self.state = if is_format { State::Chosen(decoder) } else { State::Errors(decoder) };
         Ok(())
@@ -190,6 +217,10 @@ impl Decoder for AutoDecoder {
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         match &mut self.state {
             State::Chosen(decoder) | State::Errors(decoder) => decoder.finish(out),
+            State::Text(decoder, stray) => match stray.end() {
+                Some(found) => self.fail_at(&found, out),
+                None => decoder.finish(out),
+            },
             State::Failed => Ok(()),
             State::Open => self.give_up(out),
         }
@@ -197,7 +228,7 @@ impl Decoder for AutoDecoder {
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
         match &self.state {
-            State::Chosen(decoder) => decoder.repeatable(),
+            State::Chosen(decoder) | State::Text(decoder, _) => decoder.repeatable(),
             _ => None,
         }
     }

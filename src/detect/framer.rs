@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::detect::leading::{Beginning, Skipped};
 use crate::detect::reject::Rejected;
-use crate::detect::{WINDOW, banner, reject};
+use crate::detect::{WINDOW, reject};
+use crate::event::WarningCode;
 use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
 use crate::frame::{
-    Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, NDJSON, Sniff,
+    Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff,
     is_begun_mark, skip_blank,
 };
 
@@ -19,6 +21,7 @@ const LOOKS: usize = 256;
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
     config: FrameConfig,
+    beginning: Beginning,
     responses: Responses,
     /// True between the end of a response and what is an input of its own.
     is_next: bool,
@@ -45,6 +48,7 @@ impl AutoFramer {
         AutoFramer {
             wanted,
             config,
+            beginning: Beginning::new(wanted.is_none()),
             responses: Responses::new(text.is_none()),
             is_next: false,
             head: Vec::new(),
@@ -159,6 +163,26 @@ impl AutoFramer {
         out(Err(Fault { kind, message, offset, raw }))
     }
 
+    /// Takes bytes of the input, and returns those of the stream in it: none while its first lines may
+    /// stand before one.
+    pub fn input<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<Cow<'b, [u8]>> {
+        let (input, skipped) = self.beginning.take(bytes);
+        self.note_skipped(skipped, out)?;
+        Ok(input)
+    }
+
+    /// Says what stood before the stream, if anything did.
+    fn note_skipped(&mut self, skipped: Option<Skipped>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let Some(Skipped { bytes, message, offset }) = skipped else { return Ok(()) };
+        self.responses.skip(bytes);
+        let kind = FaultKind::Note(WarningCode::LeadingText);
+        out(Err(Fault { kind, message, offset, raw: &[] }))
+    }
+
     /// Takes bytes of the input, and returns those of the body that can be framed: none until its
     /// framing is known. Returns the rest of the bytes, too: they are taken after the body's.
     pub fn body<'b>(
@@ -230,7 +254,12 @@ impl AutoFramer {
 
     /// Takes the next bytes of the input. Fails only if `out` does.
     pub fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        let mut rest = bytes;
+        let input = self.input(bytes, out)?;
+        self.feed_input(&input, out)
+    }
+
+    fn feed_input(&mut self, input: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut rest = input;
         while !rest.is_empty() {
             let (body, after) = self.body(rest, out)?;
             self.feed_body(&body, out)?;
@@ -250,6 +279,9 @@ impl AutoFramer {
     /// The input has ended: emits what was held back, or a fault that names what
     /// is missing.
     pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let (input, skipped) = self.beginning.end();
+        self.note_skipped(skipped, out)?;
+        self.feed_input(&input, out)?;
         loop {
             let piece = match self.responses.end() {
                 Piece::None => return Ok(()),
@@ -278,7 +310,7 @@ impl AutoFramer {
 }
 
 /// Detects the framing of an input that begins with these bytes. One that only plain text fits may
-/// be no stream, or the log of an agent after other lines.
+/// be no stream.
 fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>> {
     let found = first(head, ended)?;
     if !found.is_text() {
@@ -287,15 +319,12 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
     match reject::find(head, ended) {
         Some(Ok(rejected)) => Some(Err(rejected)),
         Some(Err(())) => None,
-        None => {
-            let is_log = banner::is_before_log(head, ended)?;
-            Some(Ok(if is_log { NDJSON } else { found }))
-        }
+        None => Some(Ok(found)),
     }
 }
 
 /// Returns the first row that returns yes, once all rows above it return no.
-fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
+pub(super) fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
     for framing in FRAMINGS {
         match (framing.sniff)(head) {
             Sniff::Yes => return Some(framing),

@@ -2,11 +2,12 @@
 //! [`AutoDecoder`] a decoder. Each buffers the head of its input until one row
 //! says yes, feeds it the buffer, and passes everything on from then on.
 
-mod banner;
 mod decoder;
 mod explain;
 mod framer;
+mod leading;
 mod reject;
+mod stray;
 
 pub(crate) use decoder::AutoDecoder;
 pub use explain::{Verdict, explain};

@@ -10,6 +10,7 @@ mod framer;
 mod header;
 pub(crate) mod http;
 mod json;
+mod leading;
 mod ndjson;
 mod sse;
 mod table;
@@ -23,5 +24,6 @@ pub use framer::{
 };
 pub(crate) use framer::{is_begun_mark, skip_blank};
 pub use header::{Header, HeaderValue};
+pub(crate) use leading::{Leading, leading};
 pub(crate) use table::NDJSON;
 pub use table::{FRAMINGS, find};

@@ -15,6 +15,7 @@ use crate::frame::framer::{
     Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds,
     Sniff, skip_blank, without_mark,
 };
+use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
@@ -91,7 +92,8 @@ fn sniff_coded(head: &[u8]) -> Sniff {
 type Split = fn(&[u8]) -> Option<(&str, &[u8])>;
 
 fn plain(line: &[u8]) -> Option<(&str, &[u8])> {
-    matches!(line.first(), Some(b'{' | b'[')).then_some(("", line))
+    let is_value = matches!(line.first(), Some(b'{' | b'[')) && !is_between_bytes(line);
+    is_value.then_some(("", line))
 }
 
 fn coded(line: &[u8]) -> Option<(&str, &[u8])> {

@@ -16,6 +16,7 @@ use crate::frame::framer::{
     BYTE_ORDER_MARK, Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut,
     Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
+use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
@@ -40,7 +41,8 @@ pub(super) static FRAMING: Framing = Framing {
     }),
 };
 
-const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
+/// The names of fields that are read, `error` of llama.cpp among them.
+pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 
 /// Says yes once a line can be nothing but a field of an event stream. Prose may
 /// begin with `data` or a colon: then the next line decides. A second byte
@@ -181,7 +183,7 @@ impl Sse {
         pending: Option<&[u8]>,
         out: &mut FrameOut<'_>,
     ) -> io::Result<()> {
-        if line.starts_with(b"{") {
+        if line.starts_with(b"{") && !is_between_bytes(line) {
             self.note(WarningCode::BareRecord, "a line without `data:` was read as an event", out)?;
             self.dispatch(pending, out)?;
             self.begun = Some(self.offset);

@@ -56,6 +56,8 @@ mod imports;
 /// A reader of JSON for what the program writes.
 #[path = "../cases/json.rs"]
 mod json;
+/// Lines of other programs before a stream.
+mod leading;
 /// Captures that are played over HTTP.
 mod listening;
 /// The request after an answer.

@@ -76,7 +76,7 @@ pub(super) fn is_begun_head(bytes: &[u8]) -> bool {
 
 /// Returns true if these bytes begin with `HTTP/`, a version and a status of three digits, a word of
 /// its own, and nothing while they may still do so. Blank lines may stand before that.
-pub(super) fn begins_head(bytes: &[u8]) -> Option<bool> {
+pub(crate) fn begins_head(bytes: &[u8]) -> Option<bool> {
     let bytes = after_blank_lines(bytes);
     let known = bytes.len().min(MAGIC.len());
     let version = bytes.get(MAGIC.len()..).unwrap_or_default();

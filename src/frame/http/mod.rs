@@ -8,6 +8,7 @@ mod responses;
 
 #[cfg(feature = "cli")]
 pub(crate) use chunked::Dechunker;
+pub(crate) use head::begins_head;
 #[cfg(feature = "cli")]
 pub(crate) use head::{Head, MAX_HEAD, find_head, find_heads, head_len};
 pub(crate) use places::Places;

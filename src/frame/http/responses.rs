@@ -99,6 +99,11 @@ impl Responses {
         Responses { state, held: Vec::new(), at: 0, head: None }
     }
 
+    /// Counts bytes that stand before the input.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.at += bytes as u64;
+    }
+
     /// Takes bytes up to the end of a part, or of all of them; returns the part and the rest.
     pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
         let (piece, rest) = self.part(bytes);

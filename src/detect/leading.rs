@@ -1,0 +1,130 @@
+//! The beginning of an input: lines that other programs print before a stream, and whether there is
+//! a stream after them.
+
+use std::borrow::Cow;
+
+use memchr::memchr_iter;
+
+use crate::detect::WINDOW;
+use crate::detect::decoder::{candidates, see_record};
+use crate::detect::framer::first;
+use crate::event::mask;
+use crate::format::table::FORMATS;
+use crate::frame::http::begins_head;
+use crate::frame::{Content, FrameConfig, Leading, leading};
+use crate::json;
+
+/// The most times that a byte of the beginning is read.
+const LOOKS: usize = 256;
+
+/// Buffers the beginning of an input while it may be lines before a stream.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    held: Vec<u8>,
+    /// The number of bytes that were looked at, each as often as it was.
+    looked: usize,
+    is_over: bool,
+}
+
+/// The lines that came before a stream.
+#[derive(Debug)]
+pub(super) struct Skipped {
+    pub(super) bytes: usize,
+    /// A sentence that quotes the first one.
+    pub(super) message: String,
+    pub(super) offset: u64,
+}
+
+impl Beginning {
+    /// Returns the state at the beginning of an input in which lines may stand before a stream, or of
+    /// one in which every line is a part of it.
+    pub(super) fn new(may_lead: bool) -> Self {
+        Beginning { held: Vec::new(), looked: 0, is_over: !may_lead }
+    }
+
+    /// Takes the next bytes, and returns those of the stream, with what came before it.
+    pub(super) fn take<'b>(&mut self, bytes: &'b [u8]) -> (Cow<'b, [u8]>, Option<Skipped>) {
+        if self.is_over {
+            return (Cow::Borrowed(bytes), None);
+        }
+        self.held.extend_from_slice(bytes);
+        let length = self.held.len();
+        if length < WINDOW && self.looked > LOOKS * length {
+            return (Cow::Borrowed(&[]), None);
+        }
+        self.looked += length;
+        self.decide(length >= WINDOW)
+    }
+
+    /// The input has ended: returns what is left of the stream, with what came before it.
+    pub(super) fn end(&mut self) -> (Cow<'static, [u8]>, Option<Skipped>) {
+        if self.is_over { (Cow::Borrowed(&[]), None) } else { self.decide(true) }
+    }
+
+    /// Returns the beginning of the stream, if it is known where that is. No byte after the window
+    /// counts: it may not have come yet.
+    fn decide<'b>(&mut self, ended: bool) -> (Cow<'b, [u8]>, Option<Skipped>) {
+        let head = self.held.get(..WINDOW).unwrap_or(&self.held);
+        let banners = FORMATS.iter().flat_map(|format| format.banners).copied();
+        let size = match leading(head, ended, banners) {
+            found if found != Leading::None && is_framed(head, ended) => 0,
+            Leading::Open if !ended => return (Cow::Borrowed(&[]), None),
+            Leading::Lines(size) => match is_stream(head.get(size..).unwrap_or_default(), ended) {
+                Some(true) => size,
+                None if !ended => return (Cow::Borrowed(&[]), None),
+                _ => 0,
+            },
+            Leading::Open | Leading::None => 0,
+        };
+        self.is_over = true;
+        let skipped = (size > 0).then(|| skipped(head.get(..size).unwrap_or_default()));
+        self.held.drain(..size);
+        (Cow::Owned(std::mem::take(&mut self.held)), skipped)
+    }
+}
+
+/// True if the first line is a part of the stream itself.
+fn is_framed(head: &[u8], ended: bool) -> bool {
+    first(head, ended).is_some_and(|framing| !framing.is_text())
+}
+
+fn skipped(lines: &[u8]) -> Skipped {
+    let begin = lines.len() - lines.trim_ascii_start().len();
+    let text = String::from_utf8_lossy(lines.trim_ascii());
+    let first = text.lines().next().unwrap_or_default();
+    let count = memchr_iter(b'\n', lines.trim_ascii()).count() + 1;
+    let what = if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
+    let message = format!(
+        "{what} before the stream {} passed over, from {} on",
+        if count == 1 { "was" } else { "were" },
+        json::quote_start(&mask(first))
+    );
+    Skipped { bytes: lines.len(), message, offset: begin as u64 }
+}
+
+/// True if a stream begins here, or a body or the head of one; nothing while it may. What is JSON is
+/// one if its first record is of a known format, or if the input ended in it.
+fn is_stream(rest: &[u8], ended: bool) -> Option<bool> {
+    match begins_head(rest) {
+        Some(true) => return Some(true),
+        None if !ended => return None,
+        _ => {}
+    }
+    let framing = first(rest, ended)?;
+    match framing.content {
+        Content::Text => return Some(false),
+        Content::Binary => return Some(true),
+        _ if framing.idle.starts_with(':') => return Some(true),
+        _ => {}
+    }
+    let mut is_known = None;
+    let mut framer = (framing.framer)(FrameConfig::default());
+    // The closure never fails, and a framer only fails if it does.
+    let _ = framer.feed(rest, &mut |frame| {
+        if let (Ok(frame), None) = (frame, is_known) {
+            is_known = Some(see_record(&frame, |record| candidates(record).next().is_some()));
+        }
+        Ok(())
+    });
+    is_known.or(ended.then_some(true))
+}

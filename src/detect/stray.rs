@@ -1,0 +1,168 @@
+//! Records in text: an input that was taken for plain text, as no format is found at its beginning,
+//! and that holds a stream after all.
+
+use memchr::memchr;
+
+use crate::detect::WINDOW;
+use crate::detect::decoder::{candidates, see_record};
+use crate::format::format::Format;
+use crate::frame::{Frame, NDJSON};
+
+/// Looks at each line of a text that comes in pieces.
+#[derive(Debug, Default)]
+pub(super) struct Stray {
+    /// The offset of the next byte.
+    offset: u64,
+    line: Line,
+    /// The beginning of the line, while it may be a record or a fence.
+    held: Vec<u8>,
+    /// The character and the length of the Markdown fence that is open.
+    fence: Option<(u8, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Line {
+    /// One that may be a record or a fence.
+    #[default]
+    Open,
+    /// Any other.
+    Prose,
+}
+
+/// A record in a text.
+pub(super) struct Found {
+    /// Its format.
+    pub(super) format: &'static Format,
+    /// The offset of its line.
+    pub(super) offset: u64,
+    /// The number of bytes of the piece up to the end of the line.
+    pub(super) end: usize,
+}
+
+impl Stray {
+    /// Returns the state before a text that begins at this offset.
+    pub(super) fn new(offset: u64) -> Self {
+        Stray { offset, ..Stray::default() }
+    }
+
+    /// Takes the next piece, and returns the first record that ends in it.
+    pub(super) fn find(&mut self, piece: &[u8]) -> Option<Found> {
+        let mut at = 0;
+        while at < piece.len() {
+            let rest = piece.get(at..).unwrap_or_default();
+            let end = memchr(b'\n', rest);
+            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let is_open = self.line == Line::Open && may_count(&self.held, line);
+            let found = match end {
+                Some(_) if !is_open => None,
+                Some(end) if self.held.is_empty() => self.see(line, self.offset, at + end + 1),
+                Some(end) => {
+                    let mut held = std::mem::take(&mut self.held);
+                    let begin = self.offset - held.len() as u64;
+                    held.extend_from_slice(line);
+                    self.see(&held, begin, at + end + 1)
+                }
+                None => {
+                    self.held.extend_from_slice(if is_open { line } else { &[] });
+                    None
+                }
+            };
+            if end.is_some() || !is_open {
+                self.held.clear();
+            }
+            self.line = if end.is_some() || is_open { Line::Open } else { Line::Prose };
+            let taken = line.len() + usize::from(end.is_some());
+            self.offset += taken as u64;
+            at += taken;
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// The text has ended: returns the record that its last line is.
+    pub(super) fn end(&mut self) -> Option<Found> {
+        let held = std::mem::take(&mut self.held);
+        self.see(&held, self.offset - held.len() as u64, 0)
+    }
+
+    /// Looks at a whole line.
+    fn see(&mut self, line: &[u8], offset: u64, end: usize) -> Option<Found> {
+        let text = line.trim_ascii();
+        if let Some(first @ (b'`' | b'~')) = text.first().copied() {
+            let length = text.iter().take_while(|byte| **byte == first).count();
+            self.fence = match self.fence {
+                None if length >= 3 => Some((first, length)),
+                Some((open, least)) if open == first && length >= least && length == text.len() => {
+                    None
+                }
+                fence => fence,
+            };
+            return None;
+        }
+        if self.fence.is_some() {
+            return None;
+        }
+        let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
+        if !record.starts_with(b"{") {
+            return None;
+        }
+        let frame = Frame::new(NDJSON, record, offset);
+        let format =
+            see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))?;
+        Some(Found { format, offset, end })
+    }
+}
+
+/// True if a line that begins with what is held, and goes on so, may be a record or a fence.
+fn may_count(held: &[u8], line: &[u8]) -> bool {
+    const FIELD: &[u8] = b"data:";
+    if held.len() + line.len() > WINDOW {
+        return false;
+    }
+    let mut bytes = held.iter().chain(line).skip_while(|byte| matches!(byte, b' ' | b'\t'));
+    match bytes.next() {
+        None | Some(b'{' | b'`' | b'~') => true,
+        Some(b'd') => {
+            bytes.zip(FIELD.get(1..).unwrap_or_default()).all(|(byte, field)| byte == field)
+        }
+        Some(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORD: &str =
+        r#"{"object":"chat.completion.chunk","choices":[{"delta":{"content":"a"}}]}"#;
+
+    /// Checks where a record is found in a text, whole and in pieces.
+    #[track_caller]
+    fn check(text: &str, expected: Option<usize>) {
+        for size in (1..=9).chain([text.len()]) {
+            let mut stray = Stray::default();
+            let mut found = text.as_bytes().chunks(size).find_map(|piece| stray.find(piece));
+            found = found.or_else(|| stray.end());
+            let offset = found.map(|found| found.offset);
+            assert_eq!(offset, expected.map(|at| at as u64), "{text:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn a_record_stands_on_a_line_of_its_own() {
+        check(&format!("Hi\n{RECORD}\n"), Some(3));
+        check(&format!("Hi\r\n\r\n  data: {RECORD}"), Some(6));
+        check(&format!("Hi {RECORD}\n"), None);
+        check("Hi\n{\"name\":\"f\",\"arguments\":{}}\n", None);
+        check("Hi\ndata: {}\n", None);
+    }
+
+    #[test]
+    fn a_fence_is_a_quotation() {
+        check(&format!("A:\n```json\n{RECORD}\n```\n"), None);
+        let fence = format!("A:\n~~~~\n~~~\n{RECORD}\n~~~~~\n");
+        check(&format!("{fence}{RECORD}\n"), Some(fence.len()));
+    }
+}
