@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::event::{
-    Code, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason, Warning, WarningCode,
+    Code, EndReason, Event, Failure, Finish, FinishReason, Kind, Pieces, Reason, Warning,
+    WarningCode,
 };
 use crate::io::{report_error, report_on};
 use crate::sink::Sink;
@@ -19,7 +20,7 @@ pub enum Outcome {
     Malformed = 3,
     /// The input ended before its end.
     Truncated = 4,
-    /// The provider reported an error.
+    /// The provider reported an error that stays.
     Provider = 5,
     /// A limit of ours was hit.
     Limit = 6,
@@ -27,12 +28,32 @@ pub enum Outcome {
     Tool = 7,
     /// Reading or writing failed.
     Io = 8,
+    /// The provider reported an error that goes away: try again.
+    Retry = 9,
 }
 
 impl Outcome {
-    /// Returns the outcome of an error. A signal has none: the program dies by it.
-    pub(crate) fn of(code: Code) -> Option<Self> {
+    /// Returns the outcome of an agent's run, if its end says that; `worst` is that of its messages.
+    fn of_run(reason: EndReason, worst: Option<Self>) -> Option<Self> {
+        match reason {
+            EndReason::FinalAnswer => None,
+            EndReason::MaxRounds
+            | EndReason::MaxCalls
+            | EndReason::Repeats
+            | EndReason::Deadline => Some(Outcome::Limit),
+            EndReason::Length | EndReason::Refusal | EndReason::ContentFilter => {
+                Some(Outcome::Malformed)
+            }
+            EndReason::CommandFailed => Some(Outcome::Tool),
+            EndReason::Error | EndReason::Interrupted => worst,
+        }
+    }
+
+    /// Returns the outcome of an error, and of one that may go away. A signal has none: the program
+    /// dies by it.
+    pub(crate) fn of(code: Code, retryable: Option<bool>) -> Option<Self> {
         match code {
+            Code::Provider if retryable == Some(true) => Some(Outcome::Retry),
             Code::Provider => Some(Outcome::Provider),
             Code::Truncated => Some(Outcome::Truncated),
             Code::Malformed | Code::Unrecognised => Some(Outcome::Malformed),
@@ -50,6 +71,7 @@ const ORDER: &[Outcome] = &[
     Outcome::Io,
     Outcome::Limit,
     Outcome::Provider,
+    Outcome::Retry,
     Outcome::Truncated,
     Outcome::Malformed,
     Outcome::Tool,
@@ -61,8 +83,16 @@ const ORDER: &[Outcome] = &[
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Status {
     worst: Option<Outcome>,
+    /// The worst of the open message, which may turn out not to count.
+    open: Option<Outcome>,
     /// True if a warning is a failure.
     strict: bool,
+    /// True if half an answer is a failure.
+    wants_answer: bool,
+    /// True if the open message holds a refusal.
+    has_refused: bool,
+    /// True if a warning that is a failure has come.
+    has_warned: bool,
     /// True if the last message of any input ended well, with calls for the caller to run.
     wants_tools: bool,
     /// True from the end of a message to the next event that says anything.
@@ -75,12 +105,15 @@ impl Status {
         Status { strict, ..Status::default() }
     }
 
+    /// Takes a message for a failure that ended in `length`, a filter or a refusal: whoever takes
+    /// the answer alone would have half of it.
+    pub fn wanting_answer(self, wants_answer: bool) -> Self {
+        Status { wants_answer, ..self }
+    }
+
     /// Notes an outcome.
     pub fn note(&mut self, outcome: Outcome) {
-        let rank = |outcome: Outcome| ORDER.iter().position(|&row| row == outcome);
-        if self.worst.is_none_or(|worst| rank(outcome) < rank(worst)) {
-            self.worst = Some(outcome);
-        }
+        self.worst = worse(self.worst, Some(outcome));
     }
 
     /// Notes the outcome of an event.
@@ -90,47 +123,84 @@ impl Status {
             Kind::Record => {}
             _ => self.has_ended = false,
         }
-        match kind {
-            Kind::Start(_) => self.wants_tools = false,
+        let outcome = match kind {
+            Kind::Start(_) => {
+                (self.wants_tools, self.has_refused) = (false, false);
+                None
+            }
+            Kind::Refusal(_) => {
+                self.has_refused = true;
+                None
+            }
             Kind::Finish(finish) => {
                 self.wants_tools = finish.wants_tools;
-                if finish.finish_reason == FinishReason::Error {
-                    self.note(Outcome::Provider);
+                match finish.finish_reason {
+                    FinishReason::Error => Some(Outcome::Provider),
+                    _ => self.half(finish).map(|_| Outcome::Malformed),
                 }
             }
-            Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => {
-                self.note(Outcome::Limit)
+            Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => Some(Outcome::Limit),
+            Kind::InvalidToolCall(_) => Some(Outcome::Malformed),
+            Kind::Warning(_) if self.strict => {
+                self.has_warned = true;
+                Some(Outcome::Malformed)
             }
-            Kind::InvalidToolCall(_) => self.note(Outcome::Malformed),
-            Kind::Warning(_) if self.strict => self.note(Outcome::Malformed),
-            Kind::Error(failure) => self.note_error(failure.code),
+            Kind::Error(failure) => Outcome::of(failure.code, failure.retryable),
+            _ => None,
+        };
+        self.open = worse(self.open, outcome);
+        match kind {
+            Kind::Error(failure) if failure.retried => self.open = None,
+            Kind::Finish(_) | Kind::Error(_) => self.worst = worse(self.worst, self.open.take()),
+            Kind::RunEnd(end) => {
+                let warned = self.has_warned.then_some(Outcome::Malformed);
+                self.worst = worse(Outcome::of_run(end.reason, self.worst), warned);
+            }
             _ => {}
+        }
+    }
+
+    /// Returns why a message that ended so is half an answer, if that is a failure.
+    fn half(&self, finish: &Finish<'_>) -> Option<&'static str> {
+        match finish.finish_reason {
+            _ if !self.wants_answer => None,
+            FinishReason::Length => Some("the answer is not whole: it ended in length"),
+            FinishReason::ContentFilter => {
+                Some("the answer is not whole: it ended in content_filter")
+            }
+            FinishReason::Refusal => Some("this is no answer: the model refused"),
+            FinishReason::Stop if self.has_refused => Some("this is no answer: the model refused"),
+            _ => None,
         }
     }
 
     /// Notes the outcome of an error, if it has one.
     pub fn note_error(&mut self, code: Code) {
-        if let Some(outcome) = Outcome::of(code) {
+        if let Some(outcome) = Outcome::of(code, None) {
             self.note(outcome);
         }
     }
 
     /// Adds the status of another input.
     pub fn add(&mut self, other: Status) {
-        if let Some(outcome) = other.worst {
-            self.note(outcome);
-        }
+        self.worst = worse(self.worst, worse(other.worst, other.open));
         self.wants_tools |= other.wants_tools;
     }
 
     /// Returns the number to exit with. `tells_calls` is `--exit-code`: 10 for calls to run.
     pub fn code(&self, tells_calls: bool) -> u8 {
-        match self.worst {
+        match worse(self.worst, self.open) {
             Some(outcome) => outcome as u8,
             None if tells_calls && self.wants_tools => TOOL_CALLS,
             None => 0,
         }
     }
+}
+
+/// Returns the worse of two outcomes.
+fn worse(one: Option<Outcome>, other: Option<Outcome>) -> Option<Outcome> {
+    let rank = |outcome: &Outcome| ORDER.iter().position(|row| row == outcome);
+    one.into_iter().chain(other).min_by_key(rank)
 }
 
 /// A sink in front of another one that notes the outcomes, and reports each failure on standard
@@ -172,6 +242,7 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
             Kind::Warning(warning) if self.status.strict => {
                 self.warned.get_or_insert_with(|| format!("--strict: {}", warning.message));
             }
+            Kind::Error(failure) if failure.retried => self.warned = None,
             Kind::Error(Failure { code, message, offset, .. }) => {
                 self.warned = None;
                 report_error(stderr, self.name, *code, message, *offset);
@@ -186,6 +257,11 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
             Kind::Finish(Finish { finish_reason: FinishReason::Error, raw, .. }) => {
                 let message = format!("the finish reason is {}", raw.unwrap_or("error"));
                 report_error(stderr, self.name, Code::Provider, &message, None);
+            }
+            Kind::Finish(finish) => {
+                if let Some(why) = self.status.half(finish) {
+                    report_on(stderr, self.name, why, None);
+                }
             }
             _ => {}
         }

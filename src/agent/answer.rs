@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::event::{Code, Event, Failure, Kind, Pieces, Start, Usage};
+use crate::event::owned::Owned;
+use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{Call, Message};
 use crate::sink::Sink;
@@ -15,8 +16,10 @@ const MAX_HEAD: usize = 16 << 10;
 pub(super) struct Reader<'a> {
     pipeline: Pipeline,
     name: String,
-    /// The number of the round, from 1.
-    round: u64,
+    /// The number of the round, and that of the attempt in it, from 1.
+    round: (u64, u64),
+    /// The end of the message, and what comes after it, until it is known whether it counts.
+    held: Held,
     pub(super) message: Message,
     /// The sum of what all answers cost.
     usage: &'a mut Option<Usage<'static>>,
@@ -27,11 +30,16 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(config: &Config, round: u64, usage: &'a mut Option<Usage<'static>>) -> Self {
+    pub(super) fn new(
+        config: &Config,
+        round: (u64, u64),
+        usage: &'a mut Option<Usage<'static>>,
+    ) -> Self {
         Reader {
             pipeline: Pipeline::new(config),
-            name: format!("round {round}"),
+            name: format!("round {}", round.0),
             round,
+            held: Held::default(),
             message: Message::default(),
             usage,
             fresh: Vec::new(),
@@ -55,13 +63,20 @@ impl<'a> Reader<'a> {
 
     /// A signal stops the program.
     pub(super) fn interrupt(&mut self, out: &mut dyn Sink) -> io::Result<()> {
-        self.through(out, |pipeline, sink| pipeline.interrupt(sink))
+        self.through(out, |pipeline, sink| pipeline.interrupt(sink))?;
+        self.take_held().release(None, out)
     }
 
     /// The time of the run is over.
     pub(super) fn expire(&mut self, out: &mut dyn Sink) -> io::Result<()> {
         let failure = Failure::new(Code::Limit, "the answer was cut at --deadline", None);
-        self.through(out, |pipeline, sink| pipeline.fail(failure, sink))
+        self.through(out, |pipeline, sink| pipeline.fail(failure, sink))?;
+        self.take_held().release(None, out)
+    }
+
+    /// Returns the end of the message: it is released once it is known whether the answer counts.
+    pub(super) fn take_held(&mut self) -> Held {
+        std::mem::take(&mut self.held)
     }
 
     /// True if nothing more needs to be read.
@@ -86,16 +101,51 @@ impl<'a> Reader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Reader { pipeline, name, round, message, usage, fresh, status, .. } = self;
-        let tap = Tap { out, round: *round, message, usage, fresh };
+        let Reader { pipeline, name, round, held, message, usage, fresh, status, .. } = self;
+        let tap = Tap { out, round: *round, held, message, usage, fresh };
         run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
+    }
+}
+
+/// The end of a message that may not count, and what comes after it.
+#[derive(Default)]
+pub(super) struct Held(Vec<(u64, Owned<Kind<'static>>)>);
+
+impl Held {
+    /// True if an event waits until it is known whether the answer counts: it ends a message badly,
+    /// or it is inferred from the end of the input alone.
+    fn waits(&self, kind: &Kind<'_>) -> bool {
+        match kind {
+            _ if !self.0.is_empty() => true,
+            Kind::Finish(finish) => finish.inferred || finish.finish_reason == FinishReason::Error,
+            Kind::Error(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Emits the end. `retried` is the reason why the answer does not count, and is asked for again.
+    pub(super) fn release(self, retried: Option<&str>, out: &mut dyn Sink) -> io::Result<()> {
+        self.0.iter().try_for_each(|(choice, kind)| {
+            let failure = Failure::new(Code::Truncated, retried.unwrap_or_default(), None);
+            let kind = match kind.get() {
+                Kind::Error(failure) => {
+                    Kind::Error(Failure { retried: retried.is_some(), ..failure })
+                }
+                Kind::Finish(_) if retried.is_some() => {
+                    Kind::Error(Failure { retried: true, ..failure })
+                }
+                kind => kind,
+            };
+            out.feed(&Event { choice: *choice, kind })
+        })
     }
 }
 
 /// Gathers what passes, and adds the round.
 struct Tap<'t> {
     out: &'t mut dyn Sink,
-    round: u64,
+    round: (u64, u64),
+    held: &'t mut Held,
     message: &'t mut Message,
     usage: &'t mut Option<Usage<'static>>,
     fresh: &'t mut Vec<Call>,
@@ -105,7 +155,11 @@ impl Sink for Tap<'_> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.message.feed(event)?;
         let kind = match event.kind {
-            Kind::Start(start) => Kind::Start(Start { round: Some(self.round), ..start }),
+            Kind::Start(start) => {
+                let (round, attempt) = self.round;
+                let attempt = (attempt > 1).then_some(attempt);
+                Kind::Start(Start { round: Some(round), attempt, ..start })
+            }
             // It is for programs that build requests, as this one does.
             Kind::Turn(_) => return Ok(()),
             kind => kind,
@@ -116,6 +170,10 @@ impl Sink for Tap<'_> {
                 self.fresh.extend(self.message.calls.last().cloned());
             }
             _ => {}
+        }
+        if self.held.waits(&kind) {
+            self.held.0.push((event.choice, Owned::new(kind)));
+            return Ok(());
         }
         self.out.feed(&Event { kind, ..*event })
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::agent::answer::Reader;
+use crate::agent::answer::{Held, Reader};
 use crate::agent::runner::Runner;
 use crate::agent::stop::Stop;
 use crate::event::{Code, EndReason, FinishReason, Kind, RunEnd, Usage};
@@ -88,6 +88,16 @@ impl Ended {
 
 /// The failure of COMMAND, as a sentence for people.
 struct Failed(String);
+
+/// What came of one run of COMMAND.
+struct Answer {
+    message: Message,
+    /// The end of the message, which has not been emitted.
+    end: Held,
+    failed: Option<Failed>,
+    /// The seconds that the provider wants to be left alone.
+    wait: Option<u64>,
+}
 
 impl<'a> Rounds<'a> {
     /// Returns a run that begins with this request.
@@ -216,14 +226,15 @@ impl<'a> Rounds<'a> {
         self.runner.begin(self.round);
         let mut tries = 0;
         loop {
-            let (message, failed, wait) = match self.answer(&body, is_last)? {
-                Ok(answered) => answered,
+            let answer = match self.answer(&body, is_last, u64::from(tries) + 1)? {
+                Ok(answer) => answer,
                 // It can't even be started.
                 Err(Failed(why)) => {
                     self.note(&why);
                     return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
                 }
             };
+            let Answer { message, end, failed, wait } = answer;
             // Where nothing in the answer says that it is whole, COMMAND does.
             let is_whole = matches!(message.ending, Some(Ending::Finished(_)))
                 && !(message.has_inferred_end && failed.is_some());
@@ -237,6 +248,8 @@ impl<'a> Rounds<'a> {
                 _ => failed.is_some(),
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
+                end.release(None, self.out).map_err(Stop::Lost)?;
+                self.out.flush().map_err(Stop::Lost)?;
                 if let Some(Failed(why)) = &failed {
                     if is_whole {
                         self.note(&format!("{why}, after a whole answer, which counts"));
@@ -252,6 +265,8 @@ impl<'a> Rounds<'a> {
             let seconds = wait.unwrap_or(1 << tries.min(6));
             tries += 1;
             let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
+            end.release(Some(&why), self.out).map_err(Stop::Lost)?;
+            self.out.flush().map_err(Stop::Lost)?;
             self.note(&format!(
                 "{why}; again in {seconds} s ({tries} of {})",
                 self.options.retries
@@ -273,14 +288,13 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs COMMAND once, and reads what it prints. Returns the message, how COMMAND failed, and
-    /// how many seconds the provider wants to be left alone; or why COMMAND can't be started.
-    #[expect(clippy::type_complexity, reason = "three parts of one answer, taken apart at once")]
+    /// Runs COMMAND once, and reads what it prints; or returns why COMMAND can't be started.
     fn answer(
         &mut self,
         body: &Body,
         is_last: bool,
-    ) -> Result<Result<(Message, Option<Failed>, Option<u64>), Failed>, Stop> {
+        attempt: u64,
+    ) -> Result<Result<Answer, Failed>, Stop> {
         let Rounds { options, runner, children, out, round, usage, .. } = self;
         let (deadline, is_eager) = (options.deadline, options.eager && !is_last);
         let unkept = |folder: &Path| Stop::failed(format!("--log {}", folder.display()));
@@ -297,7 +311,7 @@ impl<'a> Rounds<'a> {
         if let Err(error) = children.start(COMMAND, &mut command, input, None) {
             return Ok(Err(Failed(format!("{}: {error}", program.display()))));
         }
-        let mut reader = Reader::new(&options.config, *round, usage);
+        let mut reader = Reader::new(&options.config, (*round, attempt), usage);
         let status = loop {
             match children.next(deadline).map_err(Stop::Failed)? {
                 Happened::Wrote { child: COMMAND, bytes, .. } if !reader.is_stopped() => {
@@ -332,8 +346,9 @@ impl<'a> Rounds<'a> {
         reader.finish(*out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
         let wait = reader.retry_after();
-        let message = std::mem::take(&mut reader.message);
-        Ok(Ok((message, failure(&program.display().to_string(), status), wait)))
+        let (end, message) = (reader.take_held(), std::mem::take(&mut reader.message));
+        let failed = failure(&program.display().to_string(), status);
+        Ok(Ok(Answer { message, end, failed, wait }))
     }
 
     /// Returns how a run ends whose message can't be appended.

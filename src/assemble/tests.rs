@@ -267,7 +267,9 @@ fn line_of(event: Event<'_>) -> String {
         ),
         Kind::Error(failure) => {
             let status = failure.status.map(|status| status.to_string());
-            let retryable = failure.retryable.map(|is| is.to_string());
+            // A stream that was cut always is.
+            let retryable = failure.retryable.filter(|_| failure.code != Code::Truncated);
+            let retryable = retryable.map(|is| is.to_string());
             let extras = [at("status=", status.as_deref()), at("retryable=", retryable.as_deref())];
             format!("error {}{} {}", failure.code.name(), extras.concat(), failure.message)
         }

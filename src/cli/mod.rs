@@ -65,7 +65,9 @@ Exit status:
    1  a difference was found (check)    6  a limit was hit
    2  usage: bad option or file         7  COMMAND failed (agent)
    3  malformed, or not recognised      8  reading or writing failed
-   4  truncated, or empty              10  tool calls (classify --exit-code),
+   4  truncated, or empty               9  the provider's error goes away:
+                                           try again
+                                       10  tool calls (classify --exit-code),
                                            a request to be sent (next)";
 
 /// The commands.
@@ -423,8 +425,22 @@ pub struct Agent {
     pub eager: bool,
 
     /// Print for people instead of events: the answers, calls and results as `show` prints them
+    ///
+    /// In a pipe it is the last answer alone, once it counts.
     #[arg(long)]
     pub show: bool,
+
+    /// Which parts to show, with commas between them
+    ///
+    /// [default: all on a terminal, else text]
+    #[arg(
+        long = "with",
+        value_name = "PARTS",
+        value_enum,
+        value_delimiter = ',',
+        requires = "show"
+    )]
+    pub parts: Vec<Part>,
 
     /// Keep each round's request and raw answer in this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -447,7 +463,7 @@ Examples:
   The same to look at, with the conversation kept in ask.json:
     toolstream agent --show -i --tools ./tools ask.json -- curl -sSN \"$URL\" -H @headers --json @-
 
-Exit status: 0 final answer; 3 length, refusal, filter; 4, 5 the answer failed; 6 a limit;
+Exit status: 0 final answer; 3 length, refusal, filter; 4, 5, 9 the answer failed; 6 a limit;
 7 COMMAND failed.";
 
 /// `toolstream tools`

@@ -15,7 +15,7 @@ use crate::commands::{lost, needs_pipe, shown};
 use crate::io::{Children, Output, Signals, die, report};
 use crate::pipeline::Config;
 use crate::request;
-use crate::sink::{Label, Ndjson, People, Sink, Values};
+use crate::sink::{Counted, Label, Ndjson, Parts, People, Sink, Values};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
@@ -60,8 +60,14 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let out = Output::standard();
     let mut out: Box<dyn Sink> = match args.show {
         true => {
-            let people = People::new(out, look(&[], ColorChoice::Auto), None, None).of_run();
-            Box::new(Values::new(people, true))
+            let look = look(&args.parts, ColorChoice::Auto);
+            let (is_terminal, only_last) = (look.is_terminal, look.parts == Parts::TEXT);
+            let people = People::new(out, look, None, None).of_run();
+            let values = Values::new(people, true);
+            match is_terminal {
+                true => Box::new(values),
+                false => Box::new(Counted::new(values, only_last)),
+            }
         }
         false => Box::new(Ndjson::new(out, Label::default())),
     };

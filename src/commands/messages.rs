@@ -14,7 +14,9 @@ use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
 use crate::io::{Input, Output, Progress, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values};
+use crate::sink::{
+    Capped, Counted, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values,
+};
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::parallel::{Finished, parallel};
@@ -39,6 +41,7 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         return rows(args, field, &config);
     }
     let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
+    let job = Job { wants_answer: args.exit_code, ..job };
     let status = match args.jobs {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
@@ -54,6 +57,7 @@ pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
     let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
+    let job = Job { wants_answer: true, ..job };
     Ok(job.run()?.code(false))
 }
 
@@ -102,6 +106,8 @@ struct Job<'a> {
     reading: &'a Reading,
     print: Print<'a>,
     config: Config,
+    /// True if half an answer is a failure.
+    wants_answer: bool,
     /// The counts of the summaries of all inputs.
     sum: Mutex<Sum>,
 }
@@ -109,7 +115,8 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
         let (inputs, sum) = (Inputs::new(&reading.files)?, Mutex::default());
-        Ok(Job { inputs, reading, print, config, sum })
+        let wants_answer = false;
+        Ok(Job { inputs, reading, print, config, wants_answer, sum })
     }
 
     /// Reads one input after the other.
@@ -142,6 +149,7 @@ impl<'a> Job<'a> {
         progress: &Progress,
     ) -> io::Result<HasRead> {
         let (mut status, mut sum) = (Status::new(self.reading.wire.strict), Sum::default());
+        status = status.wanting_answer(self.wants_answer);
         let (wants_time, max_memory) = match &self.print {
             Print::Events(printing) => (printing.timing, 0),
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
@@ -209,7 +217,11 @@ impl<'a> Job<'a> {
             }
             Print::People(look) => {
                 let people = People::new(out, look.clone(), label.file, label.clock);
-                return Box::new(Values::new(people, true));
+                let values = Values::new(people, true);
+                return match look.is_terminal {
+                    true => Box::new(values),
+                    false => Box::new(Counted::new(values, look.parts == Parts::TEXT)),
+                };
             }
         };
         let lines = Ndjson::new(out, label);

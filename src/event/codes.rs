@@ -62,11 +62,11 @@ words! {
         LateFragment = "late_fragment",
         /// An item of a response was whole only in the event that ends the response.
         LateItem = "late_item",
+        /// Usage came after the end of its turn, and was dropped.
+        LateUsage = "late_usage",
         /// Lines that are no records came before a stream: of curl's `-v`, of a log, a prompt. They
         /// were passed over.
         LeadingText = "leading_text",
-        /// Usage came after the end of its turn, and was dropped.
-        LateUsage = "late_usage",
         /// A string in a call's arguments holds half of a surrogate pair; it was kept as it is.
         LoneSurrogate = "lone_surrogate",
         /// Some bytes or a record could not be read; the message ends with an error.

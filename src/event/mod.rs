@@ -195,6 +195,8 @@ pub struct Start<'a> {
     pub input_tokens: Option<u64>,
     /// The round of an agent, from 1.
     pub round: Option<u64>,
+    /// The number of the attempt in its round, from the second on.
+    pub attempt: Option<u64>,
     /// The name of the input, in a log of several.
     pub file: Option<&'a str>,
 }
@@ -203,8 +205,8 @@ impl<'a> Start<'a> {
     /// The start of a message of which no more is known.
     pub const fn new(format: &'a str, framing: &'a str) -> Self {
         let (dialect, id, model, file) = (None, None, None, None);
-        let (created, input_tokens, round) = (None, None, None);
-        Start { format, framing, dialect, id, model, created, input_tokens, round, file }
+        let (created, input_tokens, round, attempt) = (None, None, None, None);
+        Start { format, framing, dialect, id, model, created, input_tokens, round, attempt, file }
     }
 }
 
@@ -733,15 +735,18 @@ pub struct Failure<'a> {
     pub status: Option<u16>,
     /// True if the same request may succeed later; `None` where that is not known.
     pub retryable: Option<bool>,
+    /// True if the agent asks again: the message does not count.
+    pub retried: bool,
     /// The provider's own object, or the bytes that can't be read.
     pub raw: Option<Output<'a>>,
 }
 
 impl<'a> Failure<'a> {
-    /// A failure that is ours to name.
+    /// A failure that is ours to name. A stream that was cut may come whole the next time.
     pub const fn new(code: Code, message: &'a str, offset: Option<u64>) -> Self {
-        let (provider_code, status, retryable, raw) = (None, None, None, None);
-        Failure { code, message, offset, provider_code, status, retryable, raw }
+        let (provider_code, status, retried, raw) = (None, None, false, None);
+        let retryable = if matches!(code, Code::Truncated) { Some(true) } else { None };
+        Failure { code, message, offset, provider_code, status, retryable, retried, raw }
     }
 }
 

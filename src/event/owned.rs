@@ -141,7 +141,7 @@ macro_rules! texts {
 texts! { bool u16 u64 Code EndReason Executor FinishReason Key Ran Reason WarningCode }
 
 texts! {
-    struct Start { format, framing, dialect, id, model, created, input_tokens, round, file }
+    struct Start { format, framing, dialect, id, model, created, input_tokens, round, attempt, file }
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart {
@@ -165,7 +165,7 @@ texts! {
     }
     struct RunEnd { reason, rounds, calls, usage }
     struct Finish { finish_reason, raw, stop_sequence, inferred, wants_tools }
-    struct Failure { code, message, offset, provider_code, status, retryable, raw }
+    struct Failure { code, message, offset, provider_code, status, retryable, retried, raw }
 }
 
 texts! {

@@ -47,6 +47,7 @@ payload! {
         model: Option<Str<'a>>,
         created: Option<u64>,
         round: Option<u64>,
+        attempt: Option<u64>,
         text: Option<Str<'a>>,
         channel: Option<Str<'a>>,
         signature: Option<Str<'a>>,
@@ -95,6 +96,7 @@ payload! {
         provider_code: Option<Str<'a>>,
         status: Option<u16>,
         retryable: Option<bool>,
+        retried: Option<bool>,
         t_ms: Option<u64>,
     }
 }
@@ -255,6 +257,7 @@ impl Line<'_> {
             created: self.created,
             input_tokens: self.input_tokens,
             round: self.round,
+            attempt: self.attempt,
             file: self.file.text(),
         }
     }
@@ -325,6 +328,7 @@ impl Line<'_> {
             provider_code: self.provider_code.text(),
             status: self.status,
             retryable: self.retryable,
+            retried: self.retried == Some(true),
             raw: self.raw.map(|raw| Output::Json(raw.get())),
         })
     }

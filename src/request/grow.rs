@@ -61,8 +61,8 @@ pub(crate) struct Growth {
 pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
     let reason = match message.ending {
         Some(Ending::Finished(reason)) => reason,
-        Some(Ending::Failed(code, _)) => {
-            let outcome = Outcome::of(code).unwrap_or(Outcome::Malformed);
+        Some(Ending::Failed(code, retryable)) => {
+            let outcome = Outcome::of(code, retryable).unwrap_or(Outcome::Malformed);
             return Err(Refused { outcome, why: String::new() });
         }
         None => return Err(Refused::malformed("there is no message in the answer")),

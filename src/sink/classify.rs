@@ -144,6 +144,11 @@ impl<W: Write> Sink for Summaries<W> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Finish(finish) => self.print(&Ending::Good(finish)),
+            // The agent asked again: nothing of it counts.
+            Kind::Error(Failure { retried: true, .. }) => {
+                self.message = Gathered::default();
+                Ok(())
+            }
             Kind::Error(failure) => self.print(&Ending::Bad(failure)),
             kind => {
                 self.label.see(&kind);

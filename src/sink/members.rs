@@ -261,6 +261,11 @@ fn start(start: &Start<'_>, to: &mut impl Members) {
         "Everything that the model reads, cached or not, where the provider says so at once.",
     );
     to.optional("round", start.round, "Which round of `agent` this is, from 1.");
+    to.optional(
+        "attempt",
+        start.attempt,
+        "Which attempt of the round this is, from the second on.",
+    );
 }
 
 fn text(text: &Text<'_>, to: &mut impl Members) {
@@ -503,6 +508,11 @@ pub(super) fn failure(failure: &Failure<'_>, to: &mut impl Members) {
         "retryable",
         failure.retryable,
         "Whether the same request may succeed later; absent where that is not known.",
+    );
+    to.optional(
+        "retried",
+        failure.retried.then_some(true),
+        "Whether `agent` asks again: what came of this attempt does not count.",
     );
     to.optional(
         "raw",

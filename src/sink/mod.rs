@@ -7,6 +7,8 @@
 
 mod capped;
 mod classify;
+#[cfg(feature = "cli")]
+mod counted;
 mod frames;
 mod fused;
 mod join;
@@ -28,6 +30,8 @@ use std::time::{Duration, Instant};
 
 pub use capped::Capped;
 pub use classify::Classify;
+#[cfg(feature = "cli")]
+pub use counted::Counted;
 pub use frames::Frames;
 pub(crate) use frames::error_code;
 pub(crate) use fused::{Fused, Latch};

@@ -231,7 +231,10 @@ impl<W: Write> People<W> {
         self.messages += 1;
         let title = match (&self.file, start.round, self.messages) {
             (Some(file), None, 1) => file.clone(),
-            (_, Some(round), _) => format!("round {round}"),
+            (_, Some(round), _) => match start.attempt {
+                Some(attempt) => format!("round {round}, attempt {attempt}"),
+                None => format!("round {round}"),
+            },
             (None, None, 1) => String::new(),
             (_, None, number) => format!("message {number}"),
         };
@@ -457,9 +460,7 @@ impl<W: Write> People<W> {
 
     /// Ends the message, with its numbers if they are asked for.
     fn end(&mut self, finish: Option<&Finish<'_>>) {
-        if !self.is_bare() || self.file.is_some() {
-            self.end_line();
-        }
+        self.end_line();
         let message = std::mem::take(&mut self.message);
         if !self.look.parts.usage {
             return;
@@ -500,8 +501,11 @@ impl<W: Write> Sink for People<W> {
             Kind::Usage(usage) => self.usage(usage),
             Kind::Finish(finish) => self.end(Some(finish)),
             Kind::RunEnd(end) => self.run_end(end),
-            Kind::Error(_) => {
+            Kind::Error(failure) => {
                 self.end(None);
+                if failure.retried && !self.is_bare() {
+                    self.write(Style::Red, "✗ this attempt does not count: it is made again\n");
+                }
                 // Why comes on standard error, which must not overtake the text.
                 return self.flush();
             }
@@ -659,7 +663,7 @@ mod tests {
             call(0, "f", "{}"),
             finish(STOP),
         ];
-        check(&PIPE, &kinds, "a\u{1b}[2J\rb");
+        check(&PIPE, &kinds, "a\u{1b}[2J\rb\n");
     }
 
     #[test]
@@ -760,7 +764,7 @@ mod tests {
         });
         let kinds = [start(), text("a"), finish(STOP), end];
         check(&TERMINAL, &kinds, "a\nm-1\n\n2 rounds · 1 call · 3 in\n");
-        check(&PIPE, &kinds, "a");
+        check(&PIPE, &kinds, "a\n");
     }
 
     #[test]
@@ -830,7 +834,7 @@ mod tests {
     fn messages_stand_apart() {
         let kinds = [start(), text("a"), finish(STOP), start(), text("b"), finish(STOP)];
         check(&TERMINAL, &kinds, "a\nm-1\n\n── message 2 ──\nb\nm-1\n");
-        check(&PIPE, &kinds, "a\nb");
+        check(&PIPE, &kinds, "a\nb\n");
     }
 
     #[test]

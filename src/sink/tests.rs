@@ -346,7 +346,7 @@ fn summaries_of_failures() {
         &[
             concat!(
                 r#"{"type":"error","text":"","tool_calls":[{"index":0,"id":"call_0","name":"f","arguments":{"a":1.0}}],"#,
-                r#""format":"anthropic","complete":false,"error":{"code":"truncated","message":"m"}}"#,
+                r#""format":"anthropic","complete":false,"error":{"code":"truncated","message":"m","retryable":true}}"#,
             ),
             r#"{"type":"final_answer","text":"","tool_calls":[],"finish_reason":"stop","raw_finish_reason":"end_turn","format":"anthropic","complete":true}"#,
         ],

@@ -308,12 +308,13 @@ pub(crate) fn check_lines(name: &str, out: &str, status: u8) {
 }
 
 /// The statuses that lines may have, the one that counts last.
-const ORDER: &[u8] = &[0, 3, 4, 5, 6];
+const ORDER: &[u8] = &[0, 3, 4, 9, 5, 6];
 
 /// The exit status of a message with this line in it.
 fn status_of(line: &Value) -> u8 {
     let word = |key: &str| line[key].as_str().unwrap_or_default();
     match (word("type"), word("code"), word("reason"), word("finish_reason")) {
+        ("error", "provider", ..) if line["retryable"] == true => 9,
         ("error", "provider", ..) | ("finish_reason", _, _, "error") => 5,
         ("error", "truncated", ..) => 4,
         ("error", "malformed" | "unrecognised", ..) => 3,

@@ -69,7 +69,7 @@ fn a_run_from_the_question_to_the_answer() {
     assert_eq!(scene.json("sent-1.json")["tools"][0]["function"]["name"], "weather");
 }
 
-/// In a pipe, `--show` prints the text of the answers; on a terminal, all of them and the tools.
+/// In a pipe, `--show` prints the last answer; on a terminal, all of them and the tools.
 #[test]
 fn an_agent_is_shown_to_people() {
     let scene = once("t", "{\"a\":1}").tool("t", "echo out");
@@ -78,7 +78,7 @@ fn an_agent_is_shown_to_people() {
         &format!("{}{}", chunk(json!({"content": "Wait. "}), None), scene.read("1.sse")),
     );
     let run = scene.agent(&["--show"]);
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "Wait. \nDone.", ""));
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "Done.\n", ""));
     scene.write("request.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
     let args = scene.args(&["--show"]).join(" ").replace(COMMAND, &format!("'{COMMAND}'"));
     let mut command = Command::new("script");

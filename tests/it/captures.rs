@@ -180,7 +180,7 @@ fn the_recorded_rhythm_is_the_time() {
     let run = scene.run(&["show", "--with", "usage", "a.sse"]);
     assert_eq!(run.out, "m · 3 in · 2 out · first text 0.30 s · 2 tokens/s\n");
     let run = scene.run(&["show", "a.sse"]);
-    assert_eq!(run.out, "There.");
+    assert_eq!(run.out, "There.\n");
     assert_eq!(scene.run(&["classify", "a.sse"]).lines[0].get("timing"), None);
 }
 

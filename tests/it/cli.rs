@@ -145,7 +145,7 @@ fn every_end_has_its_status() {
     check_status(streams.unknown, 3);
     check_status(&streams.truncated, 4);
     check_status("", 4);
-    check_status(&streams.failed, 5);
+    check_status(&streams.failed, 9);
     let err = run(&["parse"], &streams.failed).err;
     assert_eq!(err, "toolstream: standard input: the provider reported: gone\n");
 }
@@ -214,7 +214,7 @@ fn the_worst_of_several_inputs_counts() {
     check_files(&["good", "missing"], 2);
     check_files(&["missing", "malformed", "good"], 3);
     check_files(&["missing", "malformed", "truncated"], 4);
-    check_files(&["failed", "malformed", "truncated", "good"], 5);
+    check_files(&["failed", "malformed", "truncated", "good"], 9);
     check_files(&["truncated", "limited", "failed"], 6);
 }
 
@@ -360,7 +360,7 @@ fn the_exit_code_tells_calls_from_answers() {
     // A failure counts more than anything.
     check_exit_code(&streams.with_call.replace(DONE, "").replace("\"stop\"", "null"), 4);
     check_exit_code(&streams.malformed, 3);
-    check_exit_code(&streams.failed, 5);
+    check_exit_code(&streams.failed, 9);
     check_exit_code("", 4);
 }
 
@@ -544,9 +544,9 @@ fn values_of_a_log_with_deltas_come_once() {
 #[test]
 fn show_is_for_people() {
     let streams = streams();
-    assert_eq!(run(&["show"], &streams.good).out, "Hi");
+    assert_eq!(run(&["show"], &streams.good).out, "Hi\n");
     let input = [text("Wait."), streams.with_call].concat();
-    assert_eq!(run(&["show"], &input).out, "Wait.");
+    assert_eq!(run(&["show"], &input).out, "Wait.\n");
     assert_snapshot!(run(&["show", "--with", "text,calls"], &input).out, @"
     Wait.
     ▸ f  x: 1
@@ -554,7 +554,7 @@ fn show_is_for_people() {
     let colored = run(&["show", "--with", "calls", "--color", "always"], &input).out;
     assert_eq!(colored, "\u{1b}[2m▸ \u{1b}[0m\u{1b}[1mf\u{1b}[0m  \u{1b}[2mx: \u{1b}[0m1\n");
     let truncated = run(&["show"], &streams.truncated);
-    assert_eq!((truncated.code, truncated.out.as_str()), (4, "Hi"));
+    assert_eq!((truncated.code, truncated.out.as_str()), (4, "Hi\n"));
     assert!(truncated.err.contains("the input ended before"), "{}", truncated.err);
 }
 

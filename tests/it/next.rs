@@ -129,7 +129,7 @@ fn a_broken_answer_changes_nothing() {
     scene.write("empty", "");
     check_refused(&scene, &["request.json", "empty"], 4, "empty");
     scene.write("failed", "{\"error\":{\"message\":\"busy\",\"code\":529}}");
-    check_refused(&scene, &["request.json", "failed"], 5, "the provider reported: busy");
+    check_refused(&scene, &["request.json", "failed"], 9, "the provider reported: busy");
     scene.write("filtered", &says("Hi", "content_filter"));
     check_refused(&scene, &["request.json", "filtered"], 3, "a filter stopped the model");
     scene.write("unknown", "{\"hello\":\"world\"}\n");

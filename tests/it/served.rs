@@ -142,7 +142,7 @@ fn the_questions_of_the_readme_are_answered() {
             .unwrap_or_else(|| panic!("no script asks {}", provider.path));
         let script = script.replace(&format!("https://{host}"), &url);
         let (out, err) = shell(&scene, &script, "");
-        assert_eq!((out.as_str(), err.as_str()), ("There.", ""), "{script}");
+        assert_eq!((out.as_str(), err.as_str()), ("There.\n", ""), "{script}");
         let sent = sent(&scene);
         assert!(sent[0].to_string().contains("Why is the sky blue?"), "{}", sent[0]);
     }
@@ -163,9 +163,9 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     let (text, file) = (says("There.", "stop"), "{\"path\":\"a\",\"content\":\"one\\ntwo\"}");
     let read = scripts("Read the answer");
     let [alone, values, log] = &read[..] else { panic!("{read:?}") };
-    check(alone, &text, "There.");
+    check(alone, &text, "There.\n");
     check(values, &calls(&[("a", "write", file)]), "one\ntwo");
-    check(log, &text, "There.");
+    check(log, &text, "There.\n");
     assert!(scene.read("log.ndjson").contains("\"finish_reason\":\"stop\""));
     let decide = scripts("Decide in a script");
     let [decide] = &decide[..] else { panic!("{decide:?}") };
@@ -244,9 +244,9 @@ fn the_captures_of_the_readme_play() {
     let (out, err) = shell(&scene, record, &format!("{url}/v1/chat/completions"));
     assert!(scene.read("answer.sse").starts_with("HTTP/1.1 200"));
     let (text, timing) = out.split_at(out.find('{').unwrap());
-    assert_eq!((text, err.as_str()), ("There.", ""), "{out}");
+    assert_eq!((text, err.as_str()), ("There.\n", ""), "{out}");
     assert!(serde_json::from_str::<Value>(timing).unwrap()["total_ms"].is_u64(), "{timing}");
-    assert_eq!(shell(&scene, play, ""), ("There.".into(), String::new()));
+    assert_eq!(shell(&scene, play, ""), ("There.\n".into(), String::new()));
     let server = Server::of(&mut command(&scene, &format!("exec {listen}")));
     let statuses = [0; 2].map(|_| server.ask("/v1/messages", &json!({})).0[9..12].to_owned());
     assert_eq!(statuses, ["529", "200"]);

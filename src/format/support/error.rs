@@ -83,6 +83,7 @@ pub(crate) fn report_as(
         provider_code,
         status: None,
         retryable: provider_code.and_then(is_retryable),
+        retried: false,
         raw: Some(output(json)),
     };
     out.emit(0, Kind::Error(failure))
