@@ -8,12 +8,13 @@ use anyhow::{Context, bail};
 use rustix::fs::{FileType, fstat};
 use rustix::stdio::stdin;
 
-use crate::capture::{Redactor, times_of};
+use crate::capture::{Redactor, joined, times_of};
 use crate::cli::Record;
-use crate::commands::redact::redact;
+use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
+use crate::pipeline::Config;
 use crate::status::{Outcome, Status};
 
 pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
@@ -90,6 +91,7 @@ impl Kept {
     fn close(&mut self, name: &str) -> io::Result<()> {
         let Some(mut held) = self.held.take() else { return Ok(()) };
         redact(&mut Redactor::default(), name, &mut held, &mut io::stderr());
+        report_spread(name, &joined(&Config::default(), &[&held]), &mut io::stderr());
         self.capture.write_all(&held)
     }
 }

@@ -2,17 +2,20 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::capture::{Answer, Body, By, Capture, Plan, Server, failure, log_line};
+use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, failure, log_line};
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
 use crate::io::http::{self, NoRequest, Request};
 use crate::io::report_on;
+use crate::json::Line;
 
 /// The time that a request may take to come, and that a client may take to read.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,11 +39,32 @@ pub(super) fn play(
     Ok(())
 }
 
+/// Where requests are logged, without their secrets.
+struct Log {
+    file: File,
+    redactor: Redactor,
+}
+
+impl Log {
+    /// Opens a log, which no one else may read: what a client says is more than its keys.
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::options().append(true).create(true).mode(0o600).open(path)?;
+        Ok(Log { file, redactor: Redactor::default() })
+    }
+
+    fn add(&mut self, mut line: Line) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        line.write_to(&mut bytes)?;
+        self.redactor.redact(&mut bytes);
+        self.file.write_all(&bytes)
+    }
+}
+
 /// A server of captures, and what it does beside answering.
 pub(super) struct Service {
     server: Server,
     drops: bool,
-    log: Option<Mutex<File>>,
+    log: Option<Mutex<Log>>,
     pub(super) max_body: usize,
     pub(super) patience: Duration,
 }
@@ -48,8 +72,7 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(args: &Replay, captures: Vec<Capture>) -> anyhow::Result<Self> {
         let log = args.log.as_ref().map(|path| {
-            let file = File::options().append(true).create(true).open(path);
-            file.map(Mutex::new).with_context(|| path.display().to_string())
+            Log::open(path).map(Mutex::new).with_context(|| path.display().to_string())
         });
         let by = match args.by {
             Order::Turn => By::Turn,
@@ -113,7 +136,7 @@ impl Service {
     fn log(&self, request: &Request, answer: &Answer) {
         let Some(log) = &self.log else { return };
         let written = match log.lock() {
-            Ok(mut file) => log_line(request, answer).write_to(&mut *file),
+            Ok(mut log) => log.add(log_line(request, answer)),
             Err(_) => return,
         };
         if let Err(error) = written {

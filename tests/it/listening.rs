@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -316,16 +317,21 @@ fn requests_are_logged_without_keys() {
     let scene = two_answers();
     let server = Server::start(&scene, &["--log", "log", "1.sse"]);
     server.ask(CHAT, &json!({"messages": [],  "a": "b\nc"}));
+    let key = "sk-ant-abcdefghijklmnop";
+    server.ask(&format!("{CHAT}?key={key}"), &json!({"messages": [], "api_key": key, "a": key}));
     server.send("GET /models HTTP/1.1\r\nContent-Length: 3\r\n\r\nHi!");
     let log = scene.read("log");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let headers = json!({"authorization": "***", "content-length": "26"});
+    let headers = json!({"authorization": "Bearer red1", "content-length": "26"});
+    assert!(!log.contains("abcdefgh"), "{log}");
+    let mode = std::fs::metadata(scene.path("log")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     assert_eq!(
         lines[0],
         json!({"method": "POST", "path": CHAT, "headers": headers,
         "body": {"messages": [], "a": "b\nc"}, "status": 200, "file": "1.sse"})
     );
-    assert_eq!((&lines[1]["path"], &lines[1]["body"]), (&json!("/models"), &json!("Hi!")));
+    assert_eq!((&lines[2]["path"], &lines[2]["body"]), (&json!("/models"), &json!("Hi!")));
 }
 
 /// What curl says: its exit status, and the body.

@@ -9,6 +9,6 @@ mod responses;
 #[cfg(feature = "cli")]
 pub(crate) use chunked::Dechunker;
 #[cfg(feature = "cli")]
-pub(crate) use head::{Head, MAX_HEAD, find_head, find_heads, head_len};
+pub(crate) use head::{Head, MAX_HEAD, find_heads, head_len};
 pub(crate) use places::Places;
 pub(crate) use responses::{Begin, Flaw, Piece, Responses};
