@@ -13,6 +13,9 @@
 #[cfg(feature = "cli")]
 use std::sync::LazyLock;
 
+#[cfg(feature = "cli")]
+use memchr::memmem;
+
 /// A kind of secret that its first letters tell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
@@ -64,6 +67,11 @@ const fn key(name: &'static str, prefix: &'static str, letters: Letters) -> Shap
     Shape { name, prefix, shortest: MIN_REST, letters, is_word: false }
 }
 
+/// A key whose beginning names of models and the like have as well.
+const fn long(name: &'static str, prefix: &'static str, letters: Letters) -> Shape {
+    Shape { shortest: 18, ..key(name, prefix, letters) }
+}
+
 const fn word(
     name: &'static str,
     prefix: &'static str,
@@ -76,41 +84,41 @@ const fn word(
 /// Every shape. Of several that fit, the one with the longest prefix counts.
 pub(crate) const SHAPES: &[Shape] = &[
     // Those who serve models.
-    Shape { shortest: 20, ..key("a key of OpenAI or its like", "sk-", Plain) }, // G, P
-    word("a key of OpenAI or its like", "sk-", 40, Url),                        // P
-    key("a key of OpenAI", "sk-proj-", Url),                                    // G
-    key("a key of OpenAI", "sk-svcacct-", Url),                                 // G
-    key("a key of OpenAI", "sk-admin-", Url),                                   // G
-    key("a key of Anthropic", "sk-ant-", Url),                                  // G
-    key("a key of OpenRouter", "sk-or-v1-", Url),                               // H
-    key("a key of Langfuse", "sk-lf-", Url),                                    // T
-    key("a key of Langfuse", "pk-lf-", Url),                                    // T
-    key("a key of Google", "AIza", Url),                                        // G
-    key("a token of Google", "ya29.", Dots),                                    // T
-    key("a client secret of Google", "GOCSPX-", Url),                           // H
-    word("a key of AWS", "AKIA", 12, Plain),                                    // G
-    word("a key of AWS", "ASIA", 12, Plain),                                    // G
-    word("a key of AWS", "ABIA", 12, Plain),                                    // G
-    word("a key of AWS", "ACCA", 12, Plain),                                    // G
-    word("a key of Amazon Bedrock", "ABSK", 40, Base64),                        // G
-    key("a key of Amazon Bedrock", "bedrock-api-key-", Base64),                 // G
-    word("a key of Alibaba Cloud", "LTAI", 12, Plain),                          // G
-    Shape { shortest: 16, ..key("a token of Hugging Face", "hf_", Plain) },     // G
-    word("a token of Hugging Face", "api_org_", 16, Plain),                     // G
-    key("a key of Groq", "gsk_", Url),                                          // T
-    key("a key of xAI", "xai-", Url),                                           // H
-    key("a key of Perplexity", "pplx-", Url),                                   // G
-    key("a key of Replicate", "r8_", Url),                                      // H
-    word("a key of Fireworks", "fw_", 16, Plain),                               // H
-    key("a key of Together", "tgp_v1_", Url),                                   // H
-    key("a key of Cerebras", "csk-", Url),                                      // H
-    key("a key of NVIDIA", "nvapi-", Url),                                      // T
-    word("a key of Databricks", "dapi", 24, Url),                               // G
-    word("a key of Voyage", "pa-", 32, Url),                                    // P
-    word("a key of Jina", "jina_", 20, Plain),                                  // P
-    word("a key of ElevenLabs", "sk_", 32, Plain),                              // T
-    key("a key of Vercel", "vck_", Url),                                        // P
-    key("a key of Pinecone", "pcsk_", Url),                                     // H
+    long("a key of OpenAI or its like", "sk-", Plain), // G, P
+    word("a key of OpenAI or its like", "sk-", 40, Url), // P
+    key("a key of OpenAI", "sk-proj-", Url),           // G
+    key("a key of OpenAI", "sk-svcacct-", Url),        // G
+    key("a key of OpenAI", "sk-admin-", Url),          // G
+    key("a key of Anthropic", "sk-ant-", Url),         // G
+    key("a key of OpenRouter", "sk-or-v1-", Url),      // H
+    key("a key of Langfuse", "sk-lf-", Url),           // T
+    key("a key of Langfuse", "pk-lf-", Url),           // T
+    key("a key of Google", "AIza", Url),               // G
+    key("a token of Google", "ya29.", Dots),           // T
+    key("a client secret of Google", "GOCSPX-", Url),  // H
+    word("a key of AWS", "AKIA", 12, Plain),           // G
+    word("a key of AWS", "ASIA", 12, Plain),           // G
+    word("a key of AWS", "ABIA", 12, Plain),           // G
+    word("a key of AWS", "ACCA", 12, Plain),           // G
+    word("a key of Amazon Bedrock", "ABSK", 40, Base64), // G
+    key("a key of Amazon Bedrock", "bedrock-api-key-", Base64), // G
+    word("a key of Alibaba Cloud", "LTAI", 12, Plain), // G
+    long("a token of Hugging Face", "hf_", Plain),     // G
+    word("a token of Hugging Face", "api_org_", 16, Plain), // G
+    long("a key of Groq", "gsk_", Plain),              // T
+    long("a key of xAI", "xai-", Plain),               // H
+    long("a key of Perplexity", "pplx-", Plain),       // G
+    long("a key of Replicate", "r8_", Plain),          // H
+    word("a key of Fireworks", "fw_", 16, Plain),      // H
+    key("a key of Together", "tgp_v1_", Url),          // H
+    long("a key of Cerebras", "csk-", Plain),          // H
+    long("a key of NVIDIA", "nvapi-", Url),            // T
+    word("a key of Databricks", "dapi", 24, Url),      // G
+    word("a key of Voyage", "pa-", 32, Url),           // P
+    word("a key of Jina", "jina_", 20, Plain),         // P
+    word("a key of ElevenLabs", "sk_", 32, Plain),     // T
+    long("a key of Vercel", "vck_", Plain),            // P
+    key("a key of Pinecone", "pcsk_", Url),            // H
     // What agents and their tools use.
     key("a token of GitHub", "ghp_", Url),        // G
     key("a token of GitHub", "gho_", Url),        // G
@@ -138,6 +146,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     key("a webhook of Slack", "hooks.slack.com/services/", Base64), // G
     key("a webhook of Slack", "hooks.slack.com/workflows/", Base64), // G
     key("a webhook of Slack", "hooks.slack.com/triggers/", Base64), // G
+    key("a webhook of Discord", "discord.com/api/webhooks/", Base64), // T
     key("a key of Stripe", "sk_live_", Url),      // G
     key("a key of Stripe", "sk_test_", Url),      // G
     key("a key of Stripe", "rk_live_", Url),      // G
@@ -244,21 +253,33 @@ const NAMES: &[Name] = &[
     ends("a key", &["encryptionkey", "masterkey", "sharedkey", "storagekey", "sessionkey"]), // G, P
     ends("a token", &["token", "jwt"]),                                             // G, R
     ends("a secret", &["secret"]),                                                  // G, D, R
-    ends("a password", &["password", "passwd", "passphrase", "databasepass", "dbpass", "pwd"]), // G, D
-    ends("credentials", &["credential", "authorization"]), // G, R
-    whole("credentials", Place::Everywhere, &["auth", "heliconeauth", "xauth"]), // G, P
-    ends("a cookie", &["cookie"]),                         // R
-    ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]), // T
+    ends(
+        "a password",
+        &[
+            "password",
+            "passwd",
+            "passphrase",
+            "pwd",
+            "databasepass",
+            "dbpass",
+            "userpass",
+            "smtppass",
+        ],
+    ), // G, D
+    ends("credentials", &["credential", "authorization"]),                          // G, R
+    whole("credentials", Place::Everywhere, &["auth", "heliconeauth", "xauth"]),    // G, P
+    ends("a cookie", &["cookie"]),                                                  // R
+    ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]),       // T
     whole("an organisation", Place::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
     whole("an organisation", Place::Owner, &["openaiorganization", "anthropicorganizationid"]), // P
     whole("a project", Place::Owner, &["projectid", "openaiproject", "xgooguserproject"]), // P
-    whole("an account", Place::Owner, &["accountid", "accountuuid", "tenantid"]), // P
-    whole("a workspace", Place::Owner, &["workspaceid"]),  // P
-    whole("a key", Place::Query, &["key"]),                // G, P
+    whole("an account", Place::Owner, &["accountid", "accountuuid", "tenantid"]),   // P
+    whole("a workspace", Place::Owner, &["workspaceid"]),                           // P
+    whole("a key", Place::Query, &["key"]),                                         // G, P
     whole("a signature", Place::Query, &["sig", "signature", "xamzsignature", "xgoogsignature"]), // P
 ];
 
-/// The ends of names that are those of text, or of a place in a list.
+/// The ends of names that are those of text, of counts, or of a place in a list.
 #[cfg(feature = "cli")]
 const NO_SECRETS: &[&str] = &[
     "pagetoken",
@@ -273,6 +294,8 @@ const NO_SECRETS: &[&str] = &[
     "stoptoken",
     "specialtoken",
     "decodedtoken",
+    "allowcredential",
+    "withcredential",
 ];
 
 /// True if a name that ends with these two bytes can be one of those above, or one that a pair of
@@ -318,7 +341,8 @@ pub(crate) fn named(name: &[u8]) -> Option<(&'static str, Place)> {
         false => row.ends.iter().any(|end| one.ends_with(end.as_bytes())),
     };
     let row = NAMES.iter().find(fits)?;
-    let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()));
+    let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()))
+        || memmem::find(letters, b"ratelimit").is_some();
     (!is_text).then_some((row.what, row.place))
 }
 

@@ -37,14 +37,14 @@ impl Quote {
     /// around it. In a string whose quotation marks have `n` backslashes, an escape has `n + 1`.
     fn is_ended_by(&self, other: &Quote) -> bool {
         if self.is_coded != other.is_coded {
-            return self.is_coded && other.mark == b'"' && other.slashes % 2 == 0;
+            return self.is_coded && other.mark == b'"' && other.slashes.is_multiple_of(2);
         }
         let unit = self.slashes + 1;
         let is_inner = other.slashes % (2 * unit) == 2 * unit - 1;
         match other.mark == self.mark {
             true => !is_inner,
             // The string of JSON around one of Python.
-            false => self.mark == b'\'' && other.slashes % 2 == 0,
+            false => self.mark == b'\'' && other.slashes.is_multiple_of(2),
         }
     }
 }

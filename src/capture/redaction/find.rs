@@ -378,13 +378,14 @@ impl Finder<'_> {
     /// True if it is a token that a model reads or writes: its probability or its number stands
     /// beside it.
     fn is_of_model(&self, value: &[u8], end: usize) -> bool {
-        let beside = self.from_name(end + 1).map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
+        let beside = self.next_member(end + 1).map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
         let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id"];
-        value.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
+        let token = value.get(scheme(value)..).unwrap_or_default();
+        token.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
     }
 
     /// Returns the text from the name of the next member on.
-    fn from_name(&self, at: usize) -> Option<&[u8]> {
+    fn next_member(&self, at: usize) -> Option<&[u8]> {
         let comma = self.skip_space(at);
         let quote = self.skip_space(comma + 1);
         let is_next = self.text.get(comma) == Some(b',');
@@ -399,7 +400,7 @@ impl Finder<'_> {
         let Some((end, _)) = self.text.string_end(opener) else { return };
         let name = self.text.text.get(opener + 1..end).unwrap_or_default();
         let Some((what, Place::Everywhere)) = named(name) else { return };
-        let is_value = self.from_name(end + 1).is_some_and(|name| name.starts_with(b"value"));
+        let is_value = self.next_member(end + 1).is_some_and(|name| name.starts_with(b"value"));
         let colon = memchr(b':', self.text.from(end)).filter(|_| is_value);
         if let Some(colon) = colon {
             self.string(what, self.skip_space(end + colon + 1), false);
@@ -501,7 +502,8 @@ impl Finder<'_> {
         } else {
             is_line || !is_variable(value.get(scheme(value)..).unwrap_or_default())
         };
-        if !is_enough {
+        let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
+        if !is_enough || is_count {
             return;
         }
         if is_whole {

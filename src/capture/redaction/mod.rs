@@ -221,7 +221,7 @@ mod tests {
                     if spelling > 0 && !is_json {
                         continue;
                     }
-                    let letters = seed as usize % 2 == 0;
+                    let letters = u64::is_multiple_of(seed, 2);
                     let value = match letters {
                         true => "w/alrxutnfemik/mdengbpxrficykeyholes".to_owned(),
                         false => rest(16, seed),
@@ -287,6 +287,9 @@ mod tests {
             "{\"token\":\"international\",\"logprob\":-0.1},{\"token\":\" a warm day\"}",
             "{\"bytes\":\"eyJ0eXBlIjoibWVzc2FnZV9zdGFydCJ9\",\"signature\":\"EqQBCgIYAhIM1gbcDa9GJwZA2b3h\"}",
             "{\"key\":\"city\",\"name\":\"get_weather\",\"next_page_token\":\"abcdefghijkl\"}",
+            "xai-grok-4-responses-v1, pplx-70b-online-and-chat, gsk_of_words_and_more_words",
+            "HTTP/1.1 200 OK\r\nX-Ratelimit-Reset-Tokens: 6m0s\r\nx-max-tokens: 123456789\r\n\
+             access-control-allow-credentials: true\r\n\r\n",
             "curl -H \"Authorization: Bearer $OPENAI_API_KEY\" -u ${USER}, max_tokens=100000000",
         ] {
             check(text, text);
