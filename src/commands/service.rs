@@ -13,7 +13,7 @@ use anyhow::Context;
 use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, failure, log_line};
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
-use crate::io::http::{self, NoRequest, Request};
+use crate::io::http::{self, NoRequest, Request, Room};
 use crate::io::report_on;
 use crate::json::Line;
 
@@ -66,6 +66,8 @@ pub(super) struct Service {
     drops: bool,
     log: Option<Mutex<Log>>,
     pub(super) max_body: usize,
+    /// What the bodies of all requests at once may have.
+    pub(super) room: Room,
     pub(super) patience: Duration,
 }
 
@@ -83,10 +85,18 @@ impl Service {
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
         let arrived = AtomicUsize::new(0);
         Ok(Service {
-            server: Server { captures, play: args.play(), by, fail, arrived },
+            server: Server {
+                captures,
+                play: args.play(),
+                by,
+                fail,
+                arrived,
+                made: Mutex::default(),
+            },
             drops: args.drop,
             log: log.transpose()?,
             max_body: args.max_event.0,
+            room: Room::new(args.max_event.0),
             patience: PATIENCE,
         })
     }
@@ -99,22 +109,24 @@ impl Service {
         out: &mut dyn Write,
         wait: &mut Wait<'_>,
     ) -> io::Result<bool> {
-        let (answer, reads_chunks) = match request {
+        let (answer, reads_chunks, wants_body) = match request {
             Ok(request) => {
                 let answer = self.server.answer(&request);
                 self.log(&request, &answer);
-                (answer, request.reads_chunks)
+                (answer, request.reads_chunks, request.method != "HEAD")
             }
             Err(NoRequest::Nothing) => return Ok(true),
             Err(NoRequest::Refused(status, why)) => {
-                (failure(reply_of(None), status, Some(&why)), false)
+                (failure(reply_of(None), status, Some(&why)), false, true)
             }
         };
         let Answer { status, headers, body, .. } = &answer;
         match body {
             Body::Whole(text) => {
                 let mut answer = http::Answer::begin(out, *status, headers, false, true)?;
-                answer.write(text.as_bytes())?;
+                if wants_body {
+                    answer.write(text.as_bytes())?;
+                }
             }
             Body::Played(plan) => {
                 let mut answer =

@@ -313,6 +313,21 @@ fn errors_have_the_form_of_the_provider() {
 }
 
 #[test]
+fn who_only_looks_takes_no_answer() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--by", "request", "--fail", "1:503", "1.sse", "2.sse"]);
+    for look in
+        ["GET / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1\r\n\r\n", "HEAD /v1/models HTTP/1.1\r\n\r\n"]
+    {
+        let answer = server.send(look);
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n"), "{answer}");
+    }
+    assert!(server.ask(CHAT, &question()).0.starts_with("HTTP/1.1 503 "));
+    assert!(server.ask(CHAT, &question()).1.contains("Oslo"));
+    assert!(server.ask(CHAT, &question()).1.contains("There."));
+}
+
+#[test]
 fn requests_are_logged_without_keys() {
     let scene = two_answers();
     let server = Server::start(&scene, &["--log", "log", "1.sse"]);
@@ -406,7 +421,7 @@ fn a_client_may_do_what_it_wants() {
     }
     let silent = server.connect();
     let half = server.connect();
-    (&half).write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    (&half).write_all(b"GET /a HTTP/1.1\r\n").unwrap();
     half.shutdown(Shutdown::Write).unwrap();
     let mut answer = String::new();
     (&half).read_to_string(&mut answer).unwrap();
@@ -416,7 +431,7 @@ fn a_client_may_do_what_it_wants() {
             format!("POST / HTTP/1.1\r\ncontent-length: 1073741824\r\n\r\n{}", "x".repeat(1 << 20)),
             "413",
         ),
-        (format!("GET / HTTP/1.1\r\na: {}", "x".repeat(1 << 17)), "431"),
+        (format!("GET /a HTTP/1.1\r\na: {}", "x".repeat(1 << 17)), "431"),
         ("\u{16}\u{3}\u{1}\r\n\r\n".to_owned(), "400"),
     ] {
         let answer = server.send(&request);
@@ -465,7 +480,7 @@ fn a_server_ends_by_a_signal() {
     for signal in [Signal::TERM, interrupt()] {
         let mut server = Server::start(&scene, &["--hang", "1.sse"]);
         let mut stream = server.connect();
-        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        stream.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
         stream.read_exact(&mut [0; 20]).unwrap();
         kill_process(Pid::from_child(&server.child), signal).unwrap();
         let status = server.child.wait().unwrap();
@@ -520,7 +535,7 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(read.lines[0]["format"], "anthropic");
     assert_eq!(read.lines[0]["tool_calls"][0]["arguments"]["city"], "Oslo");
     // HTTP/1.0 knows no chunks.
-    let run = http(&scene, "GET / HTTP/1.0\r\n\r\n", &[]);
+    let run = http(&scene, "GET /a HTTP/1.0\r\n\r\n", &[]);
     assert!(run.out.ends_with(&format!("\r\n\r\n{}", scene.read("1.sse"))), "{}", run.out);
     for (input, code, status) in
         [("", 4, ""), ("hello\r\n\r\n", 3, "HTTP/1.1 400 "), ("GET / HT", 3, "HTTP/1.1 400 ")]
@@ -533,6 +548,6 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(http(&scene, large, &["--max-event", "1K"]).code, Some(6));
     let args = ["--tps", "2"];
     let started = std::time::Instant::now();
-    http(&scene, "GET / HTTP/1.1\r\n\r\n", &args);
+    http(&scene, "GET /a HTTP/1.1\r\n\r\n", &args);
     assert!(started.elapsed() >= Duration::from_secs(1));
 }
