@@ -200,7 +200,8 @@ mod tests {
             client.write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}").unwrap();
             thread::sleep(Duration::from_millis(50));
         });
-        assert_eq!(served.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        let kind = served.unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{kind}");
     }
 
     #[test]

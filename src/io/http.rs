@@ -208,9 +208,9 @@ impl Request {
                 while !rest.is_empty() && !dechunker.is_whole() {
                     let step = dechunker.step(rest);
                     let (data, after) = step.map_err(|fault| refused(400, &fault.message()))?;
+                    self.check(self.body.len() + data.len(), max)?;
                     held.take(data.len())?;
                     self.body.extend_from_slice(data);
-                    self.check(self.body.len(), max)?;
                     rest = after;
                 }
                 bytes.clear();
