@@ -251,8 +251,9 @@ const NAMES: &[Name] = &[
     ends("a key", &["privatekey", "privkey", "servicekey", "accountkey", "clientkey"]), // D
     ends("a key", &["databasekey", "dbkey", "subscriptionkey", "signingkey"]),      // D, P
     ends("a key", &["encryptionkey", "masterkey", "sharedkey", "storagekey", "sessionkey"]), // G, P
-    ends("a token", &["token", "jwt"]),                                             // G, R
-    ends("a secret", &["secret"]),                                                  // G, D, R
+    ends("a key", &["openaikey", "anthropickey", "geminikey", "azurekey", "sshkey", "hmackey"]), // T
+    ends("a token", &["token", "jwt"]), // G, R
+    ends("a secret", &["secret"]),      // G, D, R
     ends(
         "a password",
         &[
@@ -266,16 +267,16 @@ const NAMES: &[Name] = &[
             "smtppass",
         ],
     ), // G, D
-    ends("credentials", &["credential", "authorization"]),                          // G, R
-    whole("credentials", Place::Everywhere, &["auth", "heliconeauth", "xauth"]),    // G, P
-    ends("a cookie", &["cookie"]),                                                  // R
-    ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]),       // T
+    ends("credentials", &["credential", "authorization"]), // G, R
+    whole("credentials", Place::Everywhere, &["auth", "bearer", "heliconeauth", "xauth"]), // G, P
+    ends("a cookie", &["cookie"]),      // R
+    ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]), // T
     whole("an organisation", Place::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
     whole("an organisation", Place::Owner, &["openaiorganization", "anthropicorganizationid"]), // P
     whole("a project", Place::Owner, &["projectid", "openaiproject", "xgooguserproject"]), // P
-    whole("an account", Place::Owner, &["accountid", "accountuuid", "tenantid"]),   // P
-    whole("a workspace", Place::Owner, &["workspaceid"]),                           // P
-    whole("a key", Place::Query, &["key"]),                                         // G, P
+    whole("an account", Place::Owner, &["accountid", "accountuuid", "tenantid"]), // P
+    whole("a workspace", Place::Owner, &["workspaceid"]), // P
+    whole("a key", Place::Query, &["key"]), // G, P
     whole("a signature", Place::Query, &["sig", "signature", "xamzsignature", "xgoogsignature"]), // P
 ];
 

@@ -41,7 +41,7 @@ impl Standard {
                 FileType::RegularFile | FileType::Directory
             )
         });
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
         let open = || File::options().write(true).custom_flags(flags).open("/proc/self/fd/1").ok();
         let own = if is_file { None } else { open() };
         let most = if is_file || own.is_some() { usize::MAX } else { PIPE_BUF };
