@@ -147,26 +147,52 @@ impl<'a> Approval<'a> {
     }
 }
 
-/// Returns the question about a call: a line for each argument, escaped, none shortened.
+/// The most blanks that are shown as they are.
+const MAX_BLANKS: usize = 8;
+
+/// Returns the question about a call: a line for each argument, escaped, none shortened. The last
+/// line is ours alone: nothing that a model wrote stands in it, however wide the terminal is.
 fn question(call: &Call) -> String {
     let mut out = String::from("toolstream: run ");
-    json::make_safe(&call.name, &mut out);
+    show(&call.name, &mut out);
     out.push_str("?\n");
     let members = json::members(&call.input);
     for (key, value) in &members {
         out.push_str("  ");
-        json::make_safe(key, &mut out);
+        show(key, &mut out);
         out.push_str(": ");
-        json::make_safe(value.get(), &mut out);
+        show(value.get(), &mut out);
         out.push('\n');
     }
     if members.is_empty() {
         out.push_str("  ");
-        json::make_safe(&call.input, &mut out);
+        show(&call.input, &mut out);
         out.push('\n');
     }
-    out.push_str("[y/N] ");
+    out.push_str("toolstream: these are all of its arguments.\n[y/N] ");
     out
+}
+
+/// Appends a text with everything in it that a person could not see: what moves the cursor, what
+/// has no ink, and a wide run of blanks as its count, which could push what follows it to the next
+/// row.
+fn show(text: &str, out: &mut String) {
+    let mut visible = String::new();
+    json::make_visible(text, &mut visible);
+    let is_hidden =
+        |c: char| (c.is_whitespace() && c != ' ') || matches!(c, '\u{FE0E}' | '\u{FE0F}');
+    let mut rest = visible.as_str();
+    while let Some(c) = rest.chars().next() {
+        let blanks = rest.chars().take_while(|c| c.is_whitespace()).count();
+        let taken = if blanks > MAX_BLANKS { blanks } else { 1 };
+        match taken {
+            1 if is_hidden(c) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            1 => out.push(c),
+            _ => out.push_str(&format!("[{blanks} blanks]")),
+        }
+        let end = rest.char_indices().nth(taken).map_or(rest.len(), |(at, _)| at);
+        rest = rest.get(end..).unwrap_or_default();
+    }
 }
 
 #[cfg(test)]
@@ -192,9 +218,27 @@ mod tests {
         };
         assert_eq!(
             question(&call),
-            "toolstream: run rm\\u001b[2J?\n  path: \"/\\u202e\"\n  n: [1, 2]\n[y/N] "
+            "toolstream: run rm\\u001b[2J?\n  path: \"/\\u202e\"\n  n: [1, 2]\n\
+             toolstream: these are all of its arguments.\n[y/N] "
         );
         let call = Call { input: "rm -r /\n".into(), ..call };
-        assert!(question(&call).contains("\n  rm -r /\\n\n[y/N]"));
+        assert!(question(&call).contains("\n  rm -r /\\n\ntoolstream: "));
+    }
+
+    #[test]
+    fn nothing_of_a_call_is_invisible_or_looks_like_the_question() {
+        for c in
+            "\u{ad}\u{115f}\u{17b4}\u{2800}\u{3164}\u{ffa0}\u{fe0f}\u{e0100}\u{3000}\u{a0}".chars()
+        {
+            let call = Call { input: format!("{{\"a\":\"x{c}y\"}}"), ..Call::default() };
+            let question = question(&call);
+            assert!(!question.contains(c) && question.contains("x\\u"), "{c:?}: {question}");
+        }
+        for blank in [" ", "\u{3000}", "\u{2003}"] {
+            let input = format!("{{\"a\":\"x{}[y/N] \"}}", blank.repeat(200));
+            let question = question(&Call { input, ..Call::default() });
+            assert!(question.contains("  a: \"x[200 blanks][y/N] \"\n"), "{question}");
+            assert_eq!(question.lines().last(), Some("[y/N] "));
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::agent::runner::Runner;
 use crate::agent::stop::Stop;
 use crate::event::{Code, EndReason, FinishReason, Kind, RunEnd, Usage};
 use crate::format::turn::{Declaration, Request};
-use crate::io::{Children, Happened, report, write_whole};
+use crate::io::{Children, Happened, Original, Stalled, report, write_whole};
 use crate::pipeline::Config;
 use crate::request;
 use crate::request::{Body, Ending, Given, Growth, Message, Refused, Verdict};
@@ -23,6 +23,9 @@ use crate::status::Outcome;
 
 /// The most pauses of a provider, one after another.
 const MAX_PAUSES: u64 = 10;
+
+/// The longest time that a provider may ask to be left alone for, in seconds.
+const MAX_WAIT: u64 = 300;
 
 /// The number of COMMAND among the children.
 const COMMAND: u64 = 0;
@@ -53,6 +56,8 @@ pub(crate) struct Loop<'a> {
 pub(crate) struct Rounds<'a> {
     options: &'a Loop<'a>,
     body: Body,
+    /// The file that the request was read of and is written into, if it is.
+    original: Option<Original>,
     /// The provider's row: of its request at first, then of its answers.
     row: Option<&'static Request>,
     runner: Runner<'a>,
@@ -104,13 +109,14 @@ impl<'a> Rounds<'a> {
     pub(crate) fn new(
         options: &'a Loop<'a>,
         body: Body,
+        original: Option<Original>,
         row: Option<&'static Request>,
         runner: Runner<'a>,
         children: Children<'a>,
         out: &'a mut dyn Sink,
     ) -> Self {
         let (round, usage, warnings) = (0, None, 0);
-        Rounds { options, body, row, runner, children, out, round, usage, warnings }
+        Rounds { options, body, original, row, runner, children, out, round, usage, warnings }
     }
 
     /// Runs to the end, and emits it. Returns an error only if something can't be read or written.
@@ -124,7 +130,11 @@ impl<'a> Rounds<'a> {
                 self.note("--deadline is over");
                 Ended::new(EndReason::Deadline, Outcome::Limit)
             }
-            Err(stop) => return Err(stop),
+            Err(stop) => {
+                // Those that no one waits for get their two seconds as well.
+                self.children.stop().map_err(Stop::Failed)?;
+                return Err(stop);
+            }
         };
         self.children.stop().map_err(Stop::Failed)?;
         let end = RunEnd {
@@ -263,6 +273,13 @@ impl<'a> Rounds<'a> {
                 return Ok(Ok(message));
             }
             let seconds = wait.unwrap_or(1 << tries.min(6));
+            if seconds > MAX_WAIT {
+                self.note(&format!(
+                    "the provider wants to be left alone for {seconds} s, and no one waits for \
+                     more than {MAX_WAIT} s: run it again then"
+                ));
+                return Ok(Ok(message));
+            }
             tries += 1;
             let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
             end.release(Some(&why), self.out).map_err(Stop::Lost)?;
@@ -368,9 +385,17 @@ impl<'a> Rounds<'a> {
     }
 
     /// Writes the request so far.
-    fn save(&self) -> Result<(), Stop> {
+    fn save(&mut self) -> Result<(), Stop> {
         let Some(path) = self.options.save else { return Ok(()) };
-        write_whole(path, self.body.as_str()).map_err(Stop::failed(path.display()))
+        let text = self.body.as_str();
+        let written = match &mut self.original {
+            Some(original) => original.write(text),
+            None => write_whole(path, text),
+        };
+        written.map_err(|error| match Stalled::of(&error) {
+            Some(Stalled::Signal(signal)) => Stop::Signal(signal),
+            _ => Stop::failed(path.display())(error),
+        })
     }
 
     /// Writes a note on this round to standard error.

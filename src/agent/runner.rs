@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::env;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
 
 use crate::agent::approval::Approval;
 use crate::agent::clip::{Clip, Clipped};
@@ -209,12 +212,18 @@ impl<'a> Runner<'a> {
         while self.open.len() < self.running.jobs.max(1) {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
             let Some(tool) = self.tools.get(&call.name) else { continue };
-            let start = ToolCallStart { index: call.index, id: &call.id, name: &call.name };
-            out.feed(&Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
             let mut command = self.command(tool, &call);
             let input = call.input.clone().into_bytes();
+            let started = children.start(self.last + 1, &mut command, input, self.running.timeout);
+            if started.as_ref().is_err_and(is_scarce) && !self.open.is_empty() {
+                // What it needs comes back when another ends.
+                self.waiting.push_front(call);
+                return Ok(());
+            }
+            let start = ToolCallStart { index: call.index, id: &call.id, name: &call.name };
+            out.feed(&Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
             self.last += 1;
-            match children.start(self.last, &mut command, input, self.running.timeout) {
+            match started {
                 Ok(()) => self.open.push(Open {
                     number: self.last,
                     call,
@@ -349,6 +358,12 @@ impl<'a> Runner<'a> {
     pub(crate) fn take(&mut self, call: &Call) -> Option<Given> {
         self.results.remove(&call.index)
     }
+}
+
+/// True if there are too few descriptors, processes or bytes for now.
+fn is_scarce(error: &io::Error) -> bool {
+    let scarce = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
+    scarce.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// Returns what a tool's output is, a result as MCP has it or text, and the number of bytes that

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use jsonschema::Validator;
 use rustix::fs::{Access, access};
+use rustix::process::geteuid;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -77,7 +78,8 @@ impl Toolbox {
                     path.display()
                 );
             };
-            tool.declare(&path).with_context(|| path.display().to_string())?;
+            let declared = is_safe(&path).and_then(|()| tool.declare(&path));
+            declared.with_context(|| path.display().to_string())?;
         }
         if tools.0.is_empty() {
             bail!("holds no tool: an executable file (`chmod +x`)");
@@ -131,11 +133,21 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
     Ok(Some((name, Tool { path: target, declaration, validator: None })))
 }
 
-/// Fails if others may write a file or a directory: what is run would be theirs.
+/// Fails if another than the user and root may decide what is run: by writing the file, or any
+/// directory on its real path. In a sticky directory only owners replace files.
 fn is_safe(path: &Path) -> anyhow::Result<()> {
-    if fs::metadata(path)?.permissions().mode() & 0o002 != 0 {
-        let shown = path.display();
-        bail!("{shown} is writable by others: `chmod o-w {shown}` makes it safe to run");
+    let target = fs::canonicalize(path)?;
+    for (depth, part) in target.ancestors().enumerate() {
+        let (shown, metadata) = (part.display(), fs::metadata(part)?);
+        let (mode, owner) = (metadata.mode(), metadata.uid());
+        if owner != 0 && owner != geteuid().as_raw() {
+            bail!("{shown} belongs to another user, who could change what is run");
+        }
+        let is_sticky = depth > 0 && mode & 0o1000 != 0;
+        if mode & 0o022 != 0 && !is_sticky {
+            let who = if mode & 0o002 != 0 { "others" } else { "its group" };
+            bail!("{shown} is writable by {who}: `chmod go-w {shown}` makes it safe to run");
+        }
     }
     Ok(())
 }
@@ -194,7 +206,7 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use tempfile::TempDir;
 
     /// A folder of executables.
@@ -252,7 +264,19 @@ mod tests {
         check_error(&tools, &["b: a link that leads nowhere"]);
         let tools = folder(&[]);
         write(&tools, "a", "", 0o757);
-        check_error(&tools, &["a is writable by others", "chmod o-w"]);
+        check_error(&tools, &["a is writable by others", "chmod go-w"]);
+        for (name, mode) in [("a", 0o775), ("a.json", 0o666), ("a.json", 0o664)] {
+            let tools = folder(&["a"]);
+            write(&tools, name, "{}", mode);
+            check_error(&tools, &[name, "is writable by"]);
+        }
+        let (tools, other) = (folder(&[]), folder(&["a"]));
+        symlink(other.path().join("a"), tools.path().join("a")).unwrap();
+        check(&tools, &["a"], &[]);
+        fs::set_permissions(other.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        check_error(&tools, &["is writable by others"]);
+        fs::set_permissions(other.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        check(&tools, &["a"], &[]);
         let tools = folder(&["a"]);
         fs::set_permissions(tools.path(), fs::Permissions::from_mode(0o777)).unwrap();
         check_error(&tools, &["is writable by others"]);

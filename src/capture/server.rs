@@ -1,16 +1,15 @@
 //! The answers of a server that plays captures: one of these, in the format of the endpoint, or an
 //! error.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::capture::file::Capture;
-use crate::capture::redaction::secret_head;
 use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Read, Rhythm};
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
-use crate::event::mask;
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Losses, Reply, Writing, reply_of};
 use crate::io::http::Request;
@@ -40,6 +39,20 @@ pub(crate) struct Server {
     /// The number of requests that fail, if not all, and their HTTP status.
     pub(crate) fail: Option<(Option<usize>, u16)>,
     pub(crate) arrived: AtomicUsize,
+    /// What was made of a capture for one kind of request, which all like it share.
+    pub(crate) made: Mutex<BTreeMap<Asked, Arc<Made>>>,
+}
+
+/// A kind of request: the place of the capture that answers it, the name of its format, whether it
+/// wants one body, and the framing.
+type Asked = (usize, Option<&'static str>, Option<bool>, Option<&'static str>);
+
+/// A capture as it is played for one kind of request.
+#[derive(Debug)]
+pub(crate) struct Made {
+    status: u16,
+    headers: Vec<(String, String)>,
+    plan: Arc<Plan>,
 }
 
 /// The answer to a request.
@@ -55,13 +68,17 @@ pub(crate) struct Answer {
 /// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum Body {
-    Played(Plan),
+    Played(Arc<Plan>),
     Whole(String),
 }
 
 impl Server {
     /// Returns the answer to a request.
     pub(crate) fn answer(&self, request: &Request) -> Answer {
+        if matches!((&*request.method, &*request.target), ("HEAD", _) | ("GET", "/")) {
+            let headers = vec![("content-length".into(), "0".into())];
+            return Answer { status: 200, headers, body: Body::Whole(String::new()), file: None };
+        }
         let asked = asked(&request.target);
         let first = self.captures.first().and_then(|capture| capture.format);
         let reply = reply_of(asked.or(first));
@@ -78,15 +95,15 @@ impl Server {
             None => 0,
         };
         let asks = Object::new(&text);
-        let is_asked = |capture: &&Capture| {
+        let is_asked = |(_, capture): &(usize, &Capture)| {
             self.by != By::Path || asked.is_none_or(|asked| capture.is_in(asked))
         };
-        let mut captures = self.captures.iter().filter(is_asked);
+        let mut captures = self.captures.iter().enumerate().filter(is_asked);
         let number = match self.by {
             By::Request => arrived - failed,
             By::Turn | By::Path => answers(&asks, asked.or(first)),
         };
-        let Some(capture) = captures.nth(number) else {
+        let Some((place, capture)) = captures.nth(number) else {
             let why = format!("There are no more answers: this would be number {}.", number + 1);
             return failure(reply, 500, Some(&why));
         };
@@ -97,17 +114,40 @@ impl Server {
             None => asks.flag("stream").map(|streams| !streams),
         };
         let file = Some(capture.name.clone());
-        let made = fit(capture, asked, is_whole, framing);
-        let planned = made.and_then(|made| {
+        let kind = (place, asked.map(|format| format.name), is_whole, framing);
+        let made = self.made(kind, || {
+            let made = fit(capture, asked, is_whole, framing)?;
             let capture = made.as_ref().unwrap_or(capture);
-            Ok(Answer {
+            Ok(Made {
                 status: capture.head.as_ref().map_or(200, |recorded| recorded.head.status),
                 headers: headers(capture),
-                body: Body::Played(Plan::new(capture, &self.play)?),
-                file: file.clone(),
+                plan: Arc::new(Plan::new(capture, &self.play)?),
             })
         });
-        planned.unwrap_or_else(|why| Answer { file, ..failure(reply, 500, Some(&why)) })
+        match made {
+            Ok(made) => Answer {
+                status: made.status,
+                headers: made.headers.clone(),
+                body: Body::Played(Arc::clone(&made.plan)),
+                file,
+            },
+            Err(why) => Answer { file, ..failure(reply, 500, Some(&why)) },
+        }
+    }
+
+    /// Returns what was made for a kind of request, or makes it: once, however many ask at a time.
+    fn made(
+        &self,
+        kind: Asked,
+        make: impl FnOnce() -> Result<Made, String>,
+    ) -> Result<Arc<Made>, String> {
+        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = all.get(&kind) {
+            return Ok(Arc::clone(made));
+        }
+        let made = Arc::new(make()?);
+        all.insert(kind, Arc::clone(&made));
+        Ok(made)
     }
 }
 
@@ -238,17 +278,16 @@ impl Write for Shared {
     }
 }
 
-/// Returns the line of a log for a request and what answered it. Credentials are masked.
+/// Returns the line of a log for a request and what answered it.
 pub(crate) fn log_line(request: &Request, answer: &Answer) -> Line {
     let mut line = Line::default();
     line.open();
     line.text("method", &request.method);
-    line.text("path", &mask(&request.target));
+    line.text("path", &request.target);
     let mut headers = Line::default();
     headers.open();
     for (name, value) in &request.headers {
-        let value = secret_head(name).map_or_else(|| mask(value), |_| "***".to_owned());
-        headers.named(name, &json::quote(&value));
+        headers.named(name, &json::quote(value));
     }
     headers.close();
     line.object("headers", &headers);

@@ -8,14 +8,14 @@ use clap::ColorChoice;
 
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
-use crate::commands::messages::look;
+use crate::commands::messages::{look, of_people};
 use crate::commands::next::{named, read_request, running, target};
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{lost, needs_pipe, shown};
-use crate::io::{Children, Output, Signals, die, report};
+use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
 use crate::pipeline::Config;
 use crate::request;
-use crate::sink::{Counted, Label, Ndjson, Parts, People, Sink, Values};
+use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
@@ -25,14 +25,14 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let target = target(&args.running, &args.request)?;
     let tools = toolbox(&args.running)?;
     let rules = rules(&args.running, &tools)?;
-    let body = read_request(&args.request)?;
+    let (body, bytes) = read_request(&args.request)?;
     let words = args.command.iter().filter_map(|word| word.to_str());
     let row =
         args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
     if let Some(row) = row {
         request::check_end(&body, row).map_err(|refused| named(refused, shown(&args.request)))?;
     }
-    let signals = Signals::listen()?;
+    let signals = Signals::listen_for_children()?;
     let running = agent::Running {
         max_calls: args.max_calls,
         max_repeats: args.max_repeats,
@@ -57,23 +57,27 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     };
     let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
     let children = Children::new(&signals)?;
-    let out = Output::standard();
+    let out = Output::standard().until(options.deadline);
     let mut out: Box<dyn Sink> = match args.show {
         true => {
             let look = look(&args.parts, ColorChoice::Auto);
-            let (is_terminal, only_last) = (look.is_terminal, look.parts == Parts::TEXT);
-            let people = People::new(out, look, None, None).of_run();
-            let values = Values::new(people, true);
-            match is_terminal {
-                true => Box::new(values),
-                false => Box::new(Counted::new(values, only_last)),
-            }
+            of_people(People::new(out, look.clone(), None, None).of_run(), &look)
         }
         false => Box::new(Ndjson::new(out, Label::default())),
     };
-    let ended = match Rounds::new(&options, body, row, runner, children, &mut *out).run() {
+    let original = args.running.in_place.then(|| target.clone()).flatten();
+    let original = original.map(|path| Original::new(path, bytes));
+    let rounds = Rounds::new(&options, body, original, row, runner, children, &mut *out);
+    let ended = match rounds.run() {
         Ok(ended) => ended,
+        Err(Stop::Lost(error)) if Stalled::of(&error) == Some(Stalled::Time) => {
+            report(&mut io::stderr(), "--deadline is over, and no one reads the output");
+            return Ok(Outcome::Limit as u8);
+        }
         Err(Stop::Lost(error)) => return Err(lost(error).into()),
+        Err(Stop::Failed(error)) if let Some(Stalled::Signal(signal)) = Stalled::of(&error) => {
+            die(signal)
+        }
         Err(Stop::Failed(error)) => {
             report(&mut io::stderr(), &error.to_string());
             return Ok(Outcome::Io as u8);

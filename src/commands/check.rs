@@ -16,7 +16,7 @@ use crate::capture::{
 };
 use crate::cli::{Check, Cli, Command, Late};
 use crate::commands::parallel::{Finished, parallel};
-use crate::commands::redact::redact;
+use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, has_color, print};
 use crate::io::{Signals, report, report_on, write_whole};
 use crate::json;
@@ -368,7 +368,7 @@ impl Run<'_> {
     fn one(&self, name: &str) -> Finished {
         let mut finished = Finished::default();
         let files = Files::read(name);
-        let verdict = self.verdict(name, &files);
+        let verdict = self.verdict(name, &files, &mut finished.stderr);
         let laws = self.args.laws.then(|| self.laws(name, &files, &mut finished.stderr)).flatten();
         let place = verdict.place();
         if let Ok(mut sum) = self.sum.lock() {
@@ -404,7 +404,7 @@ impl Run<'_> {
         finished
     }
 
-    fn verdict(&self, name: &str, files: &Files) -> Verdict {
+    fn verdict(&self, name: &str, files: &Files, stderr: &mut dyn Write) -> Verdict {
         let path = format!("{name}{GOLDEN}");
         let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
         let capture = match &files.capture {
@@ -420,7 +420,13 @@ impl Run<'_> {
             Err(error) if error.kind() == ErrorKind::InvalidData => Some(&no_text),
             Err(error) => return Verdict::Unreadable(format!("{path}: {error}")),
         };
-        match self.compare(capture, golden) {
+        let compared = self.compare(capture, golden);
+        if let Ok((_, fresh)) = &compared
+            && self.args.redact
+        {
+            report_spread(name, &fresh.events, stderr);
+        }
+        match compared {
             Ok((Verdict::Same, _)) => Verdict::Same,
             Ok((_, fresh)) if self.args.update => {
                 match write_whole(Path::new(&path), fresh.text()) {

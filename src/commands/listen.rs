@@ -60,25 +60,40 @@ fn serve(service: &Service, stream: &TcpStream) -> io::Result<()> {
     stream.set_write_timeout(Some(service.patience))?;
     let mut input = Timed { stream, until: Instant::now() + service.patience };
     let mut out = stream;
-    let request = Request::read(&mut input, &mut out, service.max_body);
-    let mut wait = |time: Option<Instant>| match time {
-        Some(time) => {
-            thread::sleep(time.saturating_duration_since(Instant::now()));
-            Ok(())
-        }
-        // Until the client leaves.
-        None => {
-            stream.set_read_timeout(None)?;
-            drain(stream);
-            Err(ErrorKind::BrokenPipe.into())
-        }
-    };
+    let mut held = service.room.held();
+    let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
+    let mut wait = |time| wait_beside(stream, time);
     if service.exchange(request, &mut out, &mut wait)? {
         // What is closed before all was read is reset, and the answer may be lost.
         stream.shutdown(Shutdown::Write)?;
         drain(Timed { stream, until: Instant::now() + LINGER });
     }
     Ok(())
+}
+
+/// Waits until a time, or for ever. Fails as soon as the client has left. What it sends meanwhile
+/// is dropped.
+fn wait_beside(stream: &TcpStream, time: Option<Instant>) -> io::Result<()> {
+    let mut buffer = [0; 4096];
+    loop {
+        let left = time.map(|time| time.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(());
+        }
+        stream.set_read_timeout(left)?;
+        let mut input = stream;
+        match input.read(&mut buffer) {
+            Ok(0) => return Err(ErrorKind::BrokenPipe.into()),
+            Ok(_) => {}
+            Err(error) if is_over(&error) => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_over(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 /// Reads until there is no more to be read.
@@ -124,11 +139,20 @@ mod tests {
     /// Serves one connection with a capture of this size; a client has 100 ms for what it does.
     /// Returns how that ended, and after how long.
     fn serve_one(size: usize, client: impl FnOnce(TcpStream)) -> (io::Result<()>, Duration) {
+        serve_with(&[], size, client)
+    }
+
+    fn serve_with(
+        options: &[&str],
+        size: usize,
+        client: impl FnOnce(TcpStream),
+    ) -> (io::Result<()>, Duration) {
         let text = "x".repeat(size);
         let stream =
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
         let captures = vec![Capture::new("a", stream.into_bytes())];
-        let Arguments { replay } = Arguments::parse_from(["replay", "a"]);
+        let arguments = ["replay", "a"].iter().chain(options);
+        let Arguments { replay } = Arguments::parse_from(arguments);
         let mut service = Service::new(&replay, captures).unwrap();
         service.patience = Duration::from_millis(100);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -171,9 +195,19 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_leaves_is_not_waited_for() {
+        let (served, _) = serve_with(&["--first", "3600000"], 1, |mut client| {
+            client.write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+            thread::sleep(Duration::from_millis(50));
+        });
+        let kind = served.unwrap_err().kind();
+        assert!(matches!(kind, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{kind}");
+    }
+
+    #[test]
     fn a_client_that_does_not_read_is_left() {
         let (served, time) = serve_one(64 << 20, |mut client| {
-            client.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            client.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
             thread::sleep(Duration::from_secs(1));
         });
         let kind = served.unwrap_err().kind();

@@ -93,6 +93,15 @@ pub(super) fn look(parts: &[Part], color: ColorChoice) -> Look {
     Look { parts, is_terminal: is_terminal || has_color, has_color, width }
 }
 
+/// Returns what shows to people: all that comes, or in a pipe what counted of an agent's run.
+pub(super) fn of_people<'o, W: Write + 'o>(people: People<W>, look: &Look) -> Box<dyn Sink + 'o> {
+    let values = Values::new(people, true);
+    match look.is_terminal {
+        true => Box::new(values),
+        false => Box::new(Counted::new(values, look.parts == Parts::TEXT)),
+    }
+}
+
 /// The output of a command for a message.
 enum Print<'a> {
     Events(&'a Printing),
@@ -217,11 +226,7 @@ impl<'a> Job<'a> {
             }
             Print::People(look) => {
                 let people = People::new(out, look.clone(), label.file, label.clock);
-                let values = Values::new(people, true);
-                return match look.is_terminal {
-                    true => Box::new(values),
-                    false => Box::new(Counted::new(values, look.parts == Parts::TEXT)),
-                };
+                return of_people(people, look);
             }
         };
         let lines = Ndjson::new(out, label);

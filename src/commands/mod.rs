@@ -32,7 +32,8 @@ use signal_hook::consts::SIGPIPE;
 
 use crate::cli::{Cli, Command, Late};
 use crate::io::{
-    Ended, Input, Output, STANDARD_INPUT, Signals, die, report, report_lines, report_on,
+    Ended, Input, Output, STANDARD_INPUT, Signals, Stalled, catch_full_files, die, leash, report,
+    report_lines, report_on,
 };
 use crate::request::Refused;
 use crate::sink::{Clock, Label, schema};
@@ -46,6 +47,12 @@ const MAN: &str = include_str!("../../man/toolstream.1");
 
 /// Runs the program: reads the arguments of the process and returns its exit status.
 pub fn main() -> ExitCode {
+    if leash::is_leash(env::args_os().next().as_deref()) {
+        leash::hold();
+        return ExitCode::SUCCESS;
+    }
+    // If it fails, a file that is too large ends the program by its signal, as it would any other.
+    let _ = catch_full_files();
     let ran = match Cli::try_parse() {
         Ok(cli) => run(&cli.command),
         Err(error) => answer(error),
@@ -195,10 +202,11 @@ impl fmt::Display for Lost {
 impl std::error::Error for Lost {}
 
 /// Returns the error of output that cannot be written. Does not return if its reader has left: the
-/// program dies by SIGPIPE, in silence.
+/// program dies by SIGPIPE, in silence. Nor if a signal came and no one reads the output.
 fn lost(error: io::Error) -> Lost {
-    match error.kind() {
-        ErrorKind::BrokenPipe => die(SIGPIPE),
+    match Stalled::of(&error) {
+        Some(Stalled::Signal(signal)) => die(signal),
+        _ if error.kind() == ErrorKind::BrokenPipe => die(SIGPIPE),
         _ => Lost(error),
     }
 }

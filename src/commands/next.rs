@@ -1,5 +1,6 @@
 //! `next`: the request that comes after an answer.
 
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::frame::without_mark;
 use crate::io::{
-    Children, Input, Output, Progress, Signals, can_write, die, pump, read_whole, report,
+    Children, Input, Original, Output, Progress, Signals, can_write, die, pump, read_whole, report,
     report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
@@ -38,8 +39,11 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let tools = toolbox(&args.running)?;
     let rules = rules(&args.running, &tools)?;
     let running = running(&args.running);
-    let signals = Signals::listen()?;
-    let mut body = read_request(&args.request)?;
+    let signals = match args.running.tools {
+        Some(_) => Signals::listen_for_children()?,
+        None => Signals::listen()?,
+    };
+    let (mut body, bytes) = read_request(&args.request)?;
     let given = results.map(read_results).transpose()?;
     let mut out = Output::standard();
     let mut sink: Box<dyn Sink> = match target {
@@ -78,7 +82,10 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
         return Ok(Outcome::Io as u8);
     }
     match &target {
-        Some(path) => match write_whole(path, body.as_str()) {
+        Some(path) => match match args.running.in_place {
+            true => Original::new(path.clone(), bytes).write(body.as_str()),
+            false => write_whole(path, body.as_str()),
+        } {
             Ok(()) => Ok(code),
             Err(error) => {
                 report_on(&mut io::stderr(), &path.display().to_string(), &error.to_string(), None);
@@ -104,6 +111,9 @@ pub(super) fn target(running: &Running, request: &str) -> anyhow::Result<Option<
         Some(path) if path.as_os_str() == "-" => {
             bail!("-o -: standard output has the events; name a FILE")
         }
+        _ if running.in_place && fs::metadata(request).is_ok_and(|file| !file.is_file()) => {
+            bail!("-i: {request} is no file that can be read again; `-o FILE` writes into another")
+        }
         _ if running.in_place => Some(request.into()),
         output => output.clone(),
     };
@@ -126,14 +136,15 @@ pub(super) fn running(args: &Running) -> agent::Running {
     }
 }
 
-/// Reads a request.
-pub(super) fn read_request(path: &str) -> anyhow::Result<Body> {
-    let bytes = read_json(path).with_context(|| shown(path).to_owned())?;
-    let body = match String::from_utf8(bytes) {
+/// Reads a request. Returns also the bytes that were read.
+pub(super) fn read_request(path: &str) -> anyhow::Result<(Body, Vec<u8>)> {
+    let bytes = read_whole(path).with_context(|| shown(path).to_owned())?;
+    let body = match String::from_utf8(without_mark(&bytes).to_vec()) {
         Ok(text) => Body::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
     };
-    body.map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
+    body.map(|body| (body, bytes))
+        .map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
 }
 
 /// Reads a file of JSON without the byte order mark that it may begin with: parsers may ignore that

@@ -8,12 +8,13 @@ use anyhow::{Context, bail};
 use rustix::fs::{FileType, fstat};
 use rustix::stdio::stdin;
 
-use crate::capture::{Redactor, times_of};
+use crate::capture::{Redactor, joined, times_of};
 use crate::cli::Record;
-use crate::commands::redact::redact;
+use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
+use crate::pipeline::Config;
 use crate::status::{Outcome, Status};
 
 pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
@@ -27,8 +28,9 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
     let Some(mut input) = inputs.open("-", &mut io::stderr(), &mut status) else {
         return Ok(status.code(false));
     };
-    let held = args.redact.then(Vec::new);
-    let kept = Some(Kept { capture: create(name)?, times: create(&times_of(name))?, held });
+    let held = args.redact.then(Default::default);
+    let (capture, times) = (Growing::open(name)?, Growing::open(&times_of(name))?);
+    let kept = Some(Kept { capture, times, held });
     let mut task = Recorder {
         name,
         began: Instant::now(),
@@ -47,50 +49,95 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
     Ok(status.code(false))
 }
 
-/// Creates a file, or empties it, unless it is the one that is read.
-fn create(name: &str) -> anyhow::Result<File> {
-    let file = File::options().write(true).create(true).truncate(false).open(name);
-    let file = file.with_context(|| name.to_owned())?;
-    let (own, input) = (fstat(&file)?, fstat(stdin())?);
-    if FileType::from_raw_mode(own.st_mode) == FileType::RegularFile {
-        if (own.st_dev, own.st_ino) == (input.st_dev, input.st_ino) {
+/// A file that grows by whole pieces. What it held before is there until the first one comes.
+struct Growing {
+    file: File,
+    is_regular: bool,
+    /// The length of the pieces that were written; none before the first one.
+    length: Option<u64>,
+}
+
+impl Growing {
+    /// Opens or creates a file, unless it is the one that is read.
+    fn open(name: &str) -> anyhow::Result<Self> {
+        let file = File::options().write(true).create(true).truncate(false).open(name);
+        let file = file.with_context(|| name.to_owned())?;
+        let (own, input) = (fstat(&file)?, fstat(stdin())?);
+        let is_regular = FileType::from_raw_mode(own.st_mode) == FileType::RegularFile;
+        if is_regular && (own.st_dev, own.st_ino) == (input.st_dev, input.st_ino) {
             bail!("{name}: is standard input as well");
         }
-        file.set_len(0)?;
+        Ok(Growing { file, is_regular, length: None })
     }
-    Ok(file)
+
+    /// Empties the file, if that is still to be done.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.length.is_none() && self.is_regular {
+            self.file.set_len(0)?;
+        }
+        self.length.get_or_insert_default();
+        Ok(())
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.begin()?;
+        self.file.write_all(bytes)?;
+        *self.length.get_or_insert_default() += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Cuts the file back to this length, if it was begun.
+    fn cut(&mut self, length: u64) {
+        if self.length.is_some() && self.is_regular {
+            // A device has no length to be cut to; there is no one else to tell.
+            let _ = self.file.set_len(length);
+        }
+    }
 }
 
 /// The files of a recording.
 struct Kept {
-    capture: File,
-    times: File,
-    /// The capture until its end, if secrets in it are replaced.
-    held: Option<Vec<u8>>,
+    capture: Growing,
+    times: Growing,
+    /// The capture and its times until its end, if secrets in it are replaced.
+    held: Option<(Vec<u8>, String)>,
 }
 
 impl Kept {
-    /// Adds a read to both files. `length` is that of the capture before it.
-    fn add(&mut self, bytes: &[u8], time: Duration, length: u64) -> io::Result<()> {
-        let Kept { capture, times, held } = self;
+    /// Adds a read to both files, or to none of them.
+    fn add(&mut self, bytes: &[u8], time: Duration) -> io::Result<()> {
         let line = format!("{} {}\n", time.as_millis(), bytes.len());
-        let written = match held {
-            Some(held) => held.write_all(bytes),
-            None => capture.write_all(bytes),
-        };
-        let written = written.and_then(|()| times.write_all(line.as_bytes()));
+        match &mut self.held {
+            Some((capture, times)) => {
+                capture.extend_from_slice(bytes);
+                times.push_str(&line);
+                Ok(())
+            }
+            None => self.write(bytes, &line),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8], lines: &str) -> io::Result<()> {
+        let Kept { capture, times, .. } = self;
+        let lengths = [&*capture, &*times].map(|file| file.length.unwrap_or_default());
+        let written = capture.add(bytes).and_then(|()| times.add(lines.as_bytes()));
         if written.is_err() {
-            // The times still fit the capture; a device has no length to be cut to.
-            let _ = capture.set_len(length);
+            capture.cut(lengths[0]);
+            times.cut(lengths[1]);
         }
         written
     }
 
     /// Writes what was held, without its secrets.
     fn close(&mut self, name: &str) -> io::Result<()> {
-        let Some(mut held) = self.held.take() else { return Ok(()) };
-        redact(&mut Redactor::default(), name, &mut held, &mut io::stderr());
-        self.capture.write_all(&held)
+        let Some((mut capture, times)) =
+            self.held.take().filter(|(capture, _)| !capture.is_empty())
+        else {
+            return Ok(());
+        };
+        redact(&mut Redactor::default(), name, &mut capture, &mut io::stderr());
+        report_spread(name, &joined(&Config::default(), &[&capture]), &mut io::stderr());
+        self.write(&capture, &times)
     }
 }
 
@@ -131,7 +178,7 @@ impl Task for Recorder<'_> {
         let before = self.length;
         self.length += bytes.len() as u64;
         let time = self.began.elapsed();
-        let added = self.kept.as_mut().map(|kept| kept.add(bytes, time, before));
+        let added = self.kept.as_mut().map(|kept| kept.add(bytes, time));
         self.note(added, before);
         self.out.write_all(bytes)
     }

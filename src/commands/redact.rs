@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use crate::capture::{Redactor, Replaced, count_secrets, joined};
+use crate::capture::{Redactor, Replaced, count_secrets};
 use crate::io::report_on;
-use crate::pipeline::Config;
 use crate::sink::grouped;
 
-/// Replaces the secrets of a capture, and reports what was replaced, and that something was found
-/// only where its records are joined. Returns true if the capture has changed.
+/// Replaces the secrets of a capture, and reports what was replaced. Returns true if the capture
+/// has changed.
 pub(super) fn redact(
     redactor: &mut Redactor,
     name: &str,
@@ -20,10 +19,14 @@ pub(super) fn redact(
         let times = if *count == 1 { "once".into() } else { format!("{} times", grouped(*count)) };
         report_on(stderr, name, &format!("replaced {what}, {times}"), Some(*offset));
     }
-    if count_secrets(&joined(&Config::default(), &[capture])) > 0 {
+    !replaced.is_empty()
+}
+
+/// Reports that a secret is found only where the records of a capture are joined, as these events.
+pub(super) fn report_spread(name: &str, events: &str, stderr: &mut dyn Write) {
+    if count_secrets(events) > 0 {
         let message = "a secret is spread over several records, and was not replaced: \
                        `toolstream parse --join` shows it";
         report_on(stderr, name, message, None);
     }
-    !replaced.is_empty()
 }

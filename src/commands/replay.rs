@@ -83,7 +83,8 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     needs_pipe("--http reads a request from it")?;
     let mut out = Output::standard();
     let mut input = Asked { signals, until: Instant::now() + service.patience };
-    let request = Request::read(&mut input, &mut out, service.max_body);
+    let mut held = service.room.held();
+    let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
     let outcome = match &request {
         Ok(_) => None,
         Err(NoRequest::Nothing) => {
@@ -94,7 +95,7 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
         Err(NoRequest::Refused(status, why)) => {
             report_on(&mut io::stderr(), STANDARD_INPUT, why, None);
             Some(match status {
-                413 | 431 => Outcome::Limit,
+                413 | 431 | 503 => Outcome::Limit,
                 408 => Outcome::Truncated,
                 _ => Outcome::Malformed,
             })

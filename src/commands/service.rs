@@ -2,17 +2,20 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::capture::{Answer, Body, By, Capture, Plan, Server, failure, log_line};
+use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, failure, log_line};
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
-use crate::io::http::{self, NoRequest, Request};
+use crate::io::http::{self, NoRequest, Request, Room};
 use crate::io::report_on;
+use crate::json::Line;
 
 /// The time that a request may take to come, and that a client may take to read.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,20 +39,42 @@ pub(super) fn play(
     Ok(())
 }
 
+/// Where requests are logged, without their secrets.
+struct Log {
+    file: File,
+    redactor: Redactor,
+}
+
+impl Log {
+    /// Opens a log, which no one else may read: what a client says is more than its keys.
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::options().append(true).create(true).mode(0o600).open(path)?;
+        Ok(Log { file, redactor: Redactor::default() })
+    }
+
+    fn add(&mut self, mut line: Line) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        line.write_to(&mut bytes)?;
+        self.redactor.redact(&mut bytes);
+        self.file.write_all(&bytes)
+    }
+}
+
 /// A server of captures, and what it does beside answering.
 pub(super) struct Service {
     server: Server,
     drops: bool,
-    log: Option<Mutex<File>>,
+    log: Option<Mutex<Log>>,
     pub(super) max_body: usize,
+    /// What the bodies of all requests at once may have.
+    pub(super) room: Room,
     pub(super) patience: Duration,
 }
 
 impl Service {
     pub(super) fn new(args: &Replay, captures: Vec<Capture>) -> anyhow::Result<Self> {
         let log = args.log.as_ref().map(|path| {
-            let file = File::options().append(true).create(true).open(path);
-            file.map(Mutex::new).with_context(|| path.display().to_string())
+            Log::open(path).map(Mutex::new).with_context(|| path.display().to_string())
         });
         let by = match args.by {
             Order::Turn => By::Turn,
@@ -60,10 +85,18 @@ impl Service {
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
         let arrived = AtomicUsize::new(0);
         Ok(Service {
-            server: Server { captures, play: args.play(), by, fail, arrived },
+            server: Server {
+                captures,
+                play: args.play(),
+                by,
+                fail,
+                arrived,
+                made: Mutex::default(),
+            },
             drops: args.drop,
             log: log.transpose()?,
             max_body: args.max_event.0,
+            room: Room::new(args.max_event.0),
             patience: PATIENCE,
         })
     }
@@ -76,22 +109,24 @@ impl Service {
         out: &mut dyn Write,
         wait: &mut Wait<'_>,
     ) -> io::Result<bool> {
-        let (answer, reads_chunks) = match request {
+        let (answer, reads_chunks, wants_body) = match request {
             Ok(request) => {
                 let answer = self.server.answer(&request);
                 self.log(&request, &answer);
-                (answer, request.reads_chunks)
+                (answer, request.reads_chunks, request.method != "HEAD")
             }
             Err(NoRequest::Nothing) => return Ok(true),
             Err(NoRequest::Refused(status, why)) => {
-                (failure(reply_of(None), status, Some(&why)), false)
+                (failure(reply_of(None), status, Some(&why)), false, true)
             }
         };
         let Answer { status, headers, body, .. } = &answer;
         match body {
             Body::Whole(text) => {
                 let mut answer = http::Answer::begin(out, *status, headers, false, true)?;
-                answer.write(text.as_bytes())?;
+                if wants_body {
+                    answer.write(text.as_bytes())?;
+                }
             }
             Body::Played(plan) => {
                 let mut answer =
@@ -113,7 +148,7 @@ impl Service {
     fn log(&self, request: &Request, answer: &Answer) {
         let Some(log) = &self.log else { return };
         let written = match log.lock() {
-            Ok(mut file) => log_line(request, answer).write_to(&mut *file),
+            Ok(mut log) => log.add(log_line(request, answer)),
             Err(_) => return,
         };
         if let Err(error) = written {

@@ -2,15 +2,13 @@
 
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::detect::WINDOW;
+use crate::detect::record::{candidates, see_record};
 use crate::detect::stray::{Found, Stray};
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
 use crate::format::format::{Decoder, Format, Record, Repeatable};
 use crate::format::support::emit::EventOut;
-use crate::format::table::FORMATS;
 use crate::frame::{Frame, Framing, Header};
 use crate::json;
 use crate::json::Str;
@@ -80,25 +78,6 @@ pub(super) fn is_nothing(frame: &Frame<'_>) -> bool {
 fn is_enough(held: &[Held]) -> bool {
     let size: usize = held.iter().map(|held| held.data.len()).sum();
     held.len() >= MOST_UNKNOWN || size >= WINDOW
-}
-
-/// Hands over the record that shows a frame's format. Where rubbish or another record follows it, or
-/// it is not UTF-8, it is what a decoder reads.
-pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) -> R) -> R {
-    let record = Record::new(frame);
-    if record.is_object() {
-        return then(&record);
-    }
-    let text = frame.text();
-    match serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>().next() {
-        Some(Ok(first)) => then(&Record::new(&frame.part(first))),
-        _ => then(&record),
-    }
-}
-
-/// Returns the formats whose `sniff` accepts a record.
-pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().copied().filter(|row| (row.sniff)(record))
 }
 
 impl AutoDecoder {

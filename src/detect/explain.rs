@@ -1,7 +1,8 @@
 //! The verdict of the `detect` command, and its evidence.
 
 use crate::detect::AutoFramer;
-use crate::detect::decoder::{MOST_UNKNOWN, candidates, is_nothing, see_record};
+use crate::detect::decoder::{MOST_UNKNOWN, is_nothing};
+use crate::detect::record::{candidates, see_record};
 use crate::format;
 use crate::format::format::{Format, Record};
 use crate::frame::{Fault, FaultKind, Frame, FrameConfig};

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::detect::leading::{Beginning, Skipped};
+use crate::detect::leading::{Beginning, Skipped, first};
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
 use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
 use crate::frame::{
-    Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff,
-    is_begun_mark, skip_blank,
+    Envelope, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff, is_begun_mark,
+    skip_blank,
 };
 
 /// The most times that a byte of the head is read.
@@ -321,19 +321,6 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
         Some(Err(())) => None,
         None => Some(Ok(found)),
     }
-}
-
-/// Returns the first row that returns yes, once all rows above it return no.
-pub(super) fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
-    for framing in FRAMINGS {
-        match (framing.sniff)(head) {
-            Sniff::Yes => return Some(framing),
-            Sniff::Likely if ended => return Some(framing),
-            Sniff::More | Sniff::Likely if !ended => return None,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Returns the offsets at which the frames of an input begin.

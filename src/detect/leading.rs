@@ -6,12 +6,11 @@ use std::borrow::Cow;
 use memchr::memchr_iter;
 
 use crate::detect::WINDOW;
-use crate::detect::decoder::{candidates, see_record};
-use crate::detect::framer::first;
+use crate::detect::record::{candidates, see_record};
 use crate::event::mask;
 use crate::format::table::FORMATS;
 use crate::frame::http::begins_head;
-use crate::frame::{Content, FrameConfig, Leading, leading};
+use crate::frame::{Content, FRAMINGS, FrameConfig, Framing, Leading, Sniff, leading};
 use crate::json;
 
 /// The most times that a byte of the beginning is read.
@@ -127,4 +126,17 @@ fn is_stream(rest: &[u8], ended: bool) -> Option<bool> {
         Ok(())
     });
     is_known.or(ended.then_some(true))
+}
+
+/// Returns the first row that returns yes, once all rows above it return no.
+pub(super) fn first(head: &[u8], ended: bool) -> Option<&'static Framing> {
+    for framing in FRAMINGS {
+        match (framing.sniff)(head) {
+            Sniff::Yes => return Some(framing),
+            Sniff::Likely if ended => return Some(framing),
+            Sniff::More | Sniff::Likely if !ended => return None,
+            _ => {}
+        }
+    }
+    None
 }

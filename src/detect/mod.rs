@@ -6,6 +6,7 @@ mod decoder;
 mod explain;
 mod framer;
 mod leading;
+mod record;
 mod reject;
 mod stray;
 

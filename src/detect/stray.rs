@@ -4,7 +4,7 @@
 use memchr::memchr;
 
 use crate::detect::WINDOW;
-use crate::detect::decoder::{candidates, see_record};
+use crate::detect::record::{candidates, see_record};
 use crate::format::format::Format;
 use crate::frame::{Frame, NDJSON};
 

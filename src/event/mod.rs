@@ -9,10 +9,11 @@
 mod by_choice;
 mod codes;
 mod ids;
-pub(crate) mod keys;
+
 pub(crate) mod owned;
 mod pieces;
 pub(crate) mod redact;
+pub(crate) mod secrets;
 pub(crate) mod words;
 
 use std::io;

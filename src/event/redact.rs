@@ -1,6 +1,6 @@
 //! Keys in the messages of providers: what looks like one is not repeated.
 
-use crate::event::keys::SHAPES;
+use crate::event::secrets::SHAPES;
 
 /// The shortest rest of a key after its prefix.
 const MIN_REST: usize = 8;
@@ -38,7 +38,7 @@ fn shown(word: &str, is_after_bearer: bool) -> Option<&str> {
     let first = word.as_bytes().first();
     let mut likely = SHAPES.iter().filter(|shape| shape.prefix.as_bytes().first() == first);
     let known = likely.find(|shape| match shape.is_word {
-        true => shape.secret(word).is_some(),
+        true => shape.rest(word.as_bytes()).is_some(),
         false => word.strip_prefix(shape.prefix).is_some_and(|rest| rest.len() >= MIN_REST),
     });
     let is_token = is_after_bearer && word.len() >= MIN_TOKEN;

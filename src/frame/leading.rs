@@ -2,7 +2,7 @@
 //! log, a prompt. A table says what such lines begin with. Other lines than these are not waited
 //! for, so plain text goes out at once.
 
-use crate::frame::sse::FIELDS;
+use crate::frame::framer::FIELDS;
 
 /// Lines of one origin. In the beginnings, `#` is one or more digits, `…` is a word, and a space is
 /// one or more spaces. None begins with a word: the first word of a text would be held back.

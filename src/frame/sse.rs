@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    BYTE_ORDER_MARK, Content, DONE, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut,
-    Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
+    BYTE_ORDER_MARK, Content, DONE, Envelope, FIELDS, Fault, FaultKind, Frame, FrameConfig,
+    FrameOut, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -40,9 +40,6 @@ pub(super) static FRAMING: Framing = Framing {
         stream.extend_from_slice(format!("data: {data}\n\n").as_bytes());
     }),
 };
-
-/// The names of fields that are read, `error` of llama.cpp among them.
-pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 
 /// Says yes once a line can be nothing but a field of an event stream. Prose may
 /// begin with `data` or a colon: then the next line decides. A second byte

@@ -19,6 +19,7 @@ use signal_hook::SigId;
 use signal_hook::consts::SIGCHLD;
 use signal_hook::low_level;
 
+use crate::io::signals::is_blocked;
 use crate::io::{BLOCK, Signals};
 
 /// The time for which the pipes of a child are read after its leader has exited.
@@ -39,6 +40,8 @@ pub(crate) struct Children<'s> {
     turn: usize,
     /// True while all of them are being ended: signals are not waited for.
     is_stopping: bool,
+    /// True if no signal tells of an exit: then there is a look at them from time to time.
+    is_deaf: bool,
 }
 
 /// An event of a child, which is named by the number that it was started with.
@@ -106,6 +109,7 @@ impl<'s> Children<'s> {
             buffer: vec![0; BLOCK],
             turn: 0,
             is_stopping: false,
+            is_deaf: is_blocked(SIGCHLD),
         })
     }
 
@@ -119,7 +123,10 @@ impl<'s> Children<'s> {
         timeout: Option<Duration>,
     ) -> io::Result<()> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        let mut groups = self.signals.groups();
         let mut process = command.spawn()?;
+        groups.add(Pid::from_child(&process));
+        drop(groups);
         let started = Instant::now();
         let input = match process.stdin.take() {
             Some(stdin) if !input.is_empty() => {
@@ -163,7 +170,7 @@ impl<'s> Children<'s> {
             if let Some(at) = self.running.iter().position(|child| child.is_done(now)) {
                 let child = self.running.remove(at);
                 let number = child.number;
-                return Ok(Happened::Ended { child: number, exit: child.end()? });
+                return Ok(Happened::Ended { child: number, exit: child.end(self.signals)? });
             }
             if time.is_some_and(|time| time <= now) {
                 return Ok(Happened::Time);
@@ -195,7 +202,7 @@ impl<'s> Children<'s> {
         while matches!(read(&self.exits, &mut [0; 64]), Ok(1..)) {
             woken = true;
         }
-        if !woken {
+        if !woken && !self.is_deaf {
             return;
         }
         let now = Instant::now();
@@ -216,7 +223,9 @@ impl<'s> Children<'s> {
         now: Instant,
         time: Option<Instant>,
     ) -> io::Result<Option<(u64, Pipe, usize)>> {
-        let next = self.running.iter().flat_map(Child::times).flatten().chain(time).min();
+        let look = (self.is_deaf && !self.running.is_empty()).then(|| now + LINGER / 2);
+        let next =
+            self.running.iter().flat_map(Child::times).flatten().chain(time).chain(look).min();
         let timeout = next.map(|next| {
             let left = next.saturating_duration_since(now) + Duration::from_millis(1);
             Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 })
@@ -278,7 +287,7 @@ impl Drop for Children<'_> {
     fn drop(&mut self) {
         for child in self.running.drain(..) {
             // There is no one left to tell.
-            let _ = child.end();
+            let _ = child.end(self.signals);
         }
         low_level::unregister(self.hook);
     }
@@ -340,8 +349,9 @@ impl Child {
     }
 
     /// Kills what is left of the group, and reaps the leader.
-    fn end(mut self) -> io::Result<Exit> {
+    fn end(mut self, signals: &Signals) -> io::Result<Exit> {
         self.signal(Signal::KILL);
+        signals.groups().remove(self.group);
         let took = self.started.elapsed();
         let status = loop {
             match self.process.wait() {

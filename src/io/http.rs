@@ -2,6 +2,7 @@
 //! limits, an answer goes out in chunks.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::frame::http::{Dechunker, MAX_HEAD, head_len};
 
@@ -21,6 +22,50 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
+/// The memory that bodies of requests have together.
+#[derive(Debug)]
+pub(crate) struct Room {
+    left: AtomicUsize,
+    is_bounded: bool,
+}
+
+/// The part of a room that one request has, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'r> {
+    room: &'r Room,
+    bytes: usize,
+}
+
+impl Room {
+    /// Returns room for so many bytes; 0 is no limit.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Room { left: AtomicUsize::new(bytes), is_bounded: bytes != 0 }
+    }
+
+    pub(crate) fn held(&self) -> Held<'_> {
+        Held { room: self, bytes: 0 }
+    }
+}
+
+impl Held<'_> {
+    /// Takes room for more bytes, if there is.
+    fn take(&mut self, bytes: usize) -> Result<(), NoRequest> {
+        let less = |left: usize| left.checked_sub(bytes);
+        let Room { left, is_bounded } = self.room;
+        if *is_bounded && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_err() {
+            return Err(refused(503, "the requests that come at once are larger than --max-event"));
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.room.left.fetch_add(self.bytes, Ordering::SeqCst);
+    }
+}
+
 /// The reason why there is no request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoRequest {
@@ -31,13 +76,14 @@ pub(crate) enum NoRequest {
 }
 
 impl Request {
-    /// Reads a request whose body has at most `max_body` bytes; 0 is no limit. Writes to `out` that
+    /// Reads a request whose body has at most `max_body` bytes, 0 is no limit, and finds room. Writes to `out` that
     /// the body may be sent, if the client asks. A read that takes too long fails with `TimedOut` or
     /// `WouldBlock`.
     pub(crate) fn read(
         input: &mut dyn Read,
         out: &mut dyn Write,
         max_body: usize,
+        held: &mut Held<'_>,
     ) -> Result<Self, NoRequest> {
         let mut bytes = Vec::new();
         let end = loop {
@@ -63,32 +109,66 @@ impl Request {
             // A client that has left is noticed by the next read.
             let _ = out.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").and_then(|()| out.flush());
         }
-        request.read_body(body, input, max_body)?;
+        request.read_body(body, input, max_body, held)?;
         Ok(request)
     }
 
     /// Parses a head.
     fn parse(head: &str) -> Result<Self, NoRequest> {
         let mut lines = head.lines();
+        if head.contains(|c: char| c.is_control() && !matches!(c, '\r' | '\n' | '\t')) {
+            return Err(refused(400, "the head has a control character"));
+        }
         let mut words = lines.next().unwrap_or_default().split(' ');
-        let (method, target, version) = match (words.next(), words.next(), words.next()) {
-            (Some(method), Some(target), Some(version)) if version.starts_with("HTTP/1.") => {
+        let first = (words.next(), words.next(), words.next(), words.next());
+        let (method, target, version) = match first {
+            (Some(method), Some(target), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None)
+                if !method.is_empty() && !target.is_empty() =>
+            {
                 (method, target, version)
             }
             _ => return Err(refused(400, "the first line is no request of HTTP/1.1")),
         };
+        // A name with a space in it, or none, is read by some servers and by others not.
+        let is_token =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let header = |line: &str| {
             let (name, value) = line.split_once(':')?;
-            Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+            let is_name = !name.is_empty() && name.bytes().all(is_token);
+            is_name.then(|| (name.to_ascii_lowercase(), value.trim().to_owned()))
         };
         let headers = lines.filter(|line| !line.is_empty()).map(header).collect::<Option<_>>();
-        Ok(Request {
+        let request = Request {
             method: method.to_owned(),
             target: target.to_owned(),
             reads_chunks: version != "HTTP/1.0",
-            headers: headers.ok_or(refused(400, "a header has no colon"))?,
+            headers: headers.ok_or(refused(400, "a header has no name and colon"))?,
             body: Vec::new(),
-        })
+        };
+        request.check_framing()?;
+        Ok(request)
+    }
+
+    /// Fails if two servers could read two lengths of the body (RFC 9112 §6.3): what one takes for
+    /// its end, the other takes for a request.
+    fn check_framing(&self) -> Result<(), NoRequest> {
+        let count = |name: &str| self.headers.iter().filter(|(known, _)| known == name).count();
+        let (lengths, codings) = (count("content-length"), count("transfer-encoding"));
+        if lengths + codings > 1 {
+            return Err(refused(400, "the length of the body is said twice"));
+        }
+        let coding = self.header("transfer-encoding");
+        if coding.is_some_and(|coding| !coding.eq_ignore_ascii_case("chunked")) {
+            return Err(refused(400, "the body has a transfer-encoding other than chunked"));
+        }
+        if coding.is_some() && !self.reads_chunks {
+            return Err(refused(400, "a request of HTTP/1.0 has no chunks"));
+        }
+        self.length().map(drop)
+    }
+
+    fn is_chunked(&self) -> bool {
+        self.header("transfer-encoding").is_some()
     }
 
     /// Returns the value of a header, by its name in lower case.
@@ -98,8 +178,11 @@ impl Request {
 
     /// Returns the length of the body, if the head says it.
     fn length(&self) -> Result<Option<usize>, NoRequest> {
-        let length = self.header("content-length").map(str::parse).transpose();
-        length.map_err(|_| refused(400, "the content-length is no number"))
+        let Some(length) = self.header("content-length") else { return Ok(None) };
+        // A sign is read as a part of a number.
+        let digits = Some(length).filter(|length| length.bytes().all(|byte| byte.is_ascii_digit()));
+        let length = digits.and_then(|digits| digits.parse().ok());
+        length.map(Some).ok_or(refused(400, "the content-length is no number"))
     }
 
     fn check(&self, length: usize, max: usize) -> Result<(), NoRequest> {
@@ -115,18 +198,19 @@ impl Request {
         begin: Vec<u8>,
         input: &mut dyn Read,
         max: usize,
+        held: &mut Held<'_>,
     ) -> Result<(), NoRequest> {
         let cut = || refused(400, "the request ended inside its body");
-        let coding = self.header("transfer-encoding").unwrap_or_default();
-        if coding.to_ascii_lowercase().contains("chunked") {
+        if self.is_chunked() {
             let (mut dechunker, mut bytes) = (Dechunker::default(), begin);
             loop {
                 let mut rest = bytes.as_slice();
                 while !rest.is_empty() && !dechunker.is_whole() {
                     let step = dechunker.step(rest);
                     let (data, after) = step.map_err(|fault| refused(400, &fault.message()))?;
+                    self.check(self.body.len() + data.len(), max)?;
+                    held.take(data.len())?;
                     self.body.extend_from_slice(data);
-                    self.check(self.body.len(), max)?;
                     rest = after;
                 }
                 bytes.clear();
@@ -140,10 +224,12 @@ impl Request {
         }
         let length = self.length()?.unwrap_or(0);
         self.check(length, max)?;
+        held.take(begin.len())?;
         self.body = begin;
         while self.body.len() < length {
-            if more(input, &mut self.body)? == 0 {
-                return Err(cut());
+            match more(input, &mut self.body)? {
+                0 => return Err(cut()),
+                count => held.take(count)?,
             }
         }
         self.body.truncate(length);
@@ -238,7 +324,9 @@ mod tests {
     fn check(input: &str, expected: Result<(&str, &str, &str), u16>) {
         for size in [1, 3, 10_000] {
             let mut sent = Vec::new();
-            let request = Request::read(&mut Client(input.as_bytes(), size), &mut sent, 20);
+            let mut client = Client(input.as_bytes(), size);
+            let room = Room::new(0);
+            let request = Request::read(&mut client, &mut sent, 20, &mut room.held());
             let sent = String::from_utf8(sent).unwrap();
             let got = match request {
                 Ok(Request { method, target, body, .. }) => {
@@ -265,13 +353,49 @@ mod tests {
     }
 
     #[test]
+    fn requests_at_once_share_their_room() {
+        let room = Room::new(100);
+        let read = |held: &mut Held<'_>| {
+            let text = format!("POST / HTTP/1.1\r\ncontent-length: 60\r\n\r\n{}", "x".repeat(60));
+            let read = Request::read(&mut Client(text.as_bytes(), 7), &mut Vec::new(), 100, held);
+            read.is_ok()
+        };
+        let (mut first, mut second) = (room.held(), room.held());
+        assert!(read(&mut first) && !read(&mut second));
+        drop((first, second));
+        assert!(read(&mut room.held()) && read(&mut room.held()));
+    }
+
+    #[test]
     fn what_is_no_request_is_refused() {
         check("", Err(0));
         check("GET /", Err(400));
         check("GET / HTTP/2\r\n\r\n", Err(400));
         check("hello\r\n\r\n", Err(400));
         check("GET / HTTP/1.1\r\nno colon\r\n\r\n", Err(400));
-        check("POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n", Err(400));
+        for head in [
+            "content-length: x",
+            "content-length: +2",
+            "content-length: 2, 2",
+            "content-length:",
+            "content-length: 2\r\ncontent-length: 2",
+            "content-length: 2\r\ncontent-length: 3",
+            "content-length: 2\r\ntransfer-encoding: chunked",
+            "transfer-encoding: chunked\r\ntransfer-encoding: chunked",
+            "transfer-encoding: xchunked",
+            "transfer-encoding: chunked, gzip",
+            "transfer-encoding: gzip, chunked",
+            "transfer-encoding : chunked",
+            " content-length: 2",
+            "a\r\ncontent-length: 2",
+            ": 2",
+            "a: b\0c",
+        ] {
+            check(&format!("POST / HTTP/1.1\r\n{head}\r\n\r\n{{}}"), Err(400));
+        }
+        check("POST / HTTP/1.0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", Err(400));
+        check("POST / HTTP/1.1 x\r\n\r\n", Err(400));
+        check("POST / HTTP/1.9\r\n\r\n", Err(400));
         check("POST / HTTP/1.1\r\ncontent-length: 9\r\n\r\n{}", Err(400));
         check("POST / HTTP/1.1\r\ncontent-length: 21\r\n\r\n", Err(413));
         check("POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 21\r\n\r\n", Err(413));

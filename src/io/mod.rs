@@ -4,12 +4,13 @@
 //! What a filter must get right and `std` does not: reads that end at once when a signal comes
 //! ([`Signals`], [`Input`]); descriptors that do not block; output that a full disk or a reader that
 //! left would lose ([`Output`]); programs that are run, and what they leave behind
-//! (`children.rs`); text on standard error that could harm a terminal or reveal a
+//! (`children.rs`, `leash.rs`); text on standard error that could harm a terminal or reveal a
 //! credential ([`report()`]).
 
 mod children;
 pub(crate) mod http;
 mod input;
+pub(crate) mod leash;
 mod output;
 mod progress;
 mod pump;
@@ -26,8 +27,8 @@ pub use pump::{Ended, Task, pump};
 pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
-pub(crate) use signals::{Woken, die, wait_for, wait_until};
-pub(crate) use whole::{can_write, read_whole, write_whole};
+pub(crate) use signals::{Stalled, Woken, catch_full_files, die, wait_for, wait_until};
+pub(crate) use whole::{Original, can_write, read_whole, write_whole};
 
 /// The size of one read or write, in bytes: the capacity of a pipe.
 const BLOCK: usize = 64 << 10;

@@ -1,42 +1,135 @@
 //! The signals that end the program. They are caught, the output is completed, and then the
 //! process dies by the signal, so that a shell sees the cause.
 
+use std::fmt;
 use std::fs;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use signal_hook::{flag, low_level};
 
-/// Listens for SIGINT, SIGTERM and SIGHUP.
+use crate::io::leash::Groups;
+
+/// The signals that end the program.
+const ENDING: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM];
+
+/// The time that output which was begun may take after a signal.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// Listens for the signals that end the program.
 pub struct Signals {
     /// The number of the last signal that came; 0 if none has.
     caught: Arc<AtomicUsize>,
     /// A pipe that is readable from the first signal on, and never read: it wakes up `poll`.
     wakeup: SignalDelivery<UnixStream, SignalOnly>,
+    /// The process groups that are killed before a second signal ends the program.
+    groups: Arc<Mutex<Groups>>,
+}
+
+/// What output that is stalled waits for beside its reader: the signals of the process.
+struct Heard {
+    caught: Arc<AtomicUsize>,
+    wakeup: OwnedFd,
+    since: OnceLock<Instant>,
+}
+
+static HEARD: OnceLock<Heard> = OnceLock::new();
+
+/// The reason why output was given up that no one reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stalled {
+    /// This signal came.
+    Signal(i32),
+    /// It is time.
+    Time,
+}
+
+impl fmt::Display for Stalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no one reads the output")
+    }
+}
+
+impl std::error::Error for Stalled {}
+
+impl Stalled {
+    /// Returns why output was given up, if this error says so.
+    pub(crate) fn of(error: &io::Error) -> Option<Stalled> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+/// Blocks until a descriptor takes bytes. Fails with [`Stalled`] if it does not by `time`, or soon
+/// after a signal.
+pub(super) fn wait_to_write(descriptor: impl AsFd, time: Option<Instant>) -> io::Result<()> {
+    let heard = HEARD.get();
+    loop {
+        let signal =
+            heard.and_then(|heard| i32::try_from(heard.caught.load(Ordering::SeqCst)).ok());
+        let signal = signal.filter(|&signal| signal != 0);
+        let last = heard
+            .filter(|_| signal.is_some())
+            .and_then(|heard| heard.since.get_or_init(Instant::now).checked_add(LAST_OUTPUT));
+        let now = Instant::now();
+        match (signal, last) {
+            (Some(signal), Some(last)) if last <= now => {
+                return Err(io::Error::other(Stalled::Signal(signal)));
+            }
+            _ if time.is_some_and(|time| time <= now) => {
+                return Err(io::Error::other(Stalled::Time));
+            }
+            _ => {}
+        }
+        let left =
+            last.into_iter().chain(time).min().map(|time| time.saturating_duration_since(now));
+        let left = left.and_then(|left| Timespec::try_from(left + Duration::from_millis(1)).ok());
+        let mut ready = vec![PollFd::new(&descriptor, PollFlags::OUT)];
+        if let Some(heard) = heard.filter(|_| signal.is_none()) {
+            ready.push(PollFd::new(&heard.wakeup, PollFlags::IN));
+        }
+        match poll(&mut ready, left.as_ref()) {
+            Ok(_) if ready.first().is_some_and(|fd| !fd.revents().is_empty()) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 impl Signals {
     /// Installs the handlers. The first signal is only recorded; a second one kills at once. A
     /// signal that was ignored when the program began stays ignored, as `nohup` requires.
     pub fn listen() -> io::Result<Self> {
+        Self::heard(false)
+    }
+
+    /// As [`Signals::listen`], but the second signal first kills the process groups of
+    /// [`Signals::groups`], in whatever the program is then.
+    pub(crate) fn listen_for_children() -> io::Result<Self> {
+        Self::heard(true)
+    }
+
+    fn heard(has_children: bool) -> io::Result<Self> {
         let caught = Arc::new(AtomicUsize::new(0));
         let is_second = Arc::new(AtomicBool::new(false));
-        let ignored = ignored();
+        let ignored = bits("SigIgn:");
         let is_heard = |signal: &i32| ignored & (1 << (signal - 1)) == 0;
-        let signals: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard).collect();
+        let signals: Vec<i32> = ENDING.into_iter().filter(is_heard).collect();
         for &signal in &signals {
             // In this order: the signal that sets the flag does not count as the second, and its
             // number is stored before the pipe wakes anyone up.
-            flag::register_conditional_default(signal, Arc::clone(&is_second))?;
+            if !has_children {
+                flag::register_conditional_default(signal, Arc::clone(&is_second))?;
+            }
             flag::register(signal, Arc::clone(&is_second))?;
             flag::register_usize(
                 signal,
@@ -46,7 +139,22 @@ impl Signals {
         }
         let (wakeup, hook) = UnixStream::pair()?;
         let wakeup = SignalDelivery::with_pipe(wakeup, hook, SignalOnly, &signals)?;
-        Ok(Signals { caught, wakeup })
+        let groups = if has_children { Groups::on_leash() } else { Groups::default() };
+        let groups = Arc::new(Mutex::new(groups));
+        if has_children {
+            kill_at_second(&signals, Arc::clone(&caught), Arc::clone(&groups))?;
+        }
+        let descriptor = wakeup.get_read().as_fd().try_clone_to_owned()?;
+        let heard =
+            Heard { caught: Arc::clone(&caught), wakeup: descriptor, since: OnceLock::new() };
+        // Of several in one process, which only tests have, the first one is heard.
+        let _ = HEARD.set(heard);
+        Ok(Signals { caught, wakeup, groups })
+    }
+
+    /// Returns the process groups that are killed before a second signal ends the program.
+    pub(super) fn groups(&self) -> MutexGuard<'_, Groups> {
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the signal that came, if one has.
@@ -58,6 +166,42 @@ impl Signals {
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.wakeup.get_read().as_fd()
     }
+}
+
+/// Starts the thread that waits for the second signal, kills the groups and ends the program.
+fn kill_at_second(
+    signals: &[i32],
+    caught: Arc<AtomicUsize>,
+    groups: Arc<Mutex<Groups>>,
+) -> io::Result<()> {
+    let (mut came, hook) = UnixStream::pair()?;
+    for &signal in signals {
+        low_level::pipe::register(signal, hook.try_clone()?)?;
+    }
+    thread::Builder::new().name("second signal".into()).spawn(move || {
+        // Each signal is a byte.
+        let mut bytes = [0; 2];
+        if came.read_exact(&mut bytes).is_ok() {
+            groups.lock().unwrap_or_else(PoisonError::into_inner).kill();
+            die(i32::try_from(caught.load(Ordering::SeqCst)).unwrap_or(SIGTERM));
+        }
+    })?;
+    Ok(())
+}
+
+/// Waits for a moment. Fails with [`Stalled`] if a signal has come.
+pub(super) fn wait_a_moment() -> io::Result<()> {
+    thread::sleep(Duration::from_millis(20));
+    let caught = HEARD.get().map_or(0, |heard| heard.caught.load(Ordering::SeqCst));
+    match i32::try_from(caught) {
+        Ok(0) | Err(_) => Ok(()),
+        Ok(signal) => Err(io::Error::other(Stalled::Signal(signal))),
+    }
+}
+
+/// Makes a file that may not grow an error of the write, as a full disk is.
+pub(crate) fn catch_full_files() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// The reason why a wait ended.
@@ -126,10 +270,15 @@ pub(crate) fn die(signal: i32) -> ! {
     std::process::exit(128 + signal)
 }
 
-/// Returns the signals that were ignored when the program began, as a set of bits; empty where
-/// there is no /proc.
-fn ignored() -> u64 {
+/// True if a signal is blocked: whoever started the program has left it so.
+pub(super) fn is_blocked(signal: i32) -> bool {
+    bits("SigBlk:") & (1 << (signal - 1)) != 0
+}
+
+/// Returns a set of signals as a set of bits, of the process as it is now; empty where there is no
+/// /proc.
+fn bits(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let bits = status.lines().find_map(|line| line.strip_prefix(name));
     bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
 }

@@ -1,10 +1,15 @@
 //! Files that are read whole, and files that are written whole or not at all.
 
-use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind, Read as _, Write};
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Gid, OFlags, Uid, fchown};
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
+
+use crate::io::signals::{wait_a_moment, wait_to_write};
 
 /// Reads a file, or standard input if its name is `-`.
 pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
@@ -47,18 +52,113 @@ impl Place {
     }
 }
 
-/// Writes a file by renaming one that is complete. The mode of a file that is there is kept; a new
-/// one is the user's alone. A device or a pipe is written to.
+/// Writes a file by renaming one that is complete. Owner and mode of a file that is there are kept;
+/// a new one is the user's alone. Where a new file can't have that owner, or the old one has other
+/// names, its bytes are replaced. A device or a pipe is written to.
 pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let Place { target, old, file } = Place::find(path)?;
-    let Some(mut file) = file else { return fs::write(&target, text) };
+    let Some(mut file) = file else { return write_through(&target, text.as_ref()) };
     file.write_all(text.as_ref())?;
     if let Some(old) = old {
+        let own = file.as_file().metadata()?;
+        let is_alike = (own.uid(), own.gid()) == (old.uid(), old.gid());
+        let is_alone = old.nlink() == 1
+            && (is_alike
+                || fchown(
+                    file.as_file(),
+                    Some(Uid::from_raw(old.uid())),
+                    Some(Gid::from_raw(old.gid())),
+                )
+                .is_ok());
+        if !is_alone {
+            return overwrite(&target, text.as_ref());
+        }
         file.as_file().set_permissions(old.permissions())?;
     }
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Replaces the bytes of a file. If they can't be written to the end, the old ones come back.
+fn overwrite(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::options().read(true).write(true).open(path)?;
+    let mut old = Vec::new();
+    file.read_to_end(&mut old)?;
+    let written = put(&mut file, text);
+    if written.is_err() {
+        put(&mut file, &old)?;
+    }
+    written
+}
+
+fn put(file: &mut File, text: &[u8]) -> io::Result<()> {
+    file.rewind()?;
+    file.write_all(text)?;
+    file.set_len(text.len() as u64)?;
+    file.sync_all()
+}
+
+/// Writes to a device or a pipe, which may have to wait for its reader.
+fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let mut file = loop {
+        match File::options().write(true).custom_flags(flags).open(path) {
+            // No one reads the pipe yet.
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                wait_a_moment()?
+            }
+            opened => break opened?,
+        }
+    };
+    let mut rest = text;
+    while !rest.is_empty() {
+        match file.write(rest) {
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => wait_to_write(&file, None)?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A file that is written into only while it is what was read of it.
+pub(crate) struct Original {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Original {
+    /// Returns the file of which these bytes were read.
+    pub(crate) fn new(path: PathBuf, bytes: Vec<u8>) -> Self {
+        Original { path, bytes }
+    }
+
+    /// Writes the file. Fails if it is gone, or no longer what was read or written last: what another
+    /// wrote stays. Of several programs that do this at once, each sees what the one before wrote.
+    pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
+        let changed = || {
+            let why = "another has written or removed it since it was read: it stays as it is";
+            io::Error::other(why)
+        };
+        let open = File::open(&self.path);
+        let mut file = open.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => changed(),
+            _ => error,
+        })?;
+        // It is given back when the file is closed. Where there are no locks, bytes alone decide.
+        let _ = file.lock();
+        let (held, named) = (file.metadata()?, fs::metadata(&self.path).map_err(|_| changed())?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        if (held.dev(), held.ino()) != (named.dev(), named.ino()) || bytes != self.bytes {
+            return Err(changed());
+        }
+        write_whole(&self.path, text)?;
+        self.bytes = text.as_bytes().to_vec();
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +180,37 @@ mod tests {
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("2", 0o640));
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn names_and_owners_of_a_file_stay() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [path, other] = ["a", "b"].map(|name| folder.path().join(name));
+        fs::write(&path, "a long text").unwrap();
+        fs::hard_link(&path, &other).unwrap();
+        write_whole(&path, "2").unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "2");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_another_wrote_is_not_lost() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "1").unwrap();
+        let mut originals = [(); 3].map(|()| Original::new(path.clone(), b"1".to_vec()));
+        let written = std::thread::scope(|scope| {
+            let runs = originals.each_mut().map(|file| scope.spawn(|| file.write("2")));
+            runs.map(|run| run.join().unwrap().is_ok())
+        });
+        assert_eq!(written.iter().filter(|is_written| **is_written).count(), 1);
+        let mut first = originals.into_iter().find(|file| file.bytes == b"2").unwrap();
+        first.write("3").unwrap();
+        fs::write(&path, "by hand").unwrap();
+        assert!(first.write("4").is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "by hand");
+        fs::remove_file(&path).unwrap();
+        assert!(first.write("4").is_err() && !path.exists());
     }
 
     #[test]

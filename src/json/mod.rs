@@ -38,11 +38,11 @@ pub(crate) use scanner::{is_json, is_number};
 pub use string::Str;
 pub(crate) use values::{Found, ValueReader};
 pub(crate) use walk::walk;
-#[cfg(feature = "cli")]
-pub(crate) use write::make_safe;
 pub(crate) use write::{
     Minifier, array, escape_into, minify, minify_into, object, quote, quote_into, quote_start,
 };
+#[cfg(feature = "cli")]
+pub(crate) use write::{make_safe, make_visible};
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;

@@ -184,6 +184,11 @@ fn push_suspect(text: &str, out: &mut impl Out) -> usize {
         out.append(text, c.len_utf8());
         return c.len_utf8();
     }
+    push_escape(c, out);
+    c.len_utf8()
+}
+
+fn push_escape(c: char, out: &mut impl Out) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         out.append("\\u", 2);
         for shift in [12, 8, 4, 0] {
@@ -191,7 +196,6 @@ fn push_suspect(text: &str, out: &mut impl Out) -> usize {
             out.append(HEX.get(digit..).unwrap_or_default(), 1);
         }
     }
-    c.len_utf8()
 }
 
 const HEX: &str = "0123456789abcdef";
@@ -283,6 +287,31 @@ pub(crate) fn is_harmful(c: char) -> bool {
         '\0'..='\x1F' | '\x7F'..='\u{9F}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}'
         | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
         | '\u{E0000}'..='\u{E007F}')
+}
+
+/// Appends JSON text as [`make_safe`] does, with escapes also for characters that look like nothing
+/// and move nothing: for people, who could not see them.
+#[cfg(feature = "cli")]
+pub(crate) fn make_visible(json: &str, out: &mut impl Out) {
+    let mut rest = json;
+    while let Some((at, c)) = rest.char_indices().find(|(_, c)| has_no_ink(*c)) {
+        let (before, from) = rest.split_at(at);
+        make_safe(before, out);
+        push_escape(c, out);
+        rest = from.get(c.len_utf8()..).unwrap_or_default();
+    }
+    make_safe(rest, out);
+}
+
+/// True for fillers, soft hyphens, the blank pattern of Braille, and what picks the form of a
+/// character but for the two that emoji have. Source: `Default_Ignorable_Code_Point` of Unicode 16,
+/// <https://www.unicode.org/Public/16.0.0/ucd/DerivedCoreProperties.txt>.
+#[cfg(feature = "cli")]
+fn has_no_ink(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0D}' | '\u{FFA0}'
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0080}'..='\u{E0FFF}')
 }
 
 #[cfg(test)]

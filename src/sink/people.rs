@@ -11,7 +11,7 @@ use crate::event::{
     Pieces, Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
 use crate::json;
-use crate::json::{Found, ValueReader, make_safe};
+use crate::json::{Found, ValueReader, make_visible};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
@@ -192,13 +192,13 @@ impl<W: Write> People<W> {
             match kept.next_back() {
                 Some('\r') => self.has_return = true,
                 Some(last @ ('\n' | '\t' | '\u{200C}' | '\u{200D}')) => {
-                    make_safe(kept.as_str(), &mut self.page);
+                    make_visible(kept.as_str(), &mut self.page);
                     self.page.push(last);
                     continue;
                 }
                 _ => kept = part.chars(),
             }
-            make_safe(kept.as_str(), &mut self.page);
+            make_visible(kept.as_str(), &mut self.page);
         }
     }
 

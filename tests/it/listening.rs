@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -312,20 +313,40 @@ fn errors_have_the_form_of_the_provider() {
 }
 
 #[test]
+fn who_only_looks_takes_no_answer() {
+    let scene = two_answers();
+    let server = Server::start(&scene, &["--by", "request", "--fail", "1:503", "1.sse", "2.sse"]);
+    for look in
+        ["GET / HTTP/1.1\r\n\r\n", "HEAD / HTTP/1.1\r\n\r\n", "HEAD /v1/models HTTP/1.1\r\n\r\n"]
+    {
+        let answer = server.send(look);
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n"), "{answer}");
+    }
+    assert!(server.ask(CHAT, &question()).0.starts_with("HTTP/1.1 503 "));
+    assert!(server.ask(CHAT, &question()).1.contains("Oslo"));
+    assert!(server.ask(CHAT, &question()).1.contains("There."));
+}
+
+#[test]
 fn requests_are_logged_without_keys() {
     let scene = two_answers();
     let server = Server::start(&scene, &["--log", "log", "1.sse"]);
     server.ask(CHAT, &json!({"messages": [],  "a": "b\nc"}));
+    let key = "sk-ant-abcdefghijklmnop";
+    server.ask(&format!("{CHAT}?key={key}"), &json!({"messages": [], "api_key": key, "a": key}));
     server.send("GET /models HTTP/1.1\r\nContent-Length: 3\r\n\r\nHi!");
     let log = scene.read("log");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let headers = json!({"authorization": "***", "content-length": "26"});
+    let headers = json!({"authorization": "Bearer red1", "content-length": "26"});
+    assert!(!log.contains("abcdefgh"), "{log}");
+    let mode = std::fs::metadata(scene.path("log")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     assert_eq!(
         lines[0],
         json!({"method": "POST", "path": CHAT, "headers": headers,
         "body": {"messages": [], "a": "b\nc"}, "status": 200, "file": "1.sse"})
     );
-    assert_eq!((&lines[1]["path"], &lines[1]["body"]), (&json!("/models"), &json!("Hi!")));
+    assert_eq!((&lines[2]["path"], &lines[2]["body"]), (&json!("/models"), &json!("Hi!")));
 }
 
 /// What curl says: its exit status, and the body.
@@ -400,7 +421,7 @@ fn a_client_may_do_what_it_wants() {
     }
     let silent = server.connect();
     let half = server.connect();
-    (&half).write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    (&half).write_all(b"GET /a HTTP/1.1\r\n").unwrap();
     half.shutdown(Shutdown::Write).unwrap();
     let mut answer = String::new();
     (&half).read_to_string(&mut answer).unwrap();
@@ -410,7 +431,7 @@ fn a_client_may_do_what_it_wants() {
             format!("POST / HTTP/1.1\r\ncontent-length: 1073741824\r\n\r\n{}", "x".repeat(1 << 20)),
             "413",
         ),
-        (format!("GET / HTTP/1.1\r\na: {}", "x".repeat(1 << 17)), "431"),
+        (format!("GET /a HTTP/1.1\r\na: {}", "x".repeat(1 << 17)), "431"),
         ("\u{16}\u{3}\u{1}\r\n\r\n".to_owned(), "400"),
     ] {
         let answer = server.send(&request);
@@ -459,7 +480,7 @@ fn a_server_ends_by_a_signal() {
     for signal in [Signal::TERM, interrupt()] {
         let mut server = Server::start(&scene, &["--hang", "1.sse"]);
         let mut stream = server.connect();
-        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        stream.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
         stream.read_exact(&mut [0; 20]).unwrap();
         kill_process(Pid::from_child(&server.child), signal).unwrap();
         let status = server.child.wait().unwrap();
@@ -514,7 +535,7 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(read.lines[0]["format"], "anthropic");
     assert_eq!(read.lines[0]["tool_calls"][0]["arguments"]["city"], "Oslo");
     // HTTP/1.0 knows no chunks.
-    let run = http(&scene, "GET / HTTP/1.0\r\n\r\n", &[]);
+    let run = http(&scene, "GET /a HTTP/1.0\r\n\r\n", &[]);
     assert!(run.out.ends_with(&format!("\r\n\r\n{}", scene.read("1.sse"))), "{}", run.out);
     for (input, code, status) in
         [("", 4, ""), ("hello\r\n\r\n", 3, "HTTP/1.1 400 "), ("GET / HT", 3, "HTTP/1.1 400 ")]
@@ -527,6 +548,6 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(http(&scene, large, &["--max-event", "1K"]).code, Some(6));
     let args = ["--tps", "2"];
     let started = std::time::Instant::now();
-    http(&scene, "GET / HTTP/1.1\r\n\r\n", &args);
+    http(&scene, "GET /a HTTP/1.1\r\n\r\n", &args);
     assert!(started.elapsed() >= Duration::from_secs(1));
 }

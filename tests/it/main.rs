@@ -39,6 +39,8 @@ mod differential;
 mod dist;
 /// README's examples run; the man page is what the command line is.
 mod docs;
+/// Signals, deadlines and full disks, in every state.
+mod endings;
 /// Engines that pipe rows.
 mod engines;
 /// The examples of the library print what they say.

@@ -37,7 +37,7 @@ pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
 
 /// Finds one head at the start of a whole input, with the blank lines before it.
 #[cfg(feature = "cli")]
-pub(crate) fn find_head(bytes: &[u8]) -> Option<Head> {
+fn find_head(bytes: &[u8]) -> Option<Head> {
     if begins_head(bytes) != Some(true) {
         return None;
     }

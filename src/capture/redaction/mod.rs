@@ -1,0 +1,365 @@
+//! Secrets in a capture, replaced by words of the same length.
+//!
+//! A capture is taken as a whole: a secret keeps its word wherever it stands, and no offset, chunk
+//! size or length changes. `event/secrets.rs` has the table of what is looked for, `find.rs` the
+//! scanner that looks. In an AWS event stream the checksums are made anew, and base64 in a member
+//! `bytes` is looked into.
+
+mod decoded;
+mod find;
+mod word;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use memchr::memmem;
+
+use crate::capture::redaction::find::{Secret, find};
+use crate::capture::redaction::word::{ADDRESS, address, word};
+use crate::frame::http::find_heads;
+
+/// A secret that was replaced in a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Replaced {
+    /// Its kind, in words.
+    pub(crate) what: &'static str,
+    /// The number of times that it was there.
+    pub(crate) count: u64,
+    /// The offset of the first one.
+    pub(crate) offset: u64,
+}
+
+/// Replaces secrets, each by the same word in all captures.
+#[derive(Default)]
+pub(crate) struct Redactor {
+    /// The number of each secret.
+    numbers: BTreeMap<Vec<u8>, usize>,
+}
+
+impl Redactor {
+    /// Replaces the secrets of a capture. After that, there is nothing to replace in it.
+    pub(crate) fn redact(&mut self, capture: &mut [u8]) -> Vec<Replaced> {
+        let messages = messages(capture);
+        let mut replaced: BTreeMap<Vec<u8>, Replaced> = BTreeMap::new();
+        // What stands beside a word may be more than it was beside the secret.
+        for _ in 0..4 {
+            let secrets = find(capture);
+            if secrets.is_empty() {
+                break;
+            }
+            for Secret { what, range, value } in secrets {
+                let offset = range.start as u64;
+                let Some(place) = capture.get_mut(range) else { continue };
+                let next = self.numbers.len() + 1;
+                let number = *self.numbers.entry(value.clone()).or_insert(next);
+                let is_address = what == ADDRESS && value == place;
+                let word = if is_address { address(place, number) } else { word(place, number) };
+                place.copy_from_slice(&word);
+                replaced.entry(value).or_insert(Replaced { what, count: 0, offset }).count += 1;
+            }
+        }
+        let mut replaced: Vec<Replaced> = replaced.into_values().collect();
+        for range in encoded(capture) {
+            let Some(place) = capture.get_mut(range.clone()) else { continue };
+            let Ok(mut inner) = STANDARD.decode(&*place) else { continue };
+            let within = self.redact(&mut inner);
+            let text = STANDARD.encode(&inner);
+            if !within.is_empty() && text.len() == place.len() {
+                place.copy_from_slice(text.as_bytes());
+                let offset = range.start as u64;
+                replaced.extend(within.into_iter().map(|row| Replaced { offset, ..row }));
+            }
+        }
+        for message in messages {
+            make_checksum(capture.get_mut(message).unwrap_or_default());
+        }
+        replaced.sort_by_key(|row| row.offset);
+        replaced
+    }
+}
+
+/// Returns how many secrets are found in a text.
+pub(crate) fn count(text: &str) -> usize {
+    find(text.as_bytes()).len()
+}
+
+/// Returns where base64 stands in a member `bytes`, as Amazon Bedrock sends it.
+fn encoded(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mark = "\"bytes\":\"";
+    let begins = memmem::find_iter(bytes, mark).map(|at| at + mark.len());
+    begins
+        .map(|at| {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+            at..at + rest.iter().take_while(is_base64).count()
+        })
+        .collect()
+}
+
+/// Returns the messages of an AWS event stream, up to the first one that is not whole or has a
+/// wrong checksum.
+fn messages(capture: &[u8]) -> Vec<Range<usize>> {
+    let (mut at, mut messages) = (find_heads(capture).map_or(0, |head| head.len), Vec::new());
+    while let Some(length) = capture.get(at..).and_then(|rest| rest.first_chunk()) {
+        let length = u32::from_be_bytes(*length) as usize;
+        let Some(message) = capture.get(at..at + length) else { break };
+        let Some((content, checksum)) = message.split_last_chunk() else { break };
+        if length < 16 || crc32fast::hash(content) != u32::from_be_bytes(*checksum) {
+            break;
+        }
+        messages.push(at..at + length);
+        at += length;
+    }
+    messages
+}
+
+/// Makes the checksum of a message anew.
+fn make_checksum(message: &mut [u8]) {
+    if let Some((content, checksum)) = message.split_last_chunk_mut() {
+        *checksum = crc32fast::hash(content).to_be_bytes();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::dice::Dice;
+    use crate::event::secrets::SHAPES;
+
+    /// A rest of a key, as random as one.
+    fn rest(length: usize, seed: u64) -> String {
+        let dice = &mut Dice::new(seed);
+        let letters = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+        (0..length).map(|_| char::from(*dice.pick(letters))).collect()
+    }
+
+    /// Replaces what is in a text, twice.
+    #[track_caller]
+    fn redacted(text: &str) -> (String, Vec<Replaced>) {
+        let mut bytes = text.as_bytes().to_vec();
+        let replaced = Redactor::default().redact(&mut bytes);
+        assert_eq!(bytes.len(), text.len());
+        let mut again = bytes.clone();
+        let second = Redactor::default().redact(&mut again);
+        assert!(second.is_empty(), "{second:?}: {}", String::from_utf8_lossy(&bytes));
+        (String::from_utf8(bytes).unwrap(), replaced)
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(redacted(text).0, expected);
+    }
+
+    #[test]
+    fn keys_of_every_shape_are_replaced() {
+        for (seed, shape) in (1..).zip(SHAPES) {
+            let secret = rest(shape.shortest.max(24), seed);
+            let key = format!("{}{secret}", shape.prefix);
+            for text in [
+                key.clone(),
+                format!("Incorrect API key provided: {key}. Try again."),
+                format!(
+                    "data: {{\"text\":\"a\\n{key}\\nb\",\"url\":\"https://a.example/?key={key}&b=1\"}}\n\n"
+                ),
+            ] {
+                let (out, replaced) = redacted(&text);
+                assert!(!out.contains(&secret) && out.contains(shape.prefix), "{text} → {out}");
+                assert_eq!(replaced.len(), 1, "{text} → {replaced:?}");
+                assert_eq!(replaced[0].what, shape.name);
+            }
+        }
+    }
+
+    /// Where a named secret stands: a text with `NAME` and `VALUE`.
+    const NAMED: &[&str] = &[
+        "data: {\"x\":{\"NAME\":\"VALUE\",\"y\":1}}\n\n",
+        "data: {\"x\":{\"NAME\" : [\"VALUE\", \"\"]}}\n\n",
+        "data: {\"x\":\"{\\\"NAME\\\": \\\"VALUE\\\"}\"}\n\n",
+        "data: {\"x\":\"{\\\"a\\\":\\\"{\\\\\\\"NAME\\\\\\\":\\\\\\\"VALUE\\\\\\\"}\\\"}\"}\n\n",
+        "data: {\"x\":\"{\\u0022NAME\\u0022:\\u0022VALUE\\u0022}\"}\n\n",
+        "data: {\"x\":\"{'NAME': 'VALUE'}\"}\n\n",
+        "[{\"name\": \"NAME\", \"value\": \"VALUE\"}]",
+        "HTTP/1.1 200 OK\r\nNAME: VALUE\r\n\r\ndata: {}\n\n",
+        "> POST / HTTP/2\n> NAME: VALUE\n> \n< HTTP/2 200 \n< NAME: VALUE\n< \n",
+        "* [HTTP/2] [1] [x-NAME: VALUE]\n",
+        "    x-NAME:\n    - VALUE\n    b: c\n",
+        "data: {\"text\":\"curl -H \\\"X-NAME: VALUE\\\" https://a.example\"}\n\n",
+        "data: {\"text\":\"see https://a.example/?a=1&NAME=VALUE&b=2.\"}\n\n",
+        "data: {\"text\":\"see https://a.example/?a=1\\u0026NAME=VALUE#b\"}\n\n",
+        "data: {\"text\":\"a\\nexport NAME=VALUE\\nb\"}\n\n",
+        "data: {\"text\":\"NAME = \\\"VALUE\\\"\"}\n\n",
+    ];
+
+    /// Each letter of a value as JSON may write it.
+    const SPELLINGS: &[fn(char) -> String] = &[
+        |c| c.to_string(),
+        |c| if c == '/' { "\\/".into() } else { c.to_string() },
+        |c| if "aeiou7".contains(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() },
+    ];
+
+    #[test]
+    fn what_is_named_goes_wherever_it_stands_and_however_it_is_spelled() {
+        let names = [
+            "api_key",
+            "apiKey",
+            "x-api-key",
+            "OPENAI_API_KEY",
+            "access_token",
+            "refreshToken",
+            "client_secret",
+            "password",
+            "DB_PASSWD",
+            "aws_secret_access_key",
+            "sessionToken",
+        ];
+        for (seed, place) in (1..).zip(NAMED) {
+            for name in names {
+                for (spelling, spell) in SPELLINGS.iter().enumerate() {
+                    let is_json = place.contains("\":");
+                    if spelling > 0 && !is_json {
+                        continue;
+                    }
+                    let letters = u64::is_multiple_of(seed, 2);
+                    let value = match letters {
+                        true => "w/alrxutnfemik/mdengbpxrficykeyholes".to_owned(),
+                        false => rest(16, seed),
+                    };
+                    let spelled: String = value.chars().map(spell).collect();
+                    let text = place.replace("NAME", name).replace("VALUE", &spelled);
+                    let (out, replaced) = redacted(&text);
+                    assert_eq!(replaced.len(), 1, "{text} → {out}");
+                    let plain: String = SPELLINGS[spelling..=spelling]
+                        .iter()
+                        .flat_map(|_| value.as_bytes().windows(6))
+                        .map(|window| {
+                            window.iter().map(|&byte| spell(byte.into())).collect::<String>()
+                        })
+                        .filter(|piece| out.contains(piece.as_str()))
+                        .collect();
+                    assert_eq!(plain, "", "{text} → {out}");
+                    let (before, _) = place.split_once("NAME").unwrap();
+                    assert!(out.starts_with(before), "{text} → {out}");
+                    for line in out.lines().filter_map(|line| line.strip_prefix("data: ")) {
+                        assert!(crate::json::is_json(line), "{text} → {out}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_looks_like_words_goes_after_a_known_beginning() {
+        let word = "abcdefghijklmnopqrstuvwxyzabcdef";
+        for (text, left) in [
+            (format!("Authorization: Bearer {word}"), "Authorization: Bearer "),
+            (format!("x\\nBearer {word}."), "x\\nBearer "),
+            (format!("see https://bob:{word}@a.example/x"), "see https://bob:"),
+            (format!("%3Dsk-ant-{word}%26"), "%3Dsk-ant-"),
+            (format!("\\nghp_{word}"), "\\nghp_"),
+            (format!("\\\\nnpm_{word}"), "\\\\nnpm_"),
+        ] {
+            let (out, replaced) = redacted(&text);
+            assert!(replaced.len() == 1 && out.starts_with(left), "{text} → {out}");
+            assert!(!out.contains("abcdefgh"), "{text} → {out}");
+        }
+        let lines = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEabc/def+\\nQUJD\\n-----END RSA PRIVATE KEY-----\\n";
+        let key = format!("data: {{\"private_key\":\"{lines}\",\"text\":\"a {lines}b\"}}\n\n");
+        let (out, _) = redacted(&key);
+        assert!(!out.contains("MIIE") && !out.contains("BEGIN") && !out.contains("QUJD"), "{out}");
+        assert!(out.contains("\"text\":\"a ") && out.ends_with("\\nb\"}\n\n"), "{out}");
+    }
+
+    #[test]
+    fn text_that_only_looks_like_keys_stays() {
+        for text in [
+            "sk-learn, sk-estimators-for-beginners, risk-takers and task-forces",
+            "a user-friendly interface, user-defined-functions-of-2024, org-mode-for-everyone",
+            "pa-system announcements-over-the-air, fw_ and hf_transfer_with_many_workers_at_once",
+            "The Bearer token is missing; Bearer authentication",
+            "\"usage\":{\"input_tokens\":120000000001},\"id\":\"chatcmpl-9xYz12AbCd34EfGh56Ij\"",
+            "toolu_01A09q90qw90lq917835lq9 call_b7Xk2mP9qR4s msg_013Zva2CMHLNnXjNJJKqJ2EF",
+            "npm install package@1.2.3 and user@localhost, @decorator, a @ b.com",
+            "projects/alpha and src/projects/12/x; arn:aws:s3:::bucket",
+            "data: [DONE]\n\n",
+            "\"password\":\"\",\"api_key\":null,\"api_key_id\":\"12\",\"token\":\"a\"",
+            "{\"token\":\"international\",\"logprob\":-0.1},{\"token\":\" a warm day\"}",
+            "{\"bytes\":\"eyJ0eXBlIjoibWVzc2FnZV9zdGFydCJ9\",\"signature\":\"EqQBCgIYAhIM1gbcDa9GJwZA2b3h\"}",
+            "{\"key\":\"city\",\"name\":\"get_weather\",\"next_page_token\":\"abcdefghijkl\"}",
+            "xai-grok-4-responses-v1, pplx-70b-online-and-chat, gsk_of_words_and_more_words",
+            "HTTP/1.1 200 OK\r\nX-Ratelimit-Reset-Tokens: 6m0s\r\nx-max-tokens: 123456789\r\n\
+             access-control-allow-credentials: true\r\n\r\n",
+            "curl -H \"Authorization: Bearer $OPENAI_API_KEY\" -u ${USER}, max_tokens=100000000",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn what_heads_say_is_replaced() {
+        check(
+            "HTTP/1.1 200 OK\r\nset-cookie: __cf_bm=abc.def-1; path=/; secure\r\n\
+             openai-organization: acme-corp-7\r\nx-request-id: req_1\r\n\
+             Authorization: Basic YWxhZGRpbjpzZXNhbWU=\r\n\r\ndata: set-cookie: a=b\n\n",
+            "HTTP/1.1 200 OK\r\nset-cookie: __cf_bm=redacted1; path=/; secure\r\n\
+             openai-organization: redactedre2\r\nx-request-id: req_1\r\n\
+             Authorization: Basic redactedredactedred3\r\n\r\ndata: set-cookie: a=b\n\n",
+        );
+    }
+
+    #[test]
+    fn what_members_say_is_replaced_also_in_strings() {
+        check(
+            r#"{"organization_id": "0b1c-77", "a":"{\"apiKey\":\"0123abcd\"}","accountId":123456789012}"#,
+            r#"{"organization_id": "redact1", "a":"{\"apiKey\":\"redacte2\"}","accountId":100000000003}"#,
+        );
+        check(
+            "arn:aws:bedrock:eu-west-1:210987654321:x projects/4711471147/locations",
+            "arn:aws:bedrock:eu-west-1:100000000001:x projects/1000000002/locations",
+        );
+        check("Bearer abc123def456ghi789,", "Bearer redactedredactedr1,");
+        check("mail\\nbob@corp.example.com.", "mail\\nre1@reda.redacte.com.");
+    }
+
+    #[test]
+    fn a_secret_has_one_word_in_all_captures() {
+        let key = format!("sk-proj-{}", rest(40, 5));
+        let mut redactor = Redactor::default();
+        let mut captures =
+            [format!("a@b.example {key} {key}"), format!("HTTP/1.1 200 OK\n\n{key}")]
+                .map(String::into_bytes);
+        let counts: Vec<Vec<u64>> = captures
+            .iter_mut()
+            .map(|capture| redactor.redact(capture).iter().map(|row| row.count).collect())
+            .collect();
+        assert_eq!(counts, [vec![1, 2], vec![1]]);
+        let words = captures.map(|capture| String::from_utf8(capture).unwrap());
+        let word = |text: &str| text.rsplit([' ', '\n']).next().unwrap().to_owned();
+        assert_eq!(word(&words[0]), word(&words[1]));
+    }
+
+    /// A message of an AWS event stream with this payload and no headers.
+    fn message(payload: &str) -> Vec<u8> {
+        let mut message = u32::to_be_bytes(payload.len() as u32 + 16).to_vec();
+        message.extend(u32::to_be_bytes(0));
+        message.extend(crc32fast::hash(&message).to_be_bytes());
+        message.extend(payload.as_bytes());
+        message.extend(crc32fast::hash(&message).to_be_bytes());
+        message
+    }
+
+    #[test]
+    fn checksums_of_an_event_stream_are_made_anew() {
+        let inner = |text: &str| format!("{{\"bytes\":\"{}\"}}", STANDARD.encode(text));
+        let mut stream =
+            [message("{\"a\":\"bob@corp.example\"}"), message(&inner("x bob@corp.example"))]
+                .concat();
+        let replaced = Redactor::default().redact(&mut stream);
+        assert_eq!(replaced.iter().map(|row| row.count).sum::<u64>(), 2);
+        let expected =
+            [message("{\"a\":\"re1@reda.example\"}"), message(&inner("x re1@reda.example"))]
+                .concat();
+        assert_eq!(stream, expected);
+    }
+}

@@ -1,0 +1,26 @@
+//! The record that shows a format.
+
+use serde_json::value::RawValue;
+
+use crate::format::format::{Format, Record};
+use crate::format::table::FORMATS;
+use crate::frame::Frame;
+
+/// Hands over the record that shows a frame's format. Where rubbish or another record follows it, or
+/// it is not UTF-8, it is what a decoder reads.
+pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) -> R) -> R {
+    let record = Record::new(frame);
+    if record.is_object() {
+        return then(&record);
+    }
+    let text = frame.text();
+    match serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>().next() {
+        Some(Ok(first)) => then(&Record::new(&frame.part(first))),
+        _ => then(&record),
+    }
+}
+
+/// Returns the formats whose `sniff` accepts a record.
+pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().copied().filter(|row| (row.sniff)(record))
+}
