@@ -8,20 +8,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use jsonschema::Validator;
 use rustix::fs::{Access, access};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::agent::schema::Schema;
 use crate::format::turn::Declaration;
 use crate::json;
 use crate::tools::SCHEMAS;
 
 /// The longest name of a tool, in characters: every provider takes that.
 const MAX_NAME: usize = 64;
-
-/// The most places that are named to the model where arguments do not fit.
-const MAX_MISFITS: usize = 8;
 
 /// The schema of a tool that has none of its own.
 const ANY: &str = "{\"type\":\"object\"}";
@@ -36,8 +32,8 @@ pub(crate) struct Tool {
     pub(crate) path: PathBuf,
     /// The description that the model gets.
     pub(crate) declaration: Declaration,
-    /// Checks arguments, if it has a schema.
-    validator: Option<Validator>,
+    /// The schema of its arguments, if it has one.
+    checked: Option<Schema>,
 }
 
 impl Toolbox {
@@ -128,7 +124,7 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
     }
     is_safe(&target)?;
     let declaration = Declaration { name: name.clone(), description: None, schema: ANY.to_owned() };
-    Ok(Some((name, Tool { path: target, declaration, validator: None })))
+    Ok(Some((name, Tool { path: target, declaration, checked: None })))
 }
 
 /// Fails if others may write a file or a directory: what is run would be theirs.
@@ -163,31 +159,16 @@ impl Tool {
             );
         }
         let schema = schema.unwrap_or(if is_declaration { ANY } else { json });
-        let parsed: Value = serde_json::from_str(schema)?;
-        let validator = jsonschema::validator_for(&parsed)
-            .map_err(|error| anyhow::anyhow!("its schema can't be used: {error}"))?;
+        let checked = Schema::new(schema)?;
         self.declaration.description = text("description");
         self.declaration.schema = schema.to_owned();
-        self.validator = Some(validator);
+        self.checked = Some(checked);
         Ok(())
     }
 
     /// Returns where arguments do not fit the schema, one place a line; nothing if they fit.
     pub(crate) fn misfit(&self, arguments: &str) -> Option<String> {
-        let validator = self.validator.as_ref()?;
-        // A call's arguments are valid JSON. What serde can't hold, as half a surrogate pair, is
-        // not checked.
-        let arguments: Value = serde_json::from_str(arguments).ok()?;
-        let places: Vec<String> = validator
-            .iter_errors(&arguments)
-            .take(MAX_MISFITS)
-            .map(|error| {
-                let at = error.instance_path().to_string();
-                let at = if at.is_empty() { "the arguments" } else { &at };
-                format!("{at}: {}", error.masked_with("this value"))
-            })
-            .collect();
-        Some(places.join("\n")).filter(|places| !places.is_empty())
+        self.checked.as_ref()?.misfit(arguments)
     }
 }
 

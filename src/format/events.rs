@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/toolstream/toolstream#events",
     evidence: &["v", "format", "framing"],
     sniff,
+    is_ours: true,
     ..Format::new("events", || Box::new(Events { is_open: false }))
 };
 

@@ -39,9 +39,8 @@ pub(in crate::format) static REQUEST: Request = Request {
         _ => append,
     },
     is_answer: |item| match Object::new(item).word("type") {
-        Some(kind) if kind != "message" => {
-            !kind.ends_with("_output") && !kind.ends_with("_response")
-        }
+        Some(kind) if kind.ends_with("_output") => is_own_output(&Object::new(item)),
+        Some(kind) if kind != "message" => !kind.ends_with("_response"),
         _ => is_answer(item),
     },
     paused: &[],
@@ -245,6 +244,14 @@ fn answer_of(item: &Object<'_>) -> Option<&'static str> {
     };
     let row = ANSWERED.iter().find(|(own, _)| *own == kind).filter(|_| !is_remote);
     row.map(|(_, answer)| *answer)
+}
+
+/// True for the output of a tool that the provider ran: it has given it an id.
+fn is_own_output(item: &Object<'_>) -> bool {
+    let is_hosted = |kind: &str| matches!(kind, "shell_call_output" | "tool_search_output");
+    item.word("type").is_some_and(|kind| is_hosted(&kind))
+        && item.word("id").is_some()
+        && item.word("execution").as_deref() != Some("client")
 }
 
 fn is_answered(item: &Draft) -> bool {
