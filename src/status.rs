@@ -233,6 +233,7 @@ fn why(reason: Reason) -> &'static str {
         Reason::Conflict => "its fragments contradict each other",
         Reason::TooLarge => "it is larger than --max-args",
         Reason::Schema => "its arguments do not fit the schema of the tool",
+        Reason::Withdrawn => "the message took it back",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::event::{Code, Event, Failure, Kind, Pieces, Start, Usage};
+use crate::event::{Code, Event, Failure, Kind, Pieces, Reason, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{Call, Message};
 use crate::sink::Sink;
@@ -22,6 +22,8 @@ pub(super) struct Reader<'a> {
     usage: &'a mut Option<Usage<'static>>,
     /// The calls that have come since they were last taken.
     pub(super) fresh: Vec<Call>,
+    /// The indexes of the calls that were taken back since these were last taken.
+    pub(super) withdrawn: Vec<u64>,
     head: Vec<u8>,
     status: Status,
 }
@@ -35,6 +37,7 @@ impl<'a> Reader<'a> {
             message: Message::default(),
             usage,
             fresh: Vec::new(),
+            withdrawn: Vec::new(),
             head: Vec::new(),
             status: Status::default(),
         }
@@ -86,8 +89,8 @@ impl<'a> Reader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Reader { pipeline, name, round, message, usage, fresh, status, .. } = self;
-        let tap = Tap { out, round: *round, message, usage, fresh };
+        let Reader { pipeline, name, round, message, usage, fresh, withdrawn, status, .. } = self;
+        let tap = Tap { out, round: *round, message, usage, fresh, withdrawn };
         run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
     }
 }
@@ -99,6 +102,7 @@ struct Tap<'t> {
     message: &'t mut Message,
     usage: &'t mut Option<Usage<'static>>,
     fresh: &'t mut Vec<Call>,
+    withdrawn: &'t mut Vec<u64>,
 }
 
 impl Sink for Tap<'_> {
@@ -114,6 +118,10 @@ impl Sink for Tap<'_> {
             Kind::Usage(usage) => *self.usage = Some(self.usage.unwrap_or_default().plus(&usage)),
             Kind::ToolCall(call) if call.executor.is_none() => {
                 self.fresh.extend(self.message.calls.last().cloned());
+            }
+            Kind::InvalidToolCall(call) if call.reason == Reason::Withdrawn => {
+                self.fresh.retain(|fresh| fresh.index != call.index);
+                self.withdrawn.push(call.index);
             }
             _ => {}
         }

@@ -327,10 +327,12 @@ impl<'a> Rounds<'a> {
                     runner.admit(&call, deadline, *out)?;
                 }
             }
+            runner.withdraw(&std::mem::take(&mut reader.withdrawn), children);
             runner.fill(children, *out)?;
         };
         reader.finish(*out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
+        runner.withdraw(&reader.withdrawn, children);
         let wait = reader.retry_after();
         let message = std::mem::take(&mut reader.message);
         Ok(Ok((message, failure(&program.display().to_string(), status), wait)))

@@ -75,6 +75,8 @@ struct Open {
     call: Call,
     output: Clip,
     error: Clip,
+    /// True if its message took the call back.
+    is_withdrawn: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -182,6 +184,17 @@ impl<'a> Runner<'a> {
         Ok(why.map(|why| Given::error(format!("The call was not run: {why}."))))
     }
 
+    /// Forgets calls, by their indexes, that their message took back. One that runs is ended: its
+    /// result is of no call.
+    pub(crate) fn withdraw(&mut self, indexes: &[u64], children: &mut Children<'_>) {
+        self.waiting.retain(|call| !indexes.contains(&call.index));
+        let open = self.open.iter_mut().filter(|open| indexes.contains(&open.call.index));
+        open.for_each(|open| {
+            open.is_withdrawn = true;
+            children.end(open.number);
+        });
+    }
+
     /// Runs what waits, until every call has its result.
     pub(crate) fn run(
         &mut self,
@@ -220,6 +233,7 @@ impl<'a> Runner<'a> {
                     call,
                     output: Clip::new(self.running.max_output),
                     error: Clip::tail(MAX_ERROR),
+                    is_withdrawn: false,
                 }),
                 Err(error) => {
                     let why = Given::error(format!("The tool could not be started: {error}."));
@@ -268,8 +282,9 @@ impl<'a> Runner<'a> {
         let Some(at) = self.open.iter().position(|open| open.number == child) else {
             return Ok(());
         };
-        let Open { call, output, error, .. } = self.open.remove(at);
+        let Open { call, output, error, is_withdrawn, .. } = self.open.remove(at);
         let why = match (exit.is_late, exit.status.code()) {
+            _ if is_withdrawn => Some("The message took the call back.".to_owned()),
             (true, _) => {
                 let timeout = self.running.timeout.unwrap_or_default().as_secs_f64();
                 Some(format!("The tool was stopped after {timeout} s."))

@@ -69,6 +69,7 @@ pub(super) struct Call {
     /// True if its result came before its end.
     is_answered: bool,
     signature: Option<String>,
+    namespace: Option<String>,
     /// The dialect, if it was found in text.
     source: String,
     has_source: bool,
@@ -83,14 +84,17 @@ pub(super) struct Call {
 #[derive(Default)]
 pub(super) struct Waiting {
     calls: Vec<WaitingCall>,
-    /// Their ids and names, one after another.
+    /// Their ids, names and sources, one after another.
     texts: String,
 }
 
 /// A call that was emitted and has no result.
 struct WaitingCall {
+    index: u64,
     id: Range<usize>,
     name: Range<usize>,
+    /// The dialect, if it was found in text.
+    source: Option<Range<usize>>,
     /// The executor, if not the caller.
     executor: Option<Executor>,
 }
@@ -104,7 +108,7 @@ impl Waiting {
         self.texts.shrink_to(MAX_KEPT);
     }
 
-    fn add(&mut self, id: &str, name: &str, executor: Option<Executor>) {
+    fn add(&mut self, id: &str, call: &Call) {
         if self.calls.is_empty() {
             self.texts.clear();
         }
@@ -113,7 +117,26 @@ impl Waiting {
             self.texts.push_str(text);
             begin..self.texts.len()
         };
-        self.calls.push(WaitingCall { id: push(id), name: push(name), executor });
+        let (id, name, source) = (push(id), push(&call.name), call.source().map(push));
+        let (index, executor) = (call.index, call.executor);
+        self.calls.push(WaitingCall { index, id, name, source, executor });
+    }
+
+    /// Takes back those that the caller has to run.
+    pub(super) fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        for call in self.calls.iter().filter(|call| call.executor.is_none()) {
+            out.emit(Kind::InvalidToolCall(InvalidToolCall {
+                index: call.index,
+                id: Some(text(&call.id)),
+                name: Some(text(&call.name)),
+                arguments_raw: "",
+                reason: Reason::Withdrawn,
+                source: call.source.as_ref().map(text),
+            }))?;
+        }
+        self.calls.retain(|call| call.executor.is_some());
+        Ok(())
     }
 
     /// True if the caller has one of them to run.
@@ -216,6 +239,13 @@ impl Call {
         self.fault.get_or_insert(Reason::Truncated);
     }
 
+    /// The message takes it back, if it is the caller's to run and whole so far.
+    pub(super) fn withdraw(&mut self) {
+        if self.executor.is_none() && !self.is_broken() {
+            self.fault.get_or_insert(Reason::Withdrawn);
+        }
+    }
+
     /// Bytes that could not be read may have been a part of it.
     pub(super) fn taint(&mut self) {
         self.fault = Some(Reason::Malformed);
@@ -256,6 +286,7 @@ impl Call {
             (&mut self.signature, part.signature),
             (&mut self.kind, part.kind),
             (&mut self.item_id, part.item_id),
+            (&mut self.namespace, part.namespace),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
                 text.clone_into(known.get_or_insert_default());
@@ -424,6 +455,7 @@ impl Call {
         out.emit(Kind::ToolCall(ToolCall {
             index: self.index,
             id,
+            namespace: self.namespace.as_deref(),
             name: &self.name,
             input,
             source: self.source(),
@@ -433,7 +465,7 @@ impl Call {
             item_id: self.item_id.as_deref(),
         }))?;
         if !self.is_answered {
-            waiting.add(id, &self.name, self.executor);
+            waiting.add(id, self);
         }
         Ok(())
     }
@@ -441,7 +473,8 @@ impl Call {
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
     fn settle_arguments(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
+        let may_settle = matches!(self.fault, None | Some(Reason::Withdrawn));
+        if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
             } else if self.differs_from(&given) && !is_empty_object(&given) {

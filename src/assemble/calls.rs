@@ -299,6 +299,11 @@ impl Calls {
         self.count = call.index;
     }
 
+    /// Marks every open call as one that the message takes back.
+    pub(super) fn withdraw_open(&mut self) {
+        self.open.iter_mut().for_each(|call| call.withdraw());
+    }
+
     /// Marks every open call from an index on as one that must not be run.
     pub(super) fn taint_from(&mut self, index: u64) {
         self.open.iter_mut().filter(|call| call.index >= index).for_each(|call| call.taint());

@@ -122,6 +122,7 @@ impl Message {
             }
             Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),
             Kind::Lost
+            | Kind::Withdrawn
             | Kind::Finish(_)
             | Kind::Usage(_)
             | Kind::Error(_)
@@ -141,6 +142,7 @@ impl Message {
     fn rare(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         match event.kind {
             Kind::Lost => self.taint(),
+            Kind::Withdrawn => self.choice(out).withdraw(out)?,
             Kind::Finish(finish) => {
                 let state = self.choice(out);
                 let before = state.finish.get().map(|before| before.finish_reason);
@@ -237,17 +239,19 @@ impl Message {
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
-        let is_cut = finish.is_some_and(|finish| finish.finish_reason.is_cut());
-        self.end_calls(end, is_cut, out)
+        self.end_calls(end, finish.map(|finish| finish.finish_reason), out)
     }
 
-    /// Ends calls; the last one may be cut.
+    /// Ends calls of a choice that has come to this end, if to any: the last one may be cut, all may
+    /// be taken back.
     fn end_calls(
         &mut self,
         end: CallEnd<'_>,
-        is_cut: bool,
+        finish: Option<FinishReason>,
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
+        let is_cut = finish.is_some_and(FinishReason::is_cut);
+        let is_withdrawn = finish.is_some_and(FinishReason::withdraws);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);
         self.taint_robbed(&mut calls, out.choice);
@@ -261,6 +265,9 @@ impl Message {
                 }
                 Some((reason, raw)) => call.reject(reason, Some(raw), out)?,
                 None => {
+                    if is_withdrawn {
+                        call.withdraw();
+                    }
                     if is_cut && is_last && call.is_of_any_length() {
                         call.cut();
                     }
@@ -287,8 +294,13 @@ impl Message {
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
-        let is_cut = matches!(next, Kind::Finish(finish) if finish.finish_reason.is_cut());
-        self.end_calls(CallEnd { key, fault: None }, is_cut, &mut out.of(choice))
+        let finish = match next {
+            Kind::Finish(finish) => Some(finish.finish_reason),
+            // It is open when it is taken back.
+            Kind::Withdrawn => return Ok(()),
+            _ => None,
+        };
+        self.end_calls(CallEnd { key, fault: None }, finish, &mut out.of(choice))
     }
 
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
@@ -333,9 +345,13 @@ impl Message {
         self.choices.iter_mut().for_each(|(_, state)| state.calls.taint_from(state.finished));
     }
 
-    /// Ends the calls that were never closed: they must not be run.
+    /// Ends the calls that were never closed, or were taken back at the end of their choice: they
+    /// must not be run.
     pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (choice, state) in self.choices.iter_mut() {
+            if state.finish.get().is_some_and(|finish| finish.finish_reason.withdraws()) {
+                state.withdraw(&mut out.of(choice))?;
+            }
             for mut call in state.calls.take(Key::None) {
                 call.cut();
                 call.close(&mut state.calls.ids, &mut state.waiting, &mut out.of(choice))?;
@@ -399,6 +415,13 @@ impl ChoiceState {
         finish.set(None::<Finish<'_>>);
         *finished = 0;
         waiting.clear();
+    }
+
+    /// Takes back the calls so far that the caller has to run.
+    #[cold]
+    fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        self.calls.withdraw_open();
+        self.waiting.withdraw(out)
     }
 
     /// Warns of what was inferred about a call, once for each call.

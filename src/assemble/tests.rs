@@ -7,6 +7,7 @@
 //! part #0 @a f | {"x":1}        index 0 (`~0` in text), id `a`, name `f`, and arguments: `|` a
 //!                               fragment, `=` a value, `:=` the whole repeated, `?` a placeholder,
 //!                               `!` repaired, `"` free text
+//! withdraw                      what came before was another model's
 //! gap                           something was lost that may have been a part of a call
 //! close #0                      the end of a call, of all calls without an index
 //! close ~0 malformed <f>        the end of a call that can't be read
@@ -136,6 +137,7 @@ fn event(line: &str) -> Event<'_> {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
         "gap" => Kind::Lost,
+        "withdraw" => Kind::Withdrawn,
         "text" => Kind::Text(Text::new(rest)),
         "part" => Kind::CallPart(part(rest)),
         "close" => {

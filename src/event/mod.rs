@@ -86,6 +86,8 @@ pub enum Kind<'a> {
     CallEnd(CallEnd<'a>),
     /// Decoders only: what could not be read may have been a part of any call that is open.
     Lost,
+    /// Decoders only: what came before was another model's. Its calls are taken back.
+    Withdrawn,
     /// A call has a name; printed with `--deltas`.
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
@@ -334,6 +336,8 @@ pub struct CallPart<'a> {
     pub kind: Option<&'a str>,
     /// The provider's second id, of the item that the call is.
     pub item_id: Option<&'a str>,
+    /// The set of tools that the name is of, where the provider keeps several apart.
+    pub namespace: Option<&'a str>,
 }
 
 /// The end of one call.
@@ -388,6 +392,9 @@ pub struct ToolCall<'a> {
     pub index: u64,
     /// The provider's id, or `call_` and the index.
     pub id: &'a str,
+    /// The set of tools that the name is of, where the provider keeps several apart: a tool of the
+    /// bare name is another one.
+    pub namespace: Option<&'a str>,
     /// The tool's name.
     pub name: &'a str,
     /// The input of the tool.
@@ -407,8 +414,9 @@ pub struct ToolCall<'a> {
 impl<'a> ToolCall<'a> {
     /// A call for the caller to run, with nothing beside it.
     pub const fn new(index: u64, id: &'a str, name: &'a str, input: CallInput<'a>) -> Self {
-        let (source, executor, signature, kind, item_id) = (None, None, None, None, None);
-        ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
+        let (namespace, source, executor) = (None, None, None);
+        let (signature, kind, item_id) = (None, None, None);
+        ToolCall { index, id, namespace, name, input, source, executor, signature, kind, item_id }
     }
 }
 
@@ -449,6 +457,9 @@ words! {
         TooLarge = "too_large",
         /// Its arguments don't fit the tool's schema.
         Schema = "schema",
+        /// The message took it back: another model wrote the rest, or the model refused, or was
+        /// filtered.
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -457,11 +468,12 @@ words! {
 pub struct InvalidToolCall<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
-    /// The provider's id, if it sent one.
+    /// The provider's id, if it sent one; that of the call that is taken back.
     pub id: Option<&'a str>,
     /// The tool's name, if it's known.
     pub name: Option<&'a str>,
-    /// The text of the arguments as it came, exactly; in text, the markup as well.
+    /// The text of the arguments as it came, exactly; in text, the markup as well. Empty if the call
+    /// was emitted before, and is taken back.
     pub arguments_raw: &'a str,
     /// The reason.
     pub reason: Reason,
@@ -627,6 +639,11 @@ impl FinishReason {
     /// not be whole.
     pub fn is_cut(self) -> bool {
         matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
+    }
+
+    /// True if the model took back what it had written, or a filter did: none of its calls may run.
+    pub fn withdraws(self) -> bool {
+        matches!(self, FinishReason::Refusal | FinishReason::ContentFilter)
     }
 
     /// True if the answer came to nothing: it is no part of a conversation.

@@ -55,6 +55,7 @@ payload! {
         part: Option<u64>,
         item_id: Option<Str<'a>>,
         index: Option<u64>,
+        namespace: Option<Str<'a>>,
         name: Option<Str<'a>>,
         arguments: Option<&'a RawValue>,
         input: Option<Str<'a>>,
@@ -287,6 +288,7 @@ impl Line<'_> {
             None => Kind::ToolCall(ToolCall {
                 index,
                 id,
+                namespace: self.namespace.non_empty(),
                 name,
                 input,
                 source,

@@ -118,9 +118,16 @@ impl Sink for Message {
                 fault: None,
                 source: call.source.map(str::to_owned),
             }),
+            // Nothing of it goes back.
             Kind::InvalidToolCall(call)
-                if !matches!(call.reason, Reason::Truncated | Reason::NoName) =>
+                if matches!(
+                    call.reason,
+                    Reason::Truncated | Reason::NoName | Reason::Withdrawn
+                ) =>
             {
+                self.calls.retain(|known| known.index != call.index);
+            }
+            Kind::InvalidToolCall(call) => {
                 self.calls.push(Call {
                     index: call.index,
                     id: call.id.unwrap_or_default().into(),
@@ -177,6 +184,7 @@ impl Call {
             Reason::Conflict => "its parts contradict each other",
             Reason::TooLarge => "its arguments are too large",
             Reason::Schema => "its arguments do not fit the schema of the tool",
+            Reason::Withdrawn => "it was taken back",
         };
         let end = self.input.floor_char_boundary(MAX_REPEATED);
         let input = self.input.get(..end).unwrap_or_default();
