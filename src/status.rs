@@ -102,7 +102,9 @@ impl Status {
                 self.note(Outcome::Limit)
             }
             Kind::InvalidToolCall(_) => self.note(Outcome::Malformed),
-            Kind::Warning(_) if self.strict => self.note(Outcome::Malformed),
+            Kind::Warning(warning) if self.strict && !warning.code.is_remark() => {
+                self.note(Outcome::Malformed);
+            }
             Kind::Error(failure) => self.note_error(failure.code),
             _ => {}
         }
@@ -169,7 +171,7 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
                 let message = format!("after a message: {}: {message}", code.name());
                 report_on(stderr, self.name, &message, *offset);
             }
-            Kind::Warning(warning) if self.status.strict => {
+            Kind::Warning(warning) if self.status.strict && !warning.code.is_remark() => {
                 self.warned.get_or_insert_with(|| format!("--strict: {}", warning.message));
             }
             Kind::Error(Failure { code, message, offset, .. }) => {

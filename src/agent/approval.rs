@@ -99,12 +99,12 @@ impl<'a> Approval<'a> {
         call: &Call,
         deadline: Option<Instant>,
     ) -> Result<Option<&'static str>, Stop> {
-        match self.rules.of(&call.name) {
+        match self.rules.of(&call.tool()) {
             Rule::Auto => Ok(None),
             Rule::Deny => Ok(Some("no one has approved it")),
             Rule::Ask if self.terminal.is_none() => {
                 if !std::mem::replace(&mut self.has_told, true) {
-                    let name = &call.name;
+                    let name = call.tool();
                     let message = format!(
                         "the tool {name} was not run: there is no terminal to ask on; \
                          `--approve {name}=auto` runs it"
@@ -150,7 +150,7 @@ impl<'a> Approval<'a> {
 /// Returns the question about a call: a line for each argument, escaped, none shortened.
 fn question(call: &Call) -> String {
     let mut out = String::from("toolstream: run ");
-    json::make_safe(&call.name, &mut out);
+    json::make_safe(&call.tool(), &mut out);
     out.push_str("?\n");
     let members = json::members(&call.input);
     for (key, value) in &members {

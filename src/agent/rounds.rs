@@ -228,12 +228,14 @@ impl<'a> Rounds<'a> {
             let is_whole = matches!(message.ending, Some(Ending::Finished(_)))
                 && !(message.has_inferred_end && failed.is_some());
             let is_final = match message.ending {
+                Some(Ending::Finished(_)) if message.is_empty => false,
                 Some(Ending::Finished(reason)) => is_whole && reason != FinishReason::Error,
                 Some(Ending::Failed(_, retryable)) => retryable == Some(false),
                 None => false,
             };
             let is_broken = match message.ending {
                 Some(Ending::Failed(Code::Truncated, _) | Ending::Failed(_, Some(true))) => true,
+                Some(Ending::Finished(_)) if message.is_empty => true,
                 _ => failed.is_some(),
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
@@ -251,7 +253,8 @@ impl<'a> Rounds<'a> {
             }
             let seconds = wait.unwrap_or(1 << tries.min(6));
             tries += 1;
-            let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
+            let broke = if message.is_empty { "the answer is empty" } else { "the answer broke" };
+            let why = failed.map_or(broke.into(), |Failed(why)| why);
             self.note(&format!(
                 "{why}; again in {seconds} s ({tries} of {})",
                 self.options.retries

@@ -125,7 +125,7 @@ impl<'a> Runner<'a> {
 
     /// True if a call may begin before its message has ended: no one has to be asked.
     pub(crate) fn is_eager(&self, call: &Call) -> bool {
-        self.approval.is_auto(&call.name)
+        self.approval.is_auto(&call.tool())
     }
 
     /// True if a tool of this round has begun to run.
@@ -162,9 +162,9 @@ impl<'a> Runner<'a> {
         if let Some(correction) = call.correction() {
             return Ok(Some(correction));
         }
-        let Some(tool) = self.tools.get(&call.name) else {
+        let Some(tool) = self.tools.of(call) else {
             let names = self.tools.list();
-            let name = json::quote_start(&call.name);
+            let name = json::quote_start(&call.tool());
             return Ok(Some(Given::error(format!(
                 "There is no tool of the name {name}. The tools are: {names}."
             ))));
@@ -221,7 +221,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn fill(&mut self, children: &mut Children, out: &mut dyn Sink) -> Result<(), Stop> {
         while self.open.len() < self.running.jobs.max(1) {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
-            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let Some(tool) = self.tools.of(&call) else { continue };
             let start = ToolCallStart { index: call.index, id: &call.id, name: &call.name };
             out.feed(&Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
             let mut command = self.command(tool, &call);
@@ -237,7 +237,7 @@ impl<'a> Runner<'a> {
                 }),
                 Err(error) => {
                     let why = Given::error(format!("The tool could not be started: {error}."));
-                    self.failed = Some(call.name.clone());
+                    self.failed = Some(call.tool().into_owned());
                     self.answer(&call, why, None, out)?;
                 }
             }
@@ -247,7 +247,7 @@ impl<'a> Runner<'a> {
 
     fn command(&self, tool: &Tool, call: &Call) -> Command {
         let mut command = Command::new(&tool.path);
-        command.arg0(&call.name).stderr(Stdio::piped()).env_clear();
+        command.arg0(&*call.tool()).stderr(Stdio::piped()).env_clear();
         let is_usual = |name: &str| {
             ENVIRONMENT.iter().any(|usual| match usual.strip_suffix('*') {
                 Some(start) => name.starts_with(start),
@@ -261,7 +261,7 @@ impl<'a> Runner<'a> {
             }
         }
         command
-            .env("TOOLSTREAM_TOOL", &call.name)
+            .env("TOOLSTREAM_TOOL", &*call.tool())
             .env("TOOLSTREAM_CALL_ID", call.id.replace('\0', "\u{FFFD}"))
             .env("TOOLSTREAM_ROUND", self.round.to_string());
         command
@@ -298,7 +298,7 @@ impl<'a> Runner<'a> {
         };
         let (given, left_out) = match why {
             Some(why) => {
-                self.failed = Some(call.name.clone());
+                self.failed = Some(call.tool().into_owned());
                 let output = output.finish();
                 let parts = [why, error.finish().text, output.text];
                 let parts = parts.iter().map(|part| part.trim_end_matches('\n'));
@@ -344,7 +344,7 @@ impl<'a> Runner<'a> {
             return;
         }
         let mut hasher = DefaultHasher::new();
-        (&call.name, &call.input, &given.output).hash(&mut hasher);
+        (&call.tool(), &call.input, &given.output).hash(&mut hasher);
         let key = hasher.finish();
         let count = self.repeats.entry(key).or_default();
         if self.fresh.insert(key) {

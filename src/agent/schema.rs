@@ -404,7 +404,11 @@ mod tests {
 
         /// A strange member more takes no misfit away that its object has without it.
         #[test]
-        fn a_strange_member_hides_no_misfit(schema in schemas(), inner in schemas(), strange in select(&["1e999", "-0", "\"\\ud83d\""][..])) {
+        fn a_strange_member_hides_no_misfit(
+            schema in schemas(),
+            inner in schemas(),
+            strange in select(&["1e999", "-0", "\"\\ud83d\""][..]),
+        ) {
             let schema = format!("{{\"properties\":{{\"x\":{schema},\"y\":{inner}}}}}");
             let schema = Schema::new(&schema).unwrap();
             let misfit = schema.misfit("{\"x\":\"b\"}").is_some();

@@ -1,4 +1,5 @@
-//! A directory of tools: the executables in it, and what the `.json` files beside them declare.
+//! A directory of tools: the executables in it, and in the directories of namespaces in it, and what
+//! the `.json` files beside them declare.
 //!
 //! The directory is read once. What a model says is only a key into the list, never a path.
 
@@ -12,8 +13,10 @@ use rustix::fs::{Access, access};
 use serde_json::value::RawValue;
 
 use crate::agent::schema::Schema;
+use crate::event::in_namespace;
 use crate::format::turn::Declaration;
 use crate::json;
+use crate::request::Call;
 use crate::tools::SCHEMAS;
 
 /// The longest name of a tool, in characters: every provider takes that.
@@ -40,6 +43,36 @@ impl Toolbox {
     /// Reads a directory. Calls `note` with what is passed over: files that are not executable, and
     /// other directories. Returns an error for what looks like a tool and can't be one.
     pub(crate) fn read(folder: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
+        let mut tools = Toolbox::default();
+        let folders = tools.add(folder, None, note)?;
+        for path in folders {
+            let shown = path.display();
+            let namespace = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut own = Toolbox::default();
+            let added = match is_name(&namespace) {
+                true => own.add(&path, Some(&namespace), note),
+                false => Ok(Vec::new()),
+            };
+            match added {
+                Ok(_) if own.0.is_empty() => note(&format!("{shown} is a directory, not a tool")),
+                Ok(_) => tools.0.append(&mut own.0),
+                Err(error) => note(&format!("{shown} is passed over: {error:#}")),
+            }
+        }
+        if tools.0.is_empty() {
+            bail!("holds no tool: an executable file (`chmod +x`)");
+        }
+        Ok(tools)
+    }
+
+    /// Adds the tools of a directory: those of a namespace, if it is the directory of one. Returns
+    /// the directories in it.
+    fn add(
+        &mut self,
+        folder: &Path,
+        namespace: Option<&str>,
+        note: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<Vec<PathBuf>> {
         is_safe(folder)?;
         let mut paths = fs::read_dir(folder)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
@@ -51,12 +84,16 @@ impl Toolbox {
             path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
         };
         paths.retain(|path| !is_hidden(path));
+        let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
         let (declared, others): (Vec<_>, Vec<_>) =
-            paths.into_iter().partition(|path| path.extension() == Some("json".as_ref()));
-        let mut tools = Toolbox::default();
+            files.into_iter().partition(|path| path.extension() == Some("json".as_ref()));
+        let named = |name: String| match namespace {
+            Some(namespace) => in_namespace(namespace, &name),
+            None => name,
+        };
         for path in others {
             let Some((name, tool)) = executable(&path, note)? else { continue };
-            if let Some(other) = tools.0.insert(name.clone(), tool) {
+            if let Some(other) = self.0.insert(named(name.clone()), tool) {
                 bail!(
                     "{}: {} is a tool of the name {name} as well: rename one of them",
                     path.display(),
@@ -65,8 +102,8 @@ impl Toolbox {
             }
         }
         for path in declared {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let Some(tool) = tools.0.get_mut(&*name) else {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let Some(tool) = self.0.get_mut(&named(name.clone())) else {
                 bail!(
                     "{}: there is no executable {name} beside it: is it missing, or not \
                      executable (`chmod +x`)?",
@@ -75,13 +112,17 @@ impl Toolbox {
             };
             tool.declare(&path).with_context(|| path.display().to_string())?;
         }
-        if tools.0.is_empty() {
-            bail!("holds no tool: an executable file (`chmod +x`)");
-        }
-        Ok(tools)
+        Ok(folders)
     }
 
-    /// Returns the tool of this name.
+    /// Returns the tool that a call is of: in its namespace, if it has one, and else in none.
+    pub(crate) fn of(&self, call: &Call) -> Option<&Tool> {
+        let is_word = |name: &str| is_name(name);
+        let is_safe = is_word(&call.name) && call.namespace.as_deref().is_none_or(is_word);
+        self.get(&call.tool()).filter(|_| is_safe)
+    }
+
+    /// Returns the tool of this name, which is `NAMESPACE/NAME` for one in a namespace.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.0.get(name)
     }
@@ -92,9 +133,10 @@ impl Toolbox {
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
-    /// Returns what a request declares, in the order of the names.
+    /// Returns what a request declares, in the order of the names: tools that are in no namespace.
     pub(crate) fn declarations(&self) -> Vec<Declaration> {
-        self.0.values().map(|tool| tool.declaration.clone()).collect()
+        let bare = self.0.iter().filter(|(name, _)| is_name(name));
+        bare.map(|(_, tool)| tool.declaration.clone()).collect()
     }
 }
 
@@ -104,10 +146,6 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
     let target = fs::canonicalize(path)
         .with_context(|| format!("{shown}: a link that leads nowhere; remove it, or correct it"))?;
     let metadata = fs::metadata(&target).with_context(|| shown.to_string())?;
-    if metadata.is_dir() {
-        note(&format!("{shown} is a directory, not a tool"));
-        return Ok(None);
-    }
     if !metadata.is_file() {
         bail!("{shown} is not a regular file");
     }
@@ -116,8 +154,7 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
         return Ok(None);
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if name.len() > MAX_NAME || !name.chars().all(is_word) {
+    if !is_name(&name) {
         bail!(
             "{shown}: a tool's name has letters, digits, `_` and `-`, at most {MAX_NAME}: rename it"
         );
@@ -125,6 +162,12 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
     is_safe(&target)?;
     let declaration = Declaration { name: name.clone(), description: None, schema: ANY.to_owned() };
     Ok(Some((name, Tool { path: target, declaration, checked: None })))
+}
+
+/// True for the name of a tool or a namespace.
+fn is_name(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(is_word)
 }
 
 /// Fails if others may write a file or a directory: what is run would be theirs.

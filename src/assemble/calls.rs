@@ -243,8 +243,9 @@ impl Calls {
     }
 
     /// True if fragments of a call may come as one: nothing depends on them.
-    pub(super) fn is_open(&self, key: Key) -> bool {
-        self.index_of(key).is_some_and(|index| self.get(index).is_some())
+    pub(super) fn joins(&self, key: Key) -> bool {
+        let call = self.index_of(key).and_then(|index| self.get(index));
+        call.is_some_and(|call| call.is_free() || call.is_in_pieces())
     }
 
     /// Takes out the open calls of this key, or all of them without one.

@@ -32,6 +32,8 @@ const ORPHAN_RESULT: Inference =
     (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
 const NO_CHOICE: Inference =
     (WarningCode::NoFinishReason, "nothing came of the choice that --choice follows");
+const EMPTY_ANSWER: Inference =
+    (WarningCode::EmptyAnswer, "the message ended well, and holds nothing");
 const FINISH_CHANGED: Inference =
     (WarningCode::FinishChanged, "a finish reason came after another one: the last one counts");
 const FINISH_MISMATCH: Inference =
@@ -68,6 +70,8 @@ struct ChoiceState {
     /// The number of calls when it finished; 0 before.
     finished: u64,
     waiting: Waiting,
+    /// True if anything came that is a part of the answer.
+    holds: bool,
 }
 
 impl Message {
@@ -131,7 +135,7 @@ impl Message {
             | Kind::ProviderEvent(_)
             | Kind::Turn(_) => self.rare(event, out),
             _ => {
-                self.choice(out);
+                self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
                 out.pass(event).map(|()| false)
             }
         }
@@ -166,17 +170,17 @@ impl Message {
     /// True if fragments of a call may come as one: nothing is emitted for them.
     pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
         let state = self.choices.get(choice).filter(|state| state.finish.get().is_none());
-        state.is_some_and(|state| state.calls.is_open(part.key))
+        state.is_some_and(|state| state.calls.joins(part.key))
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
         self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default())
     }
 
-    /// Emits a warning; that of an unknown type of event once, as long as there
+    /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
     /// are few of them.
     fn warning(&mut self, warning: Warning<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if warning.code == WarningCode::UnknownEvent {
+        if matches!(warning.code, WarningCode::UnknownEvent | WarningCode::UnknownField) {
             if self.unknown.contains(warning.message) {
                 return Ok(());
             }
@@ -251,9 +255,14 @@ impl Message {
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
+        // Where nothing but the end of the choice closes them, only a reason that says so does.
+        let closes_none = end.key == Key::None && !finish.is_some_and(FinishReason::closes_calls);
         let is_withdrawn = finish.is_some_and(FinishReason::withdraws);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);
+        for call in &mut calls {
+            call.take_once(&mut state.calls.ids, out)?;
+        }
         self.taint_robbed(&mut calls, out.choice);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         for mut call in calls {
@@ -268,7 +277,9 @@ impl Message {
                     if is_withdrawn {
                         call.withdraw();
                     }
-                    if is_cut && is_last && call.is_of_any_length() {
+                    if (is_cut || closes_none) && is_last && call.is_of_any_length()
+                        || closes_none && call.is_bare()
+                    {
                         call.cut();
                     }
                     call.close(&mut state.calls.ids, &mut state.waiting, out)?;
@@ -382,6 +393,10 @@ impl Message {
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
                 out.of(choice).warn(FINISH_MISMATCH, None)?;
             }
+            let is_empty = !state.holds && state.calls.count() == 0;
+            if is_empty && reason.is_some_and(FinishReason::closes_calls) {
+                out.of(choice).warn(EMPTY_ANSWER, None)?;
+            }
         }
         Ok(())
     }
@@ -409,7 +424,8 @@ impl Message {
 impl ChoiceState {
     /// Begins anew; keeps buffers.
     fn clear(&mut self) {
-        let ChoiceState { calls, warned, finish, finished, waiting } = self;
+        let ChoiceState { calls, warned, finish, finished, waiting, holds } = self;
+        *holds = false;
         calls.clear();
         warned.clear();
         finish.set(None::<Finish<'_>>);
@@ -435,6 +451,7 @@ impl ChoiceState {
 
     /// Emits a result: its call needs not to be run.
     fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        self.holds = true;
         let call = self.waiting.answer(&result);
         if call.is_none()
             && let Some(call) = self.calls.unanswered(result.id)

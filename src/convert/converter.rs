@@ -346,8 +346,12 @@ impl<'r, W: Write> Converter<'r, W> {
             "" => made_up_id(call.index),
             _ => self.id(call.id),
         };
-        let call = &ToolCall { id: &id, ..*call };
+        let joined = call.namespace.filter(|_| self.writing.loss(Info::Namespace).is_some());
+        let joined = joined.map(|namespace| format!("{namespace}__{}", call.name));
+        let name = joined.as_deref().unwrap_or(call.name);
+        let call = &ToolCall { id: &id, name, ..*call };
         let notes = [
+            (call.namespace.is_some(), Info::Namespace),
             (call.executor == Some(Executor::Agent), Info::Agent),
             (call.signature.is_some() && self.loses(Info::CallSignature), Info::CallSignature),
             (call.item_id.is_some(), Info::ItemId),

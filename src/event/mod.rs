@@ -19,7 +19,7 @@ use std::io;
 
 pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
-pub(crate) use ids::{is_no_id, made_up_id, made_up_number, push_made_up_id};
+pub(crate) use ids::{in_namespace, is_no_id, made_up_id, made_up_number, push_made_up_id};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
 
@@ -369,7 +369,8 @@ pub struct ToolCallDelta<'a> {
     pub arguments: &'a str,
     /// True if the call takes free text.
     pub is_free: bool,
-    /// True if the caller is to run the call, as far as that is known.
+    /// True if the caller is to run the call, as far as that is known, and its name says which tool
+    /// that is.
     pub is_ours: bool,
 }
 
@@ -639,6 +640,11 @@ impl FinishReason {
     /// not be whole.
     pub fn is_cut(self) -> bool {
         matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
+    }
+
+    /// True if the model was done, with its calls as well.
+    pub fn closes_calls(self) -> bool {
+        matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
     }
 
     /// True if the model took back what it had written, or a filter did: none of its calls may run.
