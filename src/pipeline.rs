@@ -48,6 +48,9 @@ pub struct Config {
     pub framing: Option<&'static frame::Framing>,
     /// The wire format; detected if there is none.
     pub format: Option<&'static format::Format>,
+    /// Find out, where no format is named, that the input is our own events. Where the input
+    /// answers a request, whoever answers could forge a turn or a result in them.
+    pub finds_ours: bool,
     /// The markup of calls and reasoning inside text.
     pub dialect: dialect::Selection,
     /// The region that text begins in; the dialect's own if there is none.
@@ -77,6 +80,7 @@ impl Default for Config {
         Config {
             framing: None,
             format: None,
+            finds_ours: true,
             dialect: dialect::Selection::default(),
             start_in: None,
             at_end: dialect::AtEnd::Cut,
@@ -263,7 +267,7 @@ impl Layers {
         Layers {
             config: config.clone(),
             repeats: Repeats::new(may_repeat(config), config.frame),
-            decoder: AutoDecoder::new(wanted),
+            decoder: AutoDecoder::new(wanted, config.finds_ours),
             halves: Halves::default(),
             markup: Markup::new(
                 &config.dialect,

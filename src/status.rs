@@ -141,7 +141,7 @@ impl Status {
             }
             Kind::InvalidToolCall(call) if call.reason == Reason::TooLarge => Some(Outcome::Limit),
             Kind::InvalidToolCall(_) => Some(Outcome::Malformed),
-            Kind::Warning(_) if self.strict => {
+            Kind::Warning(warning) if self.strict && !warning.code.is_remark() => {
                 self.has_warned = true;
                 Some(Outcome::Malformed)
             }
@@ -239,7 +239,7 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
                 let message = format!("after a message: {}: {message}", code.name());
                 report_on(stderr, self.name, &message, *offset);
             }
-            Kind::Warning(warning) if self.status.strict => {
+            Kind::Warning(warning) if self.status.strict && !warning.code.is_remark() => {
                 self.warned.get_or_insert_with(|| format!("--strict: {}", warning.message));
             }
             Kind::Error(failure) if failure.retried => self.warned = None,
@@ -309,6 +309,7 @@ fn why(reason: Reason) -> &'static str {
         Reason::Conflict => "its fragments contradict each other",
         Reason::TooLarge => "it is larger than --max-args",
         Reason::Schema => "its arguments do not fit the schema of the tool",
+        Reason::Withdrawn => "the message took it back",
     }
 }
 

@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::event::in_namespace;
+
 /// The tools that there are: their names, and the schemas of their arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Tools(HashMap<String, Value>);
@@ -67,7 +69,7 @@ pub struct Types {
 impl Tools {
     /// Parses tool definitions in any of the shapes that are in use: OpenAI's (nested or flat),
     /// Anthropic's, Gemini's, the answer to MCP's `tools/list`, a map of names to JSON Schemas, or
-    /// a whole request that has `tools`.
+    /// a whole request that has `tools`. One in a namespace goes by `NAMESPACE/NAME`.
     ///
     /// ```
     /// use toolstream::tools::Tools;
@@ -79,7 +81,7 @@ impl Tools {
     pub fn parse(json: &str) -> Result<Self, ToolsError> {
         let value: Value = serde_json::from_str(json).map_err(ToolsError::NotJson)?;
         let mut tools = Tools::default();
-        tools.collect(&value);
+        tools.collect(None, &value);
         if tools.0.is_empty() {
             return Err(ToolsError::NoTools);
         }
@@ -101,26 +103,30 @@ impl Tools {
         self.schema(tool)?.property(argument).types()
     }
 
-    fn collect(&mut self, value: &Value) {
+    fn collect(&mut self, namespace: Option<&str>, value: &Value) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
-            Value::Object(object) => self.collect_object(object),
+            Value::Array(items) => items.iter().for_each(|item| self.collect(namespace, item)),
+            Value::Object(object) => self.collect_object(namespace, object),
             _ => {}
         }
     }
 
-    fn collect_object(&mut self, object: &Map<String, Value>) {
+    fn collect_object(&mut self, namespace: Option<&str>, object: &Map<String, Value>) {
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        let is_namespace = text("type") == Some("namespace");
+        let namespace = text("name").filter(|_| is_namespace).or(namespace);
         for key in ["tools", "functionDeclarations", "function_declarations", "function", "result"]
         {
             if let Some(inner) =
                 object.get(key).filter(|inner| inner.is_object() || inner.is_array())
             {
-                return self.collect(inner);
+                return self.collect(namespace, inner);
             }
         }
         if let Some(Value::String(name)) = object.get("name") {
             let schema = SCHEMAS.iter().find_map(|key| object.get(*key));
-            self.0.insert(name.clone(), schema.cloned().unwrap_or_default());
+            let name = namespace.map_or(name.clone(), |namespace| in_namespace(namespace, name));
+            self.0.insert(name, schema.cloned().unwrap_or_default());
             return;
         }
         let schemas = object.iter().filter(|(_, schema)| schema.is_object());

@@ -43,8 +43,8 @@ struct Message {
     /// None if the format has no requests.
     request: Option<&'static turn::Request>,
     builder: Option<Box<dyn turn::Turn>>,
-    /// The id, name and input of each call that the caller has to run.
-    calls: Vec<[String; 3]>,
+    /// The index of each call that the caller has to run, its id, name and input.
+    calls: Vec<(u64, [String; 3])>,
     invalid: Vec<Invalid>,
 }
 
@@ -66,7 +66,12 @@ impl Turns {
     pub(crate) fn feed(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
         match kind {
             Kind::Start(start) => self.state.borrow_mut().is_log = !start.framing.is_empty(),
-            Kind::CallEnd(_) | Kind::Lost | Kind::Usage(_) | Kind::Time(_) | Kind::End => {}
+            Kind::CallEnd(_)
+            | Kind::Lost
+            | Kind::Withdrawn
+            | Kind::Usage(_)
+            | Kind::Time(_)
+            | Kind::End => {}
             Kind::Warning(_) | Kind::Error(_) => {}
             _ => self.state.borrow_mut().take(frame),
         }
@@ -119,7 +124,7 @@ impl Message {
     /// else as any that is the same.
     fn is_held_by(&self, append: &[String]) -> bool {
         let mut held = self.request.map(|request| (request.calls)(append)).unwrap_or_default();
-        self.calls.iter().all(|[id, name, input]| {
+        self.calls.iter().all(|(_, [id, name, input])| {
             let of_id = held.iter().position(|call| call.id.as_ref() == Some(id));
             let place = of_id.or_else(|| held.iter().position(|call| call.is(name, input)));
             place.is_some_and(|place| held.remove(place).is(name, input))
@@ -175,12 +180,15 @@ impl Tap<'_> {
             Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
                 let id = call.id.map(str::to_owned);
                 let invalid = Invalid { index: call.index, id, reason: call.reason };
-                message?.invalid.push(invalid);
+                let message = message?;
+                message.calls.retain(|(index, _)| *index != call.index);
+                message.invalid.push(invalid);
             }
             Kind::ToolCall(call)
                 if is_of_choice && call.source.is_none() && call.executor.is_none() =>
             {
-                message?.calls.push([call.id, call.name, call.input.as_str()].map(str::to_owned));
+                let own = [call.id, call.name, call.input.as_str()].map(str::to_owned);
+                message?.calls.push((call.index, own));
             }
             Kind::Finish(_) if is_of_choice => return state.message.take(),
             Kind::Error(_) => state.message = None,

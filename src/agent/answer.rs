@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::event::owned::Owned;
-use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Start, Usage};
+use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{Call, Message};
 use crate::sink::Sink;
@@ -25,6 +25,8 @@ pub(super) struct Reader<'a> {
     usage: &'a mut Option<Usage<'static>>,
     /// The calls that have come since they were last taken.
     pub(super) fresh: Vec<Call>,
+    /// The indexes of the calls that were taken back since these were last taken.
+    pub(super) withdrawn: Vec<u64>,
     head: Vec<u8>,
     status: Status,
 }
@@ -43,6 +45,7 @@ impl<'a> Reader<'a> {
             message: Message::default(),
             usage,
             fresh: Vec::new(),
+            withdrawn: Vec::new(),
             head: Vec::new(),
             status: Status::default(),
         }
@@ -101,8 +104,10 @@ impl<'a> Reader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Reader { pipeline, name, round, held, message, usage, fresh, status, .. } = self;
-        let tap = Tap { out, round: *round, held, message, usage, fresh };
+        let Reader {
+            pipeline, name, round, held, message, usage, fresh, withdrawn, status, ..
+        } = self;
+        let tap = Tap { out, round: *round, held, message, usage, fresh, withdrawn };
         run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
     }
 }
@@ -149,6 +154,7 @@ struct Tap<'t> {
     message: &'t mut Message,
     usage: &'t mut Option<Usage<'static>>,
     fresh: &'t mut Vec<Call>,
+    withdrawn: &'t mut Vec<u64>,
 }
 
 impl Sink for Tap<'_> {
@@ -169,9 +175,14 @@ impl Sink for Tap<'_> {
             Kind::ToolCall(call) if call.executor.is_none() => {
                 self.fresh.extend(self.message.calls.last().cloned());
             }
+            Kind::InvalidToolCall(call) if call.reason == Reason::Withdrawn => {
+                self.fresh.retain(|fresh| fresh.index != call.index);
+                self.withdrawn.push(call.index);
+            }
             _ => {}
         }
-        if self.held.waits(&kind) {
+        let is_empty = matches!(kind, Kind::Finish(_)) && self.message.is_empty;
+        if is_empty || self.held.waits(&kind) {
             self.held.0.push((event.choice, Owned::new(kind)));
             return Ok(());
         }

@@ -99,12 +99,12 @@ impl<'a> Approval<'a> {
         call: &Call,
         deadline: Option<Instant>,
     ) -> Result<Option<&'static str>, Stop> {
-        match self.rules.of(&call.name) {
+        match self.rules.of(&call.tool()) {
             Rule::Auto => Ok(None),
             Rule::Deny => Ok(Some("no one has approved it")),
             Rule::Ask if self.terminal.is_none() => {
                 if !std::mem::replace(&mut self.has_told, true) {
-                    let name = &call.name;
+                    let name = call.tool();
                     let message = format!(
                         "the tool {name} was not run: there is no terminal to ask on; \
                          `--approve {name}=auto` runs it"
@@ -154,7 +154,7 @@ const MAX_BLANKS: usize = 8;
 /// line is ours alone: nothing that a model wrote stands in it, however wide the terminal is.
 fn question(call: &Call) -> String {
     let mut out = String::from("toolstream: run ");
-    show(&call.name, &mut out);
+    show(&call.tool(), &mut out);
     out.push_str("?\n");
     let members = json::members(&call.input);
     for (key, value) in &members {

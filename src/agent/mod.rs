@@ -9,6 +9,7 @@ mod approval;
 mod clip;
 mod rounds;
 mod runner;
+mod schema;
 mod stop;
 mod tools;
 

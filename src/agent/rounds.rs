@@ -249,12 +249,14 @@ impl<'a> Rounds<'a> {
             let is_whole = matches!(message.ending, Some(Ending::Finished(_)))
                 && !(message.has_inferred_end && failed.is_some());
             let is_final = match message.ending {
+                Some(Ending::Finished(_)) if message.is_empty => false,
                 Some(Ending::Finished(reason)) => is_whole && reason != FinishReason::Error,
                 Some(Ending::Failed(_, retryable)) => retryable == Some(false),
                 None => false,
             };
             let is_broken = match message.ending {
                 Some(Ending::Failed(Code::Truncated, _) | Ending::Failed(_, Some(true))) => true,
+                Some(Ending::Finished(_)) if message.is_empty => true,
                 _ => failed.is_some(),
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
@@ -278,10 +280,12 @@ impl<'a> Rounds<'a> {
                     "the provider wants to be left alone for {seconds} s, and no one waits for \
                      more than {MAX_WAIT} s: run it again then"
                 ));
+                end.release(None, self.out).map_err(Stop::Lost)?;
                 return Ok(Ok(message));
             }
             tries += 1;
-            let why = failed.map_or("the answer broke".into(), |Failed(why)| why);
+            let broke = if message.is_empty { "the answer is empty" } else { "the answer broke" };
+            let why = failed.map_or(broke.into(), |Failed(why)| why);
             end.release(Some(&why), self.out).map_err(Stop::Lost)?;
             self.out.flush().map_err(Stop::Lost)?;
             self.note(&format!(
@@ -358,10 +362,12 @@ impl<'a> Rounds<'a> {
                     runner.admit(&call, deadline, *out)?;
                 }
             }
+            runner.withdraw(&std::mem::take(&mut reader.withdrawn), children);
             runner.fill(children, *out)?;
         };
         reader.finish(*out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
+        runner.withdraw(&reader.withdrawn, children);
         let wait = reader.retry_after();
         let (end, message) = (reader.take_held(), std::mem::take(&mut reader.message));
         let failed = failure(&program.display().to_string(), status);

@@ -78,6 +78,8 @@ struct Open {
     call: Call,
     output: Clip,
     error: Clip,
+    /// True if its message took the call back.
+    is_withdrawn: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -126,7 +128,7 @@ impl<'a> Runner<'a> {
 
     /// True if a call may begin before its message has ended: no one has to be asked.
     pub(crate) fn is_eager(&self, call: &Call) -> bool {
-        self.approval.is_auto(&call.name)
+        self.approval.is_auto(&call.tool())
     }
 
     /// True if a tool of this round has begun to run.
@@ -163,9 +165,9 @@ impl<'a> Runner<'a> {
         if let Some(correction) = call.correction() {
             return Ok(Some(correction));
         }
-        let Some(tool) = self.tools.get(&call.name) else {
+        let Some(tool) = self.tools.of(call) else {
             let names = self.tools.list();
-            let name = json::quote_start(&call.name);
+            let name = json::quote_start(&call.tool());
             return Ok(Some(Given::error(format!(
                 "There is no tool of the name {name}. The tools are: {names}."
             ))));
@@ -183,6 +185,17 @@ impl<'a> Runner<'a> {
         }
         let why = self.approval.refusal(call, deadline)?;
         Ok(why.map(|why| Given::error(format!("The call was not run: {why}."))))
+    }
+
+    /// Forgets calls, by their indexes, that their message took back. One that runs is ended: its
+    /// result is of no call.
+    pub(crate) fn withdraw(&mut self, indexes: &[u64], children: &mut Children<'_>) {
+        self.waiting.retain(|call| !indexes.contains(&call.index));
+        let open = self.open.iter_mut().filter(|open| indexes.contains(&open.call.index));
+        open.for_each(|open| {
+            open.is_withdrawn = true;
+            children.end(open.number);
+        });
     }
 
     /// Runs what waits, until every call has its result.
@@ -211,7 +224,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn fill(&mut self, children: &mut Children, out: &mut dyn Sink) -> Result<(), Stop> {
         while self.open.len() < self.running.jobs.max(1) {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
-            let Some(tool) = self.tools.get(&call.name) else { continue };
+            let Some(tool) = self.tools.of(&call) else { continue };
             let mut command = self.command(tool, &call);
             let input = call.input.clone().into_bytes();
             let started = children.start(self.last + 1, &mut command, input, self.running.timeout);
@@ -229,10 +242,11 @@ impl<'a> Runner<'a> {
                     call,
                     output: Clip::new(self.running.max_output),
                     error: Clip::tail(MAX_ERROR),
+                    is_withdrawn: false,
                 }),
                 Err(error) => {
                     let why = Given::error(format!("The tool could not be started: {error}."));
-                    self.failed = Some(call.name.clone());
+                    self.failed = Some(call.tool().into_owned());
                     self.answer(&call, why, None, out)?;
                 }
             }
@@ -242,7 +256,7 @@ impl<'a> Runner<'a> {
 
     fn command(&self, tool: &Tool, call: &Call) -> Command {
         let mut command = Command::new(&tool.path);
-        command.arg0(&call.name).stderr(Stdio::piped()).env_clear();
+        command.arg0(&*call.tool()).stderr(Stdio::piped()).env_clear();
         let is_usual = |name: &str| {
             ENVIRONMENT.iter().any(|usual| match usual.strip_suffix('*') {
                 Some(start) => name.starts_with(start),
@@ -256,7 +270,7 @@ impl<'a> Runner<'a> {
             }
         }
         command
-            .env("TOOLSTREAM_TOOL", &call.name)
+            .env("TOOLSTREAM_TOOL", &*call.tool())
             .env("TOOLSTREAM_CALL_ID", call.id.replace('\0', "\u{FFFD}"))
             .env("TOOLSTREAM_ROUND", self.round.to_string());
         command
@@ -277,8 +291,9 @@ impl<'a> Runner<'a> {
         let Some(at) = self.open.iter().position(|open| open.number == child) else {
             return Ok(());
         };
-        let Open { call, output, error, .. } = self.open.remove(at);
+        let Open { call, output, error, is_withdrawn, .. } = self.open.remove(at);
         let why = match (exit.is_late, exit.status.code()) {
+            _ if is_withdrawn => Some("The message took the call back.".to_owned()),
             (true, _) => {
                 let timeout = self.running.timeout.unwrap_or_default().as_secs_f64();
                 Some(format!("The tool was stopped after {timeout} s."))
@@ -292,7 +307,7 @@ impl<'a> Runner<'a> {
         };
         let (given, left_out) = match why {
             Some(why) => {
-                self.failed = Some(call.name.clone());
+                self.failed = Some(call.tool().into_owned());
                 let output = output.finish();
                 let parts = [why, error.finish().text, output.text];
                 let parts = parts.iter().map(|part| part.trim_end_matches('\n'));
@@ -338,7 +353,7 @@ impl<'a> Runner<'a> {
             return;
         }
         let mut hasher = DefaultHasher::new();
-        (&call.name, &call.input, &given.output).hash(&mut hasher);
+        (&call.tool(), &call.input, &given.output).hash(&mut hasher);
         let key = hasher.finish();
         let count = self.repeats.entry(key).or_default();
         if self.fresh.insert(key) {

@@ -1,4 +1,5 @@
-//! A directory of tools: the executables in it, and what the `.json` files beside them declare.
+//! A directory of tools: the executables in it, and in the directories of namespaces in it, and what
+//! the `.json` files beside them declare.
 //!
 //! The directory is read once. What a model says is only a key into the list, never a path.
 
@@ -8,21 +9,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use jsonschema::Validator;
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::agent::schema::Schema;
+use crate::event::in_namespace;
 use crate::format::turn::Declaration;
 use crate::json;
+use crate::request::Call;
 use crate::tools::SCHEMAS;
 
 /// The longest name of a tool, in characters: every provider takes that.
 const MAX_NAME: usize = 64;
-
-/// The most places that are named to the model where arguments do not fit.
-const MAX_MISFITS: usize = 8;
 
 /// The schema of a tool that has none of its own.
 const ANY: &str = "{\"type\":\"object\"}";
@@ -37,14 +36,44 @@ pub(crate) struct Tool {
     pub(crate) path: PathBuf,
     /// The description that the model gets.
     pub(crate) declaration: Declaration,
-    /// Checks arguments, if it has a schema.
-    validator: Option<Validator>,
+    /// The schema of its arguments, if it has one.
+    checked: Option<Schema>,
 }
 
 impl Toolbox {
     /// Reads a directory. Calls `note` with what is passed over: files that are not executable, and
     /// other directories. Returns an error for what looks like a tool and can't be one.
     pub(crate) fn read(folder: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Self> {
+        let mut tools = Toolbox::default();
+        let folders = tools.add(folder, None, note)?;
+        for path in folders {
+            let shown = path.display();
+            let namespace = path.file_name().unwrap_or_default().to_string_lossy();
+            let mut own = Toolbox::default();
+            let added = match is_name(&namespace) {
+                true => own.add(&path, Some(&namespace), note),
+                false => Ok(Vec::new()),
+            };
+            match added {
+                Ok(_) if own.0.is_empty() => note(&format!("{shown} is a directory, not a tool")),
+                Ok(_) => tools.0.append(&mut own.0),
+                Err(error) => note(&format!("{shown} is passed over: {error:#}")),
+            }
+        }
+        if tools.0.is_empty() {
+            bail!("holds no tool: an executable file (`chmod +x`)");
+        }
+        Ok(tools)
+    }
+
+    /// Adds the tools of a directory: those of a namespace, if it is the directory of one. Returns
+    /// the directories in it.
+    fn add(
+        &mut self,
+        folder: &Path,
+        namespace: Option<&str>,
+        note: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<Vec<PathBuf>> {
         is_safe(folder)?;
         let mut paths = fs::read_dir(folder)
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
@@ -56,12 +85,16 @@ impl Toolbox {
             path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."))
         };
         paths.retain(|path| !is_hidden(path));
+        let (folders, files): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.is_dir());
         let (declared, others): (Vec<_>, Vec<_>) =
-            paths.into_iter().partition(|path| path.extension() == Some("json".as_ref()));
-        let mut tools = Toolbox::default();
+            files.into_iter().partition(|path| path.extension() == Some("json".as_ref()));
+        let named = |name: String| match namespace {
+            Some(namespace) => in_namespace(namespace, &name),
+            None => name,
+        };
         for path in others {
             let Some((name, tool)) = executable(&path, note)? else { continue };
-            if let Some(other) = tools.0.insert(name.clone(), tool) {
+            if let Some(other) = self.0.insert(named(name.clone()), tool) {
                 bail!(
                     "{}: {} is a tool of the name {name} as well: rename one of them",
                     path.display(),
@@ -70,8 +103,8 @@ impl Toolbox {
             }
         }
         for path in declared {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let Some(tool) = tools.0.get_mut(&*name) else {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let Some(tool) = self.0.get_mut(&named(name.clone())) else {
                 bail!(
                     "{}: there is no executable {name} beside it: is it missing, or not \
                      executable (`chmod +x`)?",
@@ -81,13 +114,17 @@ impl Toolbox {
             let declared = is_safe(&path).and_then(|()| tool.declare(&path));
             declared.with_context(|| path.display().to_string())?;
         }
-        if tools.0.is_empty() {
-            bail!("holds no tool: an executable file (`chmod +x`)");
-        }
-        Ok(tools)
+        Ok(folders)
     }
 
-    /// Returns the tool of this name.
+    /// Returns the tool that a call is of: in its namespace, if it has one, and else in none.
+    pub(crate) fn of(&self, call: &Call) -> Option<&Tool> {
+        let is_word = |name: &str| is_name(name);
+        let is_safe = is_word(&call.name) && call.namespace.as_deref().is_none_or(is_word);
+        self.get(&call.tool()).filter(|_| is_safe)
+    }
+
+    /// Returns the tool of this name, which is `NAMESPACE/NAME` for one in a namespace.
     pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.0.get(name)
     }
@@ -98,9 +135,10 @@ impl Toolbox {
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 
-    /// Returns what a request declares, in the order of the names.
+    /// Returns what a request declares, in the order of the names: tools that are in no namespace.
     pub(crate) fn declarations(&self) -> Vec<Declaration> {
-        self.0.values().map(|tool| tool.declaration.clone()).collect()
+        let bare = self.0.iter().filter(|(name, _)| is_name(name));
+        bare.map(|(_, tool)| tool.declaration.clone()).collect()
     }
 }
 
@@ -110,10 +148,6 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
     let target = fs::canonicalize(path)
         .with_context(|| format!("{shown}: a link that leads nowhere; remove it, or correct it"))?;
     let metadata = fs::metadata(&target).with_context(|| shown.to_string())?;
-    if metadata.is_dir() {
-        note(&format!("{shown} is a directory, not a tool"));
-        return Ok(None);
-    }
     if !metadata.is_file() {
         bail!("{shown} is not a regular file");
     }
@@ -122,15 +156,20 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
         return Ok(None);
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if name.len() > MAX_NAME || !name.chars().all(is_word) {
+    if !is_name(&name) {
         bail!(
             "{shown}: a tool's name has letters, digits, `_` and `-`, at most {MAX_NAME}: rename it"
         );
     }
     is_safe(&target)?;
     let declaration = Declaration { name: name.clone(), description: None, schema: ANY.to_owned() };
-    Ok(Some((name, Tool { path: target, declaration, validator: None })))
+    Ok(Some((name, Tool { path: target, declaration, checked: None })))
+}
+
+/// True for the name of a tool or a namespace.
+fn is_name(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(is_word)
 }
 
 /// Fails if another than the user and root may decide what is run: by writing the file, or any
@@ -175,31 +214,16 @@ impl Tool {
             );
         }
         let schema = schema.unwrap_or(if is_declaration { ANY } else { json });
-        let parsed: Value = serde_json::from_str(schema)?;
-        let validator = jsonschema::validator_for(&parsed)
-            .map_err(|error| anyhow::anyhow!("its schema can't be used: {error}"))?;
+        let checked = Schema::new(schema)?;
         self.declaration.description = text("description");
         self.declaration.schema = schema.to_owned();
-        self.validator = Some(validator);
+        self.checked = Some(checked);
         Ok(())
     }
 
     /// Returns where arguments do not fit the schema, one place a line; nothing if they fit.
     pub(crate) fn misfit(&self, arguments: &str) -> Option<String> {
-        let validator = self.validator.as_ref()?;
-        // A call's arguments are valid JSON. What serde can't hold, as half a surrogate pair, is
-        // not checked.
-        let arguments: Value = serde_json::from_str(arguments).ok()?;
-        let places: Vec<String> = validator
-            .iter_errors(&arguments)
-            .take(MAX_MISFITS)
-            .map(|error| {
-                let at = error.instance_path().to_string();
-                let at = if at.is_empty() { "the arguments" } else { &at };
-                format!("{at}: {}", error.masked_with("this value"))
-            })
-            .collect();
-        Some(places.join("\n")).filter(|places| !places.is_empty())
+        self.checked.as_ref()?.misfit(arguments)
     }
 }
 

@@ -33,6 +33,10 @@ const OTHER_ARGUMENTS: Inference = (
     WarningCode::ArgumentsMismatch,
     "the arguments at the start of a call were not those of its fragments",
 );
+const CUMULATIVE_ARGUMENTS: Inference = (
+    WarningCode::CumulativeArguments,
+    "each fragment repeated the arguments from their beginning: they were taken once",
+);
 const REUSED_ID: Inference = (
     WarningCode::ReusedId,
     "the id of a call had been made up for another one: it was given its own",
@@ -54,6 +58,12 @@ pub(super) struct Call {
     arguments: String,
     /// Their first byte that is no white space.
     first: Option<u8>,
+    /// The place where the last fragment begins.
+    last: usize,
+    /// The number of fragments, as long as each of them is the one before it with more.
+    repeats: usize,
+    /// True if a fragment was not that.
+    is_in_pieces: bool,
     /// The arguments if none came.
     placeholder: Option<String>,
     /// What may be the arguments if none came, so that the call must not run.
@@ -69,6 +79,7 @@ pub(super) struct Call {
     /// True if its result came before its end.
     is_answered: bool,
     signature: Option<String>,
+    namespace: Option<String>,
     /// The dialect, if it was found in text.
     source: String,
     has_source: bool,
@@ -83,14 +94,17 @@ pub(super) struct Call {
 #[derive(Default)]
 pub(super) struct Waiting {
     calls: Vec<WaitingCall>,
-    /// Their ids and names, one after another.
+    /// Their ids, names and sources, one after another.
     texts: String,
 }
 
 /// A call that was emitted and has no result.
 struct WaitingCall {
+    index: u64,
     id: Range<usize>,
     name: Range<usize>,
+    /// The dialect, if it was found in text.
+    source: Option<Range<usize>>,
     /// The executor, if not the caller.
     executor: Option<Executor>,
 }
@@ -104,7 +118,7 @@ impl Waiting {
         self.texts.shrink_to(MAX_KEPT);
     }
 
-    fn add(&mut self, id: &str, name: &str, executor: Option<Executor>) {
+    fn add(&mut self, id: &str, call: &Call) {
         if self.calls.is_empty() {
             self.texts.clear();
         }
@@ -113,7 +127,26 @@ impl Waiting {
             self.texts.push_str(text);
             begin..self.texts.len()
         };
-        self.calls.push(WaitingCall { id: push(id), name: push(name), executor });
+        let (id, name, source) = (push(id), push(&call.name), call.source().map(push));
+        let (index, executor) = (call.index, call.executor);
+        self.calls.push(WaitingCall { index, id, name, source, executor });
+    }
+
+    /// Takes back those that the caller has to run.
+    pub(super) fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        for call in self.calls.iter().filter(|call| call.executor.is_none()) {
+            out.emit(Kind::InvalidToolCall(InvalidToolCall {
+                index: call.index,
+                id: Some(text(&call.id)),
+                name: Some(text(&call.name)),
+                arguments_raw: "",
+                reason: Reason::Withdrawn,
+                source: call.source.as_ref().map(text),
+            }))?;
+        }
+        self.calls.retain(|call| call.executor.is_some());
+        Ok(())
     }
 
     /// True if the caller has one of them to run.
@@ -201,6 +234,11 @@ impl Call {
             && self.placeholder.as_deref().is_none_or(is_empty_object)
     }
 
+    /// True if its fragments do not repeat its arguments from their beginning.
+    pub(super) fn is_in_pieces(&self) -> bool {
+        self.is_in_pieces
+    }
+
     /// True if its input is free text.
     pub(super) fn is_free(&self) -> bool {
         self.is_free
@@ -214,6 +252,13 @@ impl Call {
     /// Its end never came.
     pub(super) fn cut(&mut self) {
         self.fault.get_or_insert(Reason::Truncated);
+    }
+
+    /// The message takes it back, if it is the caller's to run and whole so far.
+    pub(super) fn withdraw(&mut self) {
+        if self.executor.is_none() && !self.is_broken() {
+            self.fault.get_or_insert(Reason::Withdrawn);
+        }
     }
 
     /// Bytes that could not be read may have been a part of it.
@@ -256,13 +301,17 @@ impl Call {
             (&mut self.signature, part.signature),
             (&mut self.kind, part.kind),
             (&mut self.item_id, part.item_id),
+            (&mut self.namespace, part.namespace),
         ] {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
                 text.clone_into(known.get_or_insert_default());
             }
         }
         self.add_arguments(part.arguments, out.config());
-        if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
+        // A fragment that may be all of it once more is no piece of it.
+        let is_held = self.repeats > 1 && !self.is_in_pieces;
+        let may_stream = out.config().deltas && self.may_stream() && !is_held;
+        if may_stream { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
     /// Takes the executor, if it is not the caller.
@@ -306,7 +355,10 @@ impl Call {
     fn add_arguments(&mut self, arguments: Arguments<'_>, config: &AssemblerConfig) {
         match arguments {
             Arguments::None => {}
-            Arguments::Fragment(text) => self.append(text, config),
+            Arguments::Fragment(text) => {
+                self.note_repeat(text);
+                self.append(text, config);
+            }
             Arguments::Repaired(text) => {
                 self.append(text, config);
                 self.fault.get_or_insert(Reason::Malformed);
@@ -337,6 +389,33 @@ impl Call {
                 self.append(text, config);
             }
         }
+    }
+
+    /// Notes if a fragment is the one before it with more. In text, fragments are what a read gave.
+    fn note_repeat(&mut self, text: &str) {
+        self.is_in_pieces |= self.has_source;
+        if self.is_in_pieces || text.is_empty() {
+            return;
+        }
+        let last = self.arguments.get(self.last..).unwrap_or_default();
+        self.is_in_pieces = text.len() <= last.len() || !text.starts_with(last);
+        self.repeats += 1;
+        self.last = self.arguments.len();
+    }
+
+    /// If each fragment repeats the arguments from their beginning, which makes no JSON together,
+    /// takes the last one alone.
+    pub(super) fn take_once(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+        if self.repeats < 2 || self.is_in_pieces || self.is_free || !self.is_broken() {
+            return Ok(());
+        }
+        let last = self.arguments.get(self.last..).unwrap_or_default().to_owned();
+        if !is_object(&last, out.config().max_depth) {
+            return Ok(());
+        }
+        self.add_arguments(Arguments::Done(&last), out.config());
+        out.warn(CUMULATIVE_ARGUMENTS, Some(self.index))?;
+        if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
     fn append(&mut self, text: &str, config: &AssemblerConfig) {
@@ -385,7 +464,8 @@ impl Call {
             return Ok(());
         }
         let (index, is_free) = (self.index, self.is_free);
-        let is_ours = self.executor.is_none() && !self.is_undecided;
+        let is_bare = self.namespace.is_none();
+        let is_ours = self.executor.is_none() && !self.is_undecided && is_bare;
         out.emit(Kind::ToolCallDelta(ToolCallDelta { index, arguments, is_free, is_ours }))
     }
 
@@ -399,6 +479,11 @@ impl Call {
     ) -> io::Result<()> {
         if self.placeholder.is_some() || self.misnamed.is_some() {
             self.settle_arguments(out)?;
+        }
+        // What was held back, as it might have been all of the arguments once more.
+        let has_rest = self.emitted > 0 && self.emitted < self.arguments.len();
+        if has_rest && out.config().deltas && self.may_stream() {
+            self.emit_delta(ids, out)?;
         }
         let input = match self.fault {
             Some(reason) => Err(reason),
@@ -424,6 +509,7 @@ impl Call {
         out.emit(Kind::ToolCall(ToolCall {
             index: self.index,
             id,
+            namespace: self.namespace.as_deref(),
             name: &self.name,
             input,
             source: self.source(),
@@ -433,7 +519,7 @@ impl Call {
             item_id: self.item_id.as_deref(),
         }))?;
         if !self.is_answered {
-            waiting.add(id, &self.name, self.executor);
+            waiting.add(id, self);
         }
         Ok(())
     }
@@ -441,7 +527,8 @@ impl Call {
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
     fn settle_arguments(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if let Some(given) = self.placeholder.take().filter(|_| self.fault.is_none()) {
+        let may_settle = matches!(self.fault, None | Some(Reason::Withdrawn));
+        if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
             } else if self.differs_from(&given) && !is_empty_object(&given) {
@@ -480,7 +567,7 @@ impl Call {
         if is_blank(&self.name) {
             return Ok(Err(Reason::NoName));
         }
-        if out.is_unknown_tool(&self.name) && self.executor.is_none() {
+        if out.is_unknown_tool(self.namespace.as_deref(), &self.name) && self.executor.is_none() {
             if !self.has_source {
                 return Ok(Err(Reason::UnknownTool));
             }

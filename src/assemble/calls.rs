@@ -243,8 +243,9 @@ impl Calls {
     }
 
     /// True if fragments of a call may come as one: nothing depends on them.
-    pub(super) fn is_open(&self, key: Key) -> bool {
-        self.index_of(key).is_some_and(|index| self.get(index).is_some())
+    pub(super) fn joins(&self, key: Key) -> bool {
+        let call = self.index_of(key).and_then(|index| self.get(index));
+        call.is_some_and(|call| call.is_free() || call.is_in_pieces())
     }
 
     /// Takes out the open calls of this key, or all of them without one.
@@ -297,6 +298,11 @@ impl Calls {
     /// Forgets the last call: it was text.
     pub(super) fn forget(&mut self, call: &Call) {
         self.count = call.index;
+    }
+
+    /// Marks every open call as one that the message takes back.
+    pub(super) fn withdraw_open(&mut self) {
+        self.open.iter_mut().for_each(|call| call.withdraw());
     }
 
     /// Marks every open call from an index on as one that must not be run.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::event::owned::Owned;
-use crate::event::{Code, Emit, Event, Failure, Kind, Warning, WarningCode};
+use crate::event::{Code, Emit, Event, Failure, Kind, Warning, WarningCode, in_namespace};
 use crate::tools::Tools;
 
 /// A failure that is kept until the message ends.
@@ -77,13 +77,19 @@ impl<'a, 'e> Out<'a, 'e> {
         &self.context.config
     }
 
-    /// True if the tools are known, and none has this name.
-    pub(super) fn is_unknown_tool(&self, name: &str) -> bool {
-        self.context.tools.as_ref().is_some_and(|tools| !tools.has(name))
+    /// True if the tools are known, and none has this name in this namespace.
+    pub(super) fn is_unknown_tool(&self, namespace: Option<&str>, name: &str) -> bool {
+        let has = |tools: &Arc<Tools>| match namespace {
+            Some(namespace) => tools.has(&in_namespace(namespace, name)),
+            None => tools.has(name),
+        };
+        self.context.tools.as_ref().is_some_and(|tools| !has(tools))
     }
 
     pub(super) fn emit(&mut self, kind: Kind<'_>) -> io::Result<()> {
-        if let Kind::Warning(warning) = &kind {
+        if let Kind::Warning(warning) = &kind
+            && !warning.code.is_remark()
+        {
             self.context.warned.get_or_insert_with(|| warning.message.to_owned());
         }
         (self.emit)(&Event::new(self.choice, kind))

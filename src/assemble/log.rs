@@ -2,7 +2,7 @@
 //! hold as they held then; what the log can't say is found out again: if the caller has calls to
 //! run, and if the message came to its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem::discriminant;
 
@@ -40,7 +40,20 @@ struct Held {
 struct Choice {
     /// The ids of the calls that the caller has to run, and how many there are of each.
     to_run: BTreeMap<String, usize>,
+    /// Their indexes, with those that have a result.
+    indexes: BTreeSet<u64>,
     is_finished: bool,
+}
+
+impl Choice {
+    /// One call of this id is not to be run.
+    fn remove(&mut self, id: &str) {
+        match self.to_run.get_mut(id) {
+            Some(1) => drop(self.to_run.remove(id)),
+            Some(count) => *count -= 1,
+            None => {}
+        }
+    }
 }
 
 impl Logged {
@@ -171,12 +184,13 @@ impl Logged {
         match event.kind {
             Kind::ToolCall(call) if call.executor.is_none() => {
                 *choice.to_run.entry(call.id.to_owned()).or_default() += 1;
+                choice.indexes.insert(call.index);
             }
-            Kind::ToolResult(result) => match choice.to_run.get_mut(result.id) {
-                Some(1) => drop(choice.to_run.remove(result.id)),
-                Some(count) => *count -= 1,
-                None => {}
-            },
+            Kind::ToolResult(result) => choice.remove(result.id),
+            // It takes back a call that stands before it.
+            Kind::InvalidToolCall(call) if choice.indexes.remove(&call.index) => {
+                choice.remove(call.id.unwrap_or_default());
+            }
             _ => {}
         }
         choice.to_run.len()

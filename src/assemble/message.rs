@@ -32,6 +32,8 @@ const ORPHAN_RESULT: Inference =
     (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
 const NO_CHOICE: Inference =
     (WarningCode::NoFinishReason, "nothing came of the choice that --choice follows");
+const EMPTY_ANSWER: Inference =
+    (WarningCode::EmptyAnswer, "the message ended well, and holds nothing");
 const FINISH_CHANGED: Inference =
     (WarningCode::FinishChanged, "a finish reason came after another one: the last one counts");
 const FINISH_MISMATCH: Inference =
@@ -68,6 +70,8 @@ struct ChoiceState {
     /// The number of calls when it finished; 0 before.
     finished: u64,
     waiting: Waiting,
+    /// True if anything came that is a part of the answer.
+    holds: bool,
 }
 
 impl Message {
@@ -122,6 +126,7 @@ impl Message {
             }
             Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),
             Kind::Lost
+            | Kind::Withdrawn
             | Kind::Finish(_)
             | Kind::Usage(_)
             | Kind::Error(_)
@@ -130,7 +135,7 @@ impl Message {
             | Kind::ProviderEvent(_)
             | Kind::Turn(_) => self.rare(event, out),
             _ => {
-                self.choice(out);
+                self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
                 out.pass(event).map(|()| false)
             }
         }
@@ -141,6 +146,7 @@ impl Message {
     fn rare(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
         match event.kind {
             Kind::Lost => self.taint(),
+            Kind::Withdrawn => self.choice(out).withdraw(out)?,
             Kind::Finish(finish) => {
                 let state = self.choice(out);
                 let before = state.finish.get().map(|before| before.finish_reason);
@@ -164,17 +170,17 @@ impl Message {
     /// True if fragments of a call may come as one: nothing is emitted for them.
     pub(super) fn joins(&self, choice: u64, part: &CallPart<'_>) -> bool {
         let state = self.choices.get(choice).filter(|state| state.finish.get().is_none());
-        state.is_some_and(|state| state.calls.is_open(part.key))
+        state.is_some_and(|state| state.calls.joins(part.key))
     }
 
     fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
         self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default())
     }
 
-    /// Emits a warning; that of an unknown type of event once, as long as there
+    /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
     /// are few of them.
     fn warning(&mut self, warning: Warning<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
-        if warning.code == WarningCode::UnknownEvent {
+        if matches!(warning.code, WarningCode::UnknownEvent | WarningCode::UnknownField) {
             if self.unknown.contains(warning.message) {
                 return Ok(());
             }
@@ -237,19 +243,27 @@ impl Message {
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
-        let is_cut = finish.is_some_and(|finish| finish.finish_reason.is_cut());
-        self.end_calls(end, is_cut, out)
+        self.end_calls(end, finish.map(|finish| finish.finish_reason), out)
     }
 
-    /// Ends calls; the last one may be cut.
+    /// Ends calls of a choice that has come to this end, if to any: the last one may be cut, all may
+    /// be taken back.
     fn end_calls(
         &mut self,
         end: CallEnd<'_>,
-        is_cut: bool,
+        finish: Option<FinishReason>,
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
+        let is_cut = finish.is_some_and(FinishReason::is_cut);
+        // Where nothing but the end of the choice closes them, only a reason that says so does.
+        let is_other = |reason: FinishReason| !reason.closes_calls();
+        let closes_none = end.key == Key::None && finish.is_some_and(is_other);
+        let is_withdrawn = finish.is_some_and(FinishReason::withdraws);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);
+        for call in &mut calls {
+            call.take_once(&mut state.calls.ids, out)?;
+        }
         self.taint_robbed(&mut calls, out.choice);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         for mut call in calls {
@@ -261,7 +275,12 @@ impl Message {
                 }
                 Some((reason, raw)) => call.reject(reason, Some(raw), out)?,
                 None => {
-                    if is_cut && is_last && call.is_of_any_length() {
+                    if is_withdrawn {
+                        call.withdraw();
+                    }
+                    if (is_cut || closes_none) && is_last && call.is_of_any_length()
+                        || closes_none && call.is_bare()
+                    {
                         call.cut();
                     }
                     call.close(&mut state.calls.ids, &mut state.waiting, out)?;
@@ -287,8 +306,13 @@ impl Message {
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
-        let is_cut = matches!(next, Kind::Finish(finish) if finish.finish_reason.is_cut());
-        self.end_calls(CallEnd { key, fault: None }, is_cut, &mut out.of(choice))
+        let finish = match next {
+            Kind::Finish(finish) => Some(finish.finish_reason),
+            // It is open when it is taken back.
+            Kind::Withdrawn => return Ok(()),
+            _ => None,
+        };
+        self.end_calls(CallEnd { key, fault: None }, finish, &mut out.of(choice))
     }
 
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
@@ -333,9 +357,13 @@ impl Message {
         self.choices.iter_mut().for_each(|(_, state)| state.calls.taint_from(state.finished));
     }
 
-    /// Ends the calls that were never closed: they must not be run.
+    /// Ends the calls that were never closed, or were taken back at the end of their choice: they
+    /// must not be run.
     pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
         for (choice, state) in self.choices.iter_mut() {
+            if state.finish.get().is_some_and(|finish| finish.finish_reason.withdraws()) {
+                state.withdraw(&mut out.of(choice))?;
+            }
             for mut call in state.calls.take(Key::None) {
                 call.cut();
                 call.close(&mut state.calls.ids, &mut state.waiting, &mut out.of(choice))?;
@@ -366,6 +394,10 @@ impl Message {
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
                 out.of(choice).warn(FINISH_MISMATCH, None)?;
             }
+            let is_empty = !state.holds && state.calls.count() == 0;
+            if is_empty && reason.is_some_and(FinishReason::closes_calls) {
+                out.of(choice).warn(EMPTY_ANSWER, None)?;
+            }
         }
         Ok(())
     }
@@ -393,12 +425,20 @@ impl Message {
 impl ChoiceState {
     /// Begins anew; keeps buffers.
     fn clear(&mut self) {
-        let ChoiceState { calls, warned, finish, finished, waiting } = self;
+        let ChoiceState { calls, warned, finish, finished, waiting, holds } = self;
+        *holds = false;
         calls.clear();
         warned.clear();
         finish.set(None::<Finish<'_>>);
         *finished = 0;
         waiting.clear();
+    }
+
+    /// Takes back the calls so far that the caller has to run.
+    #[cold]
+    fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+        self.calls.withdraw_open();
+        self.waiting.withdraw(out)
     }
 
     /// Warns of what was inferred about a call, once for each call.
@@ -412,6 +452,7 @@ impl ChoiceState {
 
     /// Emits a result: its call needs not to be run.
     fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+        self.holds = true;
         let call = self.waiting.answer(&result);
         if call.is_none()
             && let Some(call) = self.calls.unanswered(result.id)

@@ -7,6 +7,7 @@
 //! part #0 @a f | {"x":1}        index 0 (`~0` in text), id `a`, name `f`, and arguments: `|` a
 //!                               fragment, `=` a value, `:=` the whole repeated, `?` a placeholder,
 //!                               `!` repaired, `"` free text
+//! withdraw                      what came before was another model's
 //! gap                           something was lost that may have been a part of a call
 //! close #0                      the end of a call, of all calls without an index
 //! close ~0 malformed <f>        the end of a call that can't be read
@@ -136,6 +137,7 @@ fn event(line: &str) -> Event<'_> {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
         "gap" => Kind::Lost,
+        "withdraw" => Kind::Withdrawn,
         "text" => Kind::Text(Text::new(rest)),
         "part" => Kind::CallPart(part(rest)),
         "close" => {
@@ -519,18 +521,18 @@ fn arguments_after_the_close_are_dropped() {
 }
 
 #[test]
-fn after_a_reason_that_cuts_the_last_call_without_arguments_is_truncated() {
-    check(
-        "part #0 @a f
-        part #1 @b g
-        finish length
-        close
-        end",
-        "start
-        call 0 @a f = {}
-        invalid 1 @b g truncated |
-        finish length wants",
-    );
+fn after_a_reason_that_closes_nothing_calls_without_arguments_are_truncated() {
+    for reason in ["length", "other", "pause"] {
+        check(
+            &format!("part #0 @a f\npart #1 @b g\nfinish {reason}\nclose\nend"),
+            &format!(
+                "start
+                invalid 0 @a f truncated |
+                invalid 1 @b g truncated |
+                finish {reason}"
+            ),
+        );
+    }
     check(
         "part #0 @a f | {}
         finish length
@@ -851,7 +853,7 @@ fn a_call_is_not_run_that_may_lack_what_was_lost() {
         "invalid 0 @a f malformed | {}
         call 1 @b g = {}",
     );
-    check("gap\nfinish stop\nend", "start\nfinish stop");
+    check("gap\nfinish stop\nend", "start\nwarning empty_answer\nfinish stop");
     // Nothing of a call comes after the finish reason.
     check(
         "part #0 @a f | {}
@@ -932,6 +934,59 @@ fn deltas_of_arguments_that_are_known_at_the_end_come_at_once() {
 }
 
 #[test]
+fn what_a_message_takes_back_is_not_to_be_run() {
+    for reason in ["content_filter", "refusal"] {
+        check(
+            &format!("part #0 @a f | {{}}\nclose\nfinish {reason}\nend"),
+            &format!(
+                "start
+                call 0 @a f = {{}}
+                invalid 0 @a f withdrawn |
+                finish {reason}"
+            ),
+        );
+        check(
+            &format!("part #0 @a f | {{}}\npart #1 @b g | {{\nfinish {reason}\nclose\nend"),
+            &format!(
+                "start
+                invalid 0 @a f withdrawn | {{}}
+                invalid 1 @b g truncated | {{
+                finish {reason}"
+            ),
+        );
+    }
+    check(
+        "part #0 @a f | {}
+        close #0
+        part #1 @b g
+        close #1
+        withdraw
+        part #2 @c h | {}
+        close #2
+        finish stop
+        end",
+        "start
+        call 0 @a f = {}
+        invalid 0 @a f withdrawn |
+        call 2 @c h = {}
+        invalid 1 @b g withdrawn |
+        finish tool_calls wants",
+    );
+}
+
+#[test]
+fn arguments_that_come_again_from_their_beginning_are_taken_once() {
+    let parts = "part #0 @a f | {\npart #0 | {\"x\":\npart #0 | {\"x\":1}";
+    check_calls(parts, "warning cumulative_arguments 0\ncall 0 @a f = {\"x\":1}");
+    // Together, these make an object.
+    check_calls(
+        r#"part #0 @a f | {"x":
+        part #0 | {"x":1}}"#,
+        r#"call 0 @a f = {"x":{"x":1}}"#,
+    );
+}
+
+#[test]
 fn fragments_that_come_together_are_taken_as_each_of_them() {
     for options in ["", "--deltas"] {
         let [mut one_by_one, mut together] = [Run::new(options), Run::new(options)];
@@ -952,7 +1007,7 @@ fn fragments_that_come_together_are_taken_as_each_of_them() {
 
 #[test]
 fn only_a_stop_is_upgraded_to_tool_calls() {
-    for reason in ["length", "content_filter", "refusal", "pause", "error", "other"] {
+    for reason in ["length", "pause", "error", "other"] {
         check(
             &format!("part #0 @a f | {{}}\nclose\nfinish {reason}\nend"),
             &format!("start\ncall 0 @a f = {{}}\nfinish {reason} wants"),
@@ -1139,6 +1194,7 @@ fn under_strict_the_first_warning_of_a_message_ends_it_with_an_error() {
         "start
         warning unknown_event
         warning unknown_item
+        warning empty_answer
         error malformed --strict: one
         start
         text Hi
@@ -1188,6 +1244,7 @@ fn what_comes_before_a_message_waits_for_it() {
         r#"start m1
         warning unknown_event
         event Text("x")
+        warning empty_answer
         finish stop"#,
     );
 }
@@ -1204,6 +1261,7 @@ fn an_unknown_event_is_warned_of_once_a_message() {
         "start m1
         warning unknown_event
         warning unknown_event
+        warning empty_answer
         finish stop",
     );
 }
@@ -1233,7 +1291,7 @@ fn an_input_without_a_message_is_truncated() {
 
 #[test]
 fn events_without_a_meaning_are_passed_on_with_raw_alone() {
-    check("event x\nfinish stop\nend", "start\nfinish stop");
+    check("event x\nfinish stop\nend", "start\nwarning empty_answer\nfinish stop");
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         max_repeats: args.max_repeats,
         ..running(&args.running)
     };
-    let mut config = Config { turn: true, ..args.wire.config() };
+    let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
     config.assembly.choice = Some(0);
     config.assembly.deltas = args.show;
     let options = Loop {

@@ -209,7 +209,7 @@ fn read_answer(
     out: &mut dyn Sink,
     status: &mut Status,
 ) -> anyhow::Result<Message> {
-    let mut config = Config { turn: true, ..args.wire.config() };
+    let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
     config.assembly.choice = Some(args.choice);
     let mut input = Input::open(file, signals).with_context(|| shown(file).to_owned())?;
     let progress = Progress::new(shown(file), input.size());

@@ -84,7 +84,7 @@ pub struct Converter<'r, W: Write> {
     live: Option<(u64, u64)>,
     /// The calls of each choice that are over: the next one may be written in fragments.
     over: ByChoice<Over>,
-    /// True if a call that was written in fragments must not be run: the stream must fail.
+    /// True if a call that was written must not be run: the stream must fail.
     is_spoiled: bool,
     /// The fragments that have been written of it, without white space between their tokens.
     fragments: String,
@@ -119,6 +119,10 @@ struct Over {
 }
 
 impl Over {
+    fn has(&self, index: u64) -> bool {
+        index < self.next || self.later.contains(&index)
+    }
+
     fn add(&mut self, index: u64) {
         self.later.insert(index);
         while self.later.remove(&self.next) {
@@ -342,8 +346,12 @@ impl<'r, W: Write> Converter<'r, W> {
             "" => made_up_id(call.index),
             _ => self.id(call.id),
         };
-        let call = &ToolCall { id: &id, ..*call };
+        let joined = call.namespace.filter(|_| self.writing.loss(Info::Namespace).is_some());
+        let joined = joined.map(|namespace| format!("{namespace}__{}", call.name));
+        let name = joined.as_deref().unwrap_or(call.name);
+        let call = &ToolCall { id: &id, name, ..*call };
         let notes = [
+            (call.namespace.is_some(), Info::Namespace),
             (call.executor == Some(Executor::Agent), Info::Agent),
             (call.signature.is_some() && self.loses(Info::CallSignature), Info::CallSignature),
             (call.item_id.is_some(), Info::ItemId),
@@ -634,6 +642,10 @@ impl<'r, W: Write> Converter<'r, W> {
             Kind::ToolResult(result) => self.result(&result),
             Kind::InvalidToolCall(call) => {
                 self.records.note(Info::InvalidCall);
+                // The client may have it already.
+                self.is_spoiled |= call.reason == Reason::Withdrawn
+                    && self.options.deltas
+                    && self.over.or_default(choice).has(call.index);
                 self.over.or_default(choice).add(call.index);
                 // What a cut call means is known at the end of the message.
                 if self.live == Some((choice, call.index)) && call.reason != Reason::Truncated {
@@ -656,13 +668,15 @@ impl<W: Write> Sink for Converter<'_, W> {
         match (self.state, event.kind) {
             (State::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
-                self.followed = Followed::new(&start);
+                self.followed = Followed::new(&start, self.options.deltas);
                 self.state = State::Held;
             }
             (State::Waiting, Kind::Record) => self.record(),
             (State::Held | State::Open, _) => {
                 if !self.followed.hold(event) {
-                    self.release();
+                    if !matches!(event.kind, Kind::Record) {
+                        self.release();
+                    }
                     self.take(*event);
                 }
             }

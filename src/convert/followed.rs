@@ -1,24 +1,28 @@
 //! The calls of a message whose results follow it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::owned::Owned;
 use crate::event::{Event, Executor, Kind, Start, ToolCall};
 use crate::format;
 
-/// Holds what comes from the first call on, until the message ends and it is known which calls were
-/// run: of formats that have the results [after the message](format::Format::results_follow).
+/// Holds what comes from the first call of the caller's on, until the message ends: only then it is
+/// known that the message did not take it back, and in formats that have the results
+/// [after the message](format::Format::results_follow), who ran it.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     is_on: bool,
+    /// True if any call may turn out to have been run.
+    results_follow: bool,
     held: Vec<(u64, Owned<Kind<'static>>)>,
 }
 
 impl Followed {
-    /// Returns the state at the start of a message.
-    pub(super) fn new(start: &Start<'_>) -> Self {
-        let is_on = format::find(start.format).is_some_and(|format| format.results_follow);
-        Followed { is_on, held: Vec::new() }
+    /// Returns the state at the start of a message; `is_live` if calls are wanted as they come.
+    pub(super) fn new(start: &Start<'_>, is_live: bool) -> Self {
+        let format = format::find(start.format);
+        let results_follow = format.is_some_and(|format| format.results_follow);
+        Followed { is_on: results_follow || !is_live, results_follow, held: Vec::new() }
     }
 
     /// Returns true if an event is held.
@@ -27,10 +31,10 @@ impl Followed {
             return false;
         }
         match event.kind {
-            Kind::Finish(_) | Kind::Error(_) | Kind::End => return false,
+            Kind::Finish(_) | Kind::Error(_) | Kind::End | Kind::Record => return false,
             // Such a call is written as a whole.
             Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) => return true,
-            Kind::ToolCall(_) => {}
+            Kind::ToolCall(call) if self.results_follow || call.executor.is_none() => {}
             _ if self.held.is_empty() => return false,
             _ => {}
         }
@@ -43,7 +47,8 @@ impl Followed {
         !self.held.is_empty()
     }
 
-    /// Hands on what was held; calls have the executor that their results tell.
+    /// Hands on what was held, but for calls that were taken back; the others have the executor that
+    /// their results tell.
     pub(super) fn release(&mut self, mut then: impl FnMut(Event<'_>)) {
         let held = std::mem::take(&mut self.held);
         let results = held.iter().filter_map(|(_, kind)| match kind.get() {
@@ -53,8 +58,14 @@ impl Followed {
             _ => None,
         });
         let ran: BTreeMap<&str, Executor> = results.collect();
+        let withdrawn = held.iter().filter_map(|(choice, kind)| match kind.get() {
+            Kind::InvalidToolCall(call) => Some((*choice, call.index)),
+            _ => None,
+        });
+        let withdrawn: BTreeSet<(u64, u64)> = withdrawn.collect();
         for (choice, kind) in &held {
             let kind = match kind.get() {
+                Kind::ToolCall(call) if withdrawn.contains(&(*choice, call.index)) => continue,
                 Kind::ToolCall(call) if let Some(executor) = ran.get(call.id) => {
                     let executor = call.executor.or(Some(*executor));
                     Kind::ToolCall(ToolCall { executor, ..call })

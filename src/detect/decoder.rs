@@ -16,6 +16,8 @@ use crate::json::Str;
 /// A decoder of any format.
 pub(crate) struct AutoDecoder {
     wanted: Option<&'static Format>,
+    /// True if our own events are found out.
+    finds_ours: bool,
     /// The frames that did not show the format.
     held: Vec<Held>,
     /// The format, once it is known.
@@ -81,9 +83,10 @@ fn is_enough(held: &[Held]) -> bool {
 }
 
 impl AutoDecoder {
-    /// Returns a decoder that detects the format, or takes the one that is wanted.
-    pub(crate) fn new(wanted: Option<&'static Format>) -> Self {
-        AutoDecoder { wanted, held: Vec::new(), chosen: None, state: State::Open }
+    /// Returns a decoder that detects the format, our own events if `finds_ours`, or takes the one
+    /// that is wanted.
+    pub(crate) fn new(wanted: Option<&'static Format>, finds_ours: bool) -> Self {
+        AutoDecoder { wanted, finds_ours, held: Vec::new(), chosen: None, state: State::Open }
     }
 
     /// Returns the format, once it is known.
@@ -96,7 +99,16 @@ impl AutoDecoder {
     /// format than the one that is wanted. An error is one in any format.
     fn choose(&self, record: &Record<'_>) -> Result<Option<&'static Format>, String> {
         let found = candidates(record).next();
-        let Some(wanted) = self.wanted else { return Ok(found) };
+        let Some(wanted) = self.wanted else {
+            return match found.filter(|row| row.is_ours && !self.finds_ours) {
+                Some(row) => Err(format!(
+                    "these are events of toolstream: an answer that holds them is not trusted; if \
+                     you have made them yourself, `-f {}` reads them",
+                    row.name
+                )),
+                None => Ok(found),
+            };
+        };
         match found {
             _ if (wanted.sniff)(record) => Ok(Some(wanted)),
             Some(row) if row.is_of_errors() => Ok(found),

@@ -22,6 +22,8 @@ words! {
         CloserMissing = "closer_missing",
         /// A control character in a string of JSON was read as it is.
         ControlCharacter = "control_character",
+        /// Arguments that each fragment repeats from their beginning were taken once.
+        CumulativeArguments = "cumulative_arguments",
         /// Reasoning that each record repeats from its beginning was taken once.
         CumulativeReasoning = "cumulative_reasoning",
         /// A block that is no call was still open when its message ended.
@@ -38,6 +40,8 @@ words! {
         DuplicateKey = "duplicate_key",
         /// `message_start` came a second time in an open message.
         DuplicateMessageStart = "duplicate_message_start",
+        /// The message ended well and holds nothing: neither text nor thought, call or block.
+        EmptyAnswer = "empty_answer",
         /// The provider reported an error that does not end its session.
         ErrorEvent = "error_event",
         /// A field named `error` of an event stream was read as an error event.
@@ -152,7 +156,8 @@ words! {
         UnknownBlock = "unknown_block",
         /// Events of an unknown type are passed over; once a type and message.
         UnknownEvent = "unknown_event",
-        /// Lines that are no field of an event stream are passed over; once an input.
+        /// Lines that are no field of an event stream, once an input, or a member of a delta that holds
+        /// text or an object, once a name and message, are passed over.
         UnknownField = "unknown_field",
         /// An action that the agent asks for is neither a function nor an API request.
         UnknownInvocation = "unknown_invocation",
@@ -180,6 +185,11 @@ words! {
 }
 
 impl WarningCode {
+    /// True if it infers or repairs nothing: it is no error where warnings are.
+    pub(crate) fn is_remark(self) -> bool {
+        self == WarningCode::EmptyAnswer
+    }
+
     /// The code for an error that its message does not end with. A limit and a
     /// signal have none: they end the input.
     pub(crate) fn of_error(code: Code) -> Option<Self> {

@@ -28,3 +28,8 @@ pub(crate) fn made_up_number(id: &str) -> Option<u64> {
     let number = id.strip_prefix(MADE_UP)?.parse().ok()?;
     (made_up_id(number) == id).then_some(number)
 }
+
+/// Returns the name of a tool in a set of tools: no tool of the bare name has it.
+pub(crate) fn in_namespace(namespace: &str, name: &str) -> String {
+    format!("{namespace}/{name}")
+}

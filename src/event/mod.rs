@@ -20,7 +20,7 @@ use std::io;
 
 pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
-pub(crate) use ids::{is_no_id, made_up_id, made_up_number, push_made_up_id};
+pub(crate) use ids::{in_namespace, is_no_id, made_up_id, made_up_number, push_made_up_id};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
 
@@ -87,6 +87,8 @@ pub enum Kind<'a> {
     CallEnd(CallEnd<'a>),
     /// Decoders only: what could not be read may have been a part of any call that is open.
     Lost,
+    /// Decoders only: what came before was another model's. Its calls are taken back.
+    Withdrawn,
     /// A call has a name; printed with `--deltas`.
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
@@ -337,6 +339,8 @@ pub struct CallPart<'a> {
     pub kind: Option<&'a str>,
     /// The provider's second id, of the item that the call is.
     pub item_id: Option<&'a str>,
+    /// The set of tools that the name is of, where the provider keeps several apart.
+    pub namespace: Option<&'a str>,
 }
 
 /// The end of one call.
@@ -368,7 +372,8 @@ pub struct ToolCallDelta<'a> {
     pub arguments: &'a str,
     /// True if the call takes free text.
     pub is_free: bool,
-    /// True if the caller is to run the call, as far as that is known.
+    /// True if the caller is to run the call, as far as that is known, and its name says which tool
+    /// that is.
     pub is_ours: bool,
 }
 
@@ -391,6 +396,9 @@ pub struct ToolCall<'a> {
     pub index: u64,
     /// The provider's id, or `call_` and the index.
     pub id: &'a str,
+    /// The set of tools that the name is of, where the provider keeps several apart: a tool of the
+    /// bare name is another one.
+    pub namespace: Option<&'a str>,
     /// The tool's name.
     pub name: &'a str,
     /// The input of the tool.
@@ -410,8 +418,9 @@ pub struct ToolCall<'a> {
 impl<'a> ToolCall<'a> {
     /// A call for the caller to run, with nothing beside it.
     pub const fn new(index: u64, id: &'a str, name: &'a str, input: CallInput<'a>) -> Self {
-        let (source, executor, signature, kind, item_id) = (None, None, None, None, None);
-        ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
+        let (namespace, source, executor) = (None, None, None);
+        let (signature, kind, item_id) = (None, None, None);
+        ToolCall { index, id, namespace, name, input, source, executor, signature, kind, item_id }
     }
 }
 
@@ -452,6 +461,9 @@ words! {
         TooLarge = "too_large",
         /// Its arguments don't fit the tool's schema.
         Schema = "schema",
+        /// The message took it back: another model wrote the rest, or the model refused, or was
+        /// filtered.
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -460,11 +472,12 @@ words! {
 pub struct InvalidToolCall<'a> {
     /// Calls counted in order of first appearance.
     pub index: u64,
-    /// The provider's id, if it sent one.
+    /// The provider's id, if it sent one; that of the call that is taken back.
     pub id: Option<&'a str>,
     /// The tool's name, if it's known.
     pub name: Option<&'a str>,
-    /// The text of the arguments as it came, exactly; in text, the markup as well.
+    /// The text of the arguments as it came, exactly; in text, the markup as well. Empty if the call
+    /// was emitted before, and is taken back.
     pub arguments_raw: &'a str,
     /// The reason.
     pub reason: Reason,
@@ -630,6 +643,16 @@ impl FinishReason {
     /// not be whole.
     pub fn is_cut(self) -> bool {
         matches!(self, FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error)
+    }
+
+    /// True if the model was done, with its calls as well.
+    pub fn closes_calls(self) -> bool {
+        matches!(self, FinishReason::Stop | FinishReason::ToolCalls)
+    }
+
+    /// True if the model took back what it had written, or a filter did: none of its calls may run.
+    pub fn withdraws(self) -> bool {
+        matches!(self, FinishReason::Refusal | FinishReason::ContentFilter)
     }
 
     /// True if the answer came to nothing: it is no part of a conversation.

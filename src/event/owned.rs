@@ -145,14 +145,14 @@ texts! {
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart {
-        key, id, name, has_name_pieces, arguments, executor, is_undecided, signature, source, kind,
+        key, id, name, has_name_pieces, arguments, executor, is_undecided, signature, source, kind, namespace,
         item_id
     }
     struct CallEnd { key, fault }
     struct ToolCallStart { index, id, name }
     struct ToolCallDelta { index, arguments, is_free, is_ours }
     struct ToolCallValue { index, path, value }
-    struct ToolCall { index, id, name, input, source, executor, signature, kind, item_id }
+    struct ToolCall { index, id, namespace, name, input, source, executor, signature, kind, item_id }
     struct InvalidToolCall { index, id, name, arguments_raw, reason, source }
     struct ToolResult { id, name, output, is_error, kind, executor, ran }
     struct Block { name, text, attributes }
@@ -175,7 +175,7 @@ texts! {
     enum Kind {
         Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; End, Lost, Record
+        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; Withdrawn, End, Lost, Record
     }
 }
 

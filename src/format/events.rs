@@ -20,6 +20,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/toolstream/toolstream#events",
     evidence: &["v", "format", "framing"],
     sniff,
+    is_ours: true,
     ..Format::new("events", || Box::new(Events { is_open: false }))
 };
 
@@ -55,6 +56,7 @@ payload! {
         part: Option<u64>,
         item_id: Option<Str<'a>>,
         index: Option<u64>,
+        namespace: Option<Str<'a>>,
         name: Option<Str<'a>>,
         arguments: Option<&'a RawValue>,
         input: Option<Str<'a>>,
@@ -289,6 +291,7 @@ impl Line<'_> {
             None => Kind::ToolCall(ToolCall {
                 index,
                 id,
+                namespace: self.namespace.non_empty(),
                 name,
                 input,
                 source,

@@ -113,6 +113,9 @@ pub struct Format {
     pub sniff: fn(&Record<'_>) -> bool,
     /// A new decoder.
     pub decoder: fn() -> Box<dyn Decoder>,
+    /// True if it is what this program prints: whoever writes it says what the events are, and with
+    /// that what a request grows by and which calls were run.
+    pub is_ours: bool,
     /// True if the results of a message's calls follow it, as what another role says: when a call
     /// comes, it is not known whether it was run.
     pub results_follow: bool,
@@ -136,6 +139,7 @@ impl Format {
             banners: &[],
             sniff: |_| false,
             decoder,
+            is_ours: false,
             results_follow: false,
             request: None,
             write: None,

@@ -141,7 +141,7 @@ pub struct Invalid {
 impl Invalid {
     /// True if nothing of the call goes back.
     fn is_dropped(&self) -> bool {
-        matches!(self.reason, Reason::Truncated | Reason::NoName)
+        matches!(self.reason, Reason::Truncated | Reason::NoName | Reason::Withdrawn)
     }
 }
 

@@ -118,6 +118,8 @@ words! {
         FreeInput = "free-text input",
         /// The words that the next request must return with a call.
         CallSignature = "signature of a tool_call",
+        /// The set of tools that a call's name is of.
+        Namespace = "namespace",
         /// The provider's type of a call or a result.
         CallKind = "kind",
         /// A call that the provider or an agent ran.

@@ -182,6 +182,13 @@ impl<'s> Children<'s> {
         }
     }
 
+    /// Ends one, as its timeout would.
+    pub(crate) fn end(&mut self, number: u64) {
+        let now = Instant::now();
+        let child = self.running.iter_mut().find(|child| child.number == number);
+        child.into_iter().for_each(|child| child.term = child.kill.is_none().then_some(now));
+    }
+
     /// Ends all: SIGTERM, and SIGKILL after two seconds to those that go on.
     pub(crate) fn stop(&mut self) -> io::Result<()> {
         let now = Instant::now();

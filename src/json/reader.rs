@@ -58,7 +58,7 @@ impl FieldKey {
     }
 
     /// True if this is one of its spellings.
-    fn is(&self, key: &[u8]) -> bool {
+    pub fn is(&self, key: &[u8]) -> bool {
         // The first byte tells most keys of one length apart.
         let is_key = |name: &&str| {
             let (name, is_long) = (name.as_bytes(), name.len() == key.len());
@@ -485,6 +485,7 @@ impl<'t> Reader<'t> {
 
     /// Reads an object: calls `read` with the number of the field before the value of each key of
     /// `keys`, and passes the members that have other keys. `name` is the struct's, for errors.
+    /// Returns true if one of those that were passed is a string or an object with anything in it.
     ///
     /// # Errors
     ///
@@ -495,8 +496,8 @@ impl<'t> Reader<'t> {
         name: &'static str,
         keys: &'static [FieldKey],
         read: &mut impl FnMut(usize, &mut Self) -> Result<()>,
-    ) -> Result<()> {
-        let (mut seen, mut next) = (0_u64, 0);
+    ) -> Result<bool> {
+        let (mut seen, mut next, mut passes_text) = (0_u64, 0, false);
         self.inside(b'{', &Struct(name), |reader, _| {
             let start = reader.at;
             if reader.byte() != Some(b'"') {
@@ -504,6 +505,7 @@ impl<'t> Reader<'t> {
             }
             let Some(field) = reader.find_key(keys, next)? else {
                 reader.pass(b':')?;
+                passes_text |= reader.begins_text()?;
                 return reader.skip();
             };
             if seen >> field & 1 == 1 {
@@ -513,7 +515,19 @@ impl<'t> Reader<'t> {
             (seen, next) = (seen | 1 << field, field + 1);
             reader.pass(b':')?;
             read(field, reader).map_err(|fault| fault.at(|| reader.step(start)))
-        })
+        })?;
+        Ok(passes_text)
+    }
+
+    /// True if a string or an object that is not empty is next.
+    #[inline]
+    fn begins_text(&mut self) -> Result<bool> {
+        let closer = match self.peek()? {
+            b'"' => b'"',
+            b'{' => b'}',
+            _ => return Ok(false),
+        };
+        Ok(self.text.as_bytes().get(self.at + 1) != Some(&closer))
     }
 
     /// Passes the key that is next, and returns the number of its field, if it has one. Tries

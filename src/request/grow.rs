@@ -1,6 +1,9 @@
 //! A request grown by an answer and the results of its calls.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use serde_json::value::RawValue;
 
 use crate::dialect;
 use crate::dialect::{Results, TextResult};
@@ -231,6 +234,7 @@ pub(crate) fn grow(
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
     let append = json::elements(append).unwrap_or_default();
     let append: Vec<String> = append.into_iter().map(str::to_owned).collect();
+    check_turn(row, &append, set.as_deref().unwrap_or_default())?;
     let sent = (row.calls)(&append);
     let append = (row.fit)(body.as_str(), append);
     let mut notes = Vec::new();
@@ -268,6 +272,36 @@ pub(crate) fn grow(
         notes.extend(relax(body, row));
     }
     Ok(notes)
+}
+
+/// Checks that a turn adds nothing but what the model said: elements that are the assistant's, and
+/// the id of the container that the provider's tools ran in. Anything else would let whoever answers
+/// write a user's words, a result or the system's into the request.
+fn check_turn(row: &Request, append: &[String], set: &str) -> Result<(), Refused> {
+    let is_once = |element: &str, key: &str| {
+        json::members(element).iter().filter(|(name, _)| name == key).count() <= 1
+    };
+    // Of a role that comes twice, each reader takes another one.
+    let is_own = |element: &&String| {
+        (row.is_answer)(element) && is_once(element, "role") && is_once(element, "type")
+    };
+    if let Some(other) = append.iter().find(|element| !is_own(element)) {
+        return Err(Refused::malformed(format!(
+            "the turn would append what is not the assistant's own to `{}`: {}",
+            row.list,
+            json::quote_start(other)
+        )));
+    }
+    let is_id = |(key, value): &(Cow<'_, str>, &RawValue)| {
+        key == "container" && value.get().starts_with('"')
+    };
+    match json::members(set).iter().find(|member| !is_id(member)) {
+        Some((key, _)) => Err(Refused::malformed(format!(
+            "the turn would set {} of the request: it may set the id of a `container` alone",
+            json::quote_start(key)
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the elements that answer the calls of a message: the provider's own, or a user's text

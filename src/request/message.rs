@@ -1,8 +1,11 @@
 //! A message, as far as the next request needs it.
 
+use std::borrow::Cow;
 use std::io;
 
-use crate::event::{CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode};
+use crate::event::{
+    CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
+};
 use crate::json::Str;
 use crate::sink::Sink;
 
@@ -25,6 +28,8 @@ pub(crate) struct Message {
     pub(crate) ending: Option<Ending>,
     /// True if nothing but the end of the input says that it has come to its end.
     pub(crate) has_inferred_end: bool,
+    /// True if it ended well, and holds nothing.
+    pub(crate) is_empty: bool,
     /// The warnings of the input.
     pub(crate) warnings: usize,
     /// True if a message before it that ended well has calls to run.
@@ -38,6 +43,8 @@ pub(crate) struct Call {
     pub(crate) index: u64,
     /// Its id in the events.
     pub(crate) id: String,
+    /// The set of tools that the name is of, if the provider keeps several apart.
+    pub(crate) namespace: Option<String>,
     /// The tool's name.
     pub(crate) name: String,
     /// The arguments' JSON, or free text; of a call that must not be run, what came.
@@ -112,18 +119,27 @@ impl Sink for Message {
             Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(Call {
                 index: call.index,
                 id: call.id.into(),
+                namespace: call.namespace.map(str::to_owned),
                 name: call.name.into(),
                 input: call.input.as_str().into(),
                 is_text: matches!(call.input, CallInput::Text(_)),
                 fault: None,
                 source: call.source.map(str::to_owned),
             }),
+            // Nothing of it goes back.
             Kind::InvalidToolCall(call)
-                if !matches!(call.reason, Reason::Truncated | Reason::NoName) =>
+                if matches!(
+                    call.reason,
+                    Reason::Truncated | Reason::NoName | Reason::Withdrawn
+                ) =>
             {
+                self.calls.retain(|known| known.index != call.index);
+            }
+            Kind::InvalidToolCall(call) => {
                 self.calls.push(Call {
                     index: call.index,
                     id: call.id.unwrap_or_default().into(),
+                    namespace: None,
                     name: call.name.unwrap_or_default().into(),
                     input: call.arguments_raw.into(),
                     is_text: false,
@@ -144,8 +160,10 @@ impl Sink for Message {
             }
             Kind::Warning(warning) => {
                 self.warnings += 1;
-                if warning.code == WarningCode::NoTurn {
-                    self.no_turn = Some(warning.message.into());
+                match warning.code {
+                    WarningCode::NoTurn => self.no_turn = Some(warning.message.into()),
+                    WarningCode::EmptyAnswer => self.is_empty = true,
+                    _ => {}
                 }
             }
             Kind::Finish(finish) => {
@@ -166,6 +184,14 @@ impl Sink for Message {
 const MAX_REPEATED: usize = 4 << 10;
 
 impl Call {
+    /// Returns the name of the tool, with that of its namespace before it.
+    pub(crate) fn tool(&self) -> Cow<'_, str> {
+        match &self.namespace {
+            Some(namespace) => in_namespace(namespace, &self.name).into(),
+            None => self.name.as_str().into(),
+        }
+    }
+
     /// Returns the answer to a call that must not be run: what is wrong with it, so that the model
     /// can correct it. A call without a fault has none.
     pub(crate) fn correction(&self) -> Option<Given> {
@@ -177,6 +203,7 @@ impl Call {
             Reason::Conflict => "its parts contradict each other",
             Reason::TooLarge => "its arguments are too large",
             Reason::Schema => "its arguments do not fit the schema of the tool",
+            Reason::Withdrawn => "it was taken back",
         };
         let end = self.input.floor_char_boundary(MAX_REPEATED);
         let input = self.input.get(..end).unwrap_or_default();

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use crate::event::owned::Owned;
 use crate::event::words::words;
 use crate::event::{
-    Code, Event, Executor, Failure, Finish, FinishReason, Kind, Pieces, Start, ToolCall, ToolResult,
+    Code, Event, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Pieces, Start,
+    ToolCall, ToolResult,
 };
 use crate::json::Line;
 use crate::sink::members::{FINISH_REASON, Form, INFERRED, Inner, Members, RAW_FINISH_REASON};
@@ -185,6 +186,12 @@ impl Gathered {
             }
             Kind::Refusal(text) => self.refusal.push_str(text),
             Kind::ToolCall(call) => self.calls.push(Owned::new(*call)),
+            Kind::InvalidToolCall(call) if let Some(taken) = self.take_back(call.index) => {
+                let (taken, index) = (taken.get(), call.index);
+                let arguments_raw = taken.input.as_str();
+                let call = InvalidToolCall { index, arguments_raw, ..*call };
+                add(&mut self.invalid, |line| members::invalid_tool_call(&call, line));
+            }
             Kind::InvalidToolCall(call) => {
                 add(&mut self.invalid, |line| members::invalid_tool_call(call, line));
             }
@@ -202,6 +209,12 @@ impl Gathered {
             }
             _ => {}
         }
+    }
+
+    /// Takes out the call of an index that is taken back.
+    fn take_back(&mut self, index: u64) -> Option<Owned<ToolCall<'static>>> {
+        let place = self.calls.iter().position(|call| call.get().index == index)?;
+        Some(self.calls.remove(place))
     }
 
     /// A call that was answered in its message is the caller's to run no more.

@@ -191,6 +191,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::CallPart(_)
         | Kind::CallEnd(_)
         | Kind::Lost
+        | Kind::Withdrawn
         | Kind::End
         | Kind::Record
         | Kind::Time(_) => return None,
@@ -222,6 +223,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::CallPart(_)
         | Kind::CallEnd(_)
         | Kind::Lost
+        | Kind::Withdrawn
         | Kind::End
         | Kind::Record
         | Kind::Time(_) => {}
@@ -328,6 +330,11 @@ fn tool_call_value(found: &ToolCallValue<'_>, to: &mut impl Members) {
 pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {
     to.required("index", call.index, INDEX);
     to.required("id", call.id, CALL_ID);
+    to.optional(
+        "namespace",
+        call.namespace,
+        "The set of tools that the name is of, where the provider keeps several apart.",
+    );
     to.required("name", call.name, TOOL);
     let (arguments, input) = match call.input {
         CallInput::Arguments(json) => (Some(Object { json, is_minified: true }), None),
@@ -348,12 +355,17 @@ pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {
 
 pub(super) fn invalid_tool_call(call: &InvalidToolCall<'_>, to: &mut impl Members) {
     to.required("index", call.index, INDEX);
-    to.optional("id", call.id, "The provider's id, if it sent one.");
+    to.optional(
+        "id",
+        call.id,
+        "The provider's id, if it sent one; of a call that is taken back, its own.",
+    );
     to.optional("name", call.name, "The tool's name, if it is known.");
     to.required(
         "arguments_raw",
         call.arguments_raw,
-        "What came of the arguments, exactly; in text, the markup as well.",
+        "What came of the arguments, exactly; in text, the markup as well. Empty where the call was \
+         printed before, and is taken back.",
     );
     to.required("reason", call.reason, "Why it must not be run.");
     to.optional("source", call.source, SOURCE);

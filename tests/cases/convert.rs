@@ -105,6 +105,10 @@ fn content(lines: &[Value], to: &Writing) -> Content {
     let lost = |info| to.loss(info) == Some(Carry::Lost);
     let changed = |info| to.loss(info).is_some();
     let is_failed = lines.iter().any(|line| line["type"] == "error");
+    let is_withdrawn = |call: &Value| {
+        let takes = |line: &&Value| line["reason"] == "withdrawn" && line["index"] == call["index"];
+        lines.iter().any(|line| takes(&line))
+    };
     let mut content = Content::default();
     let mut calls = BTreeSet::new();
     for (at, line) in lines.iter().enumerate() {
@@ -129,11 +133,18 @@ fn content(lines: &[Value], to: &Writing) -> Content {
                 }
             }
             "tool_call" if line.get("executor").is_some() && lost(Info::RunCall) => {}
+            "tool_call" if is_withdrawn(line) => {}
             "tool_call" if is_failed && lost(Info::ClosedCall) => {}
             "tool_call" => {
                 let mut call = line.clone();
                 let keys = call.as_object_mut().unwrap();
                 calls.insert(word("id").to_owned());
+                if changed(Info::Namespace)
+                    && let Some(namespace) = keys.remove("namespace")
+                {
+                    let name = format!("{}__{}", namespace.as_str().unwrap(), word("name"));
+                    keys.insert("name".to_owned(), name.into());
+                }
                 for (key, info) in [("signature", Info::CallSignature), ("item_id", Info::ItemId)] {
                     if changed(info) {
                         keys.remove(key);

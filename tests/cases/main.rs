@@ -106,6 +106,8 @@ const LAWS_OF_FIXTURES: &[Law] = &[
 /// What else is tested here: that the checks themselves can fail.
 const CHECKS: &[(&str, fn())] = &[
     ("mutated/keep_the_laws", mutated::keep_the_laws),
+    ("mutated/no_call_is_made_of_two", mutated::meaning::no_call_is_made_of_two),
+    ("mutated/a_mixed_call_is_seen", mutated::meaning::a_mixed_call_is_seen),
     ("checks/losses_are_seen", nothing_lost::losses_are_seen),
     ("checks/a_key_too_many_or_too_few_does_not_fit", schema::a_key_too_many_or_too_few),
 ];
@@ -170,7 +172,7 @@ fn overall() -> Vec<String> {
 
 fn main() -> ExitCode {
     set_hook(Box::new(|panic| PANIC.with_borrow_mut(|last| *last = panic.to_string())));
-    if let Some(is_good) = mutated::asked() {
+    if let Some(is_good) = mutated::meaning::asked().or_else(mutated::asked) {
         return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
     let mut args = Arguments::from_args();

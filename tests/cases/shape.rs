@@ -116,7 +116,11 @@ impl<'a> Message<'a> {
     fn check_indices(&self, name: &str) {
         let mut seen: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for line in self.of("tool_call").chain(self.of("invalid_tool_call")) {
-            seen.entry(choice(line)).or_default().push(index(line));
+            let indices = seen.entry(choice(line)).or_default();
+            // It may take back a call that was printed before.
+            if !(is_withdrawn(&read(line)) && indices.contains(&index(line))) {
+                indices.push(index(line));
+            }
         }
         for indices in seen.values_mut() {
             indices.sort_unstable();
@@ -198,12 +202,17 @@ impl<'a> Message<'a> {
         let lists = [("invalid_tool_call", "invalid_tool_calls"), ("warning", "warnings")];
         for (kind, key) in lists {
             let lines = self.of(kind).map(read).map(|line| without_common(&line));
-            let whole: Vec<Value> = lines.collect();
-            assert_eq!(
-                summary.get(key).cloned().unwrap_or(Value::Array(Vec::new())),
-                Value::Array(whole),
-                "{name}: {key}"
-            );
+            // Of a call that was taken back, the summary has the arguments.
+            let bare = |mut line: Value| {
+                if is_withdrawn(&line) {
+                    line["arguments_raw"] = Value::Null;
+                }
+                line
+            };
+            let whole: Vec<Value> = lines.map(bare).collect();
+            let list = summary.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+            let list: Vec<Value> = list.into_iter().map(bare).collect();
+            assert_eq!(list, whole, "{name}: {key}");
         }
         let calls = self.calls_with_executors();
         assert_eq!(summary["tool_calls"], Value::Array(calls.clone()), "{name}: tool_calls");
@@ -226,14 +235,20 @@ impl<'a> Message<'a> {
     }
 }
 
+/// True for a call that its message took back.
+fn is_withdrawn(line: &Value) -> bool {
+    line["reason"] == "withdrawn"
+}
+
 impl Message<'_> {
-    /// The calls; one that has a result after it has been run by who has given that.
+    /// The calls that were not taken back; one that has a result after it has been run by who has given that.
     fn calls_with_executors(&self) -> Vec<Value> {
         let mut calls: Vec<Value> = Vec::new();
         for line in self.lines() {
             let line = read(line);
             match line["type"].as_str() {
                 Some("tool_call") => calls.push(without_common(&line)),
+                Some("invalid_tool_call") => calls.retain(|call| call["index"] != line["index"]),
                 Some("tool_result") => {
                     let waits =
                         |call: &&mut Value| call["id"] == line["id"] && call["executor"].is_null();

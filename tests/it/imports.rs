@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("event", &[]),
     ("json", &["event"]),
     ("scan", &[]),
-    ("tools", &[]),
+    ("tools", &["event"]),
     ("frame", &["event", "json"]),
     ("io", &["event", "frame", "json"]),
     ("format", &["event", "frame", "json"]),

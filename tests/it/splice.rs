@@ -81,8 +81,10 @@ fn fault(config: &Config, bytes: &[u8]) -> Option<String> {
         }
         let prefix = joined(config, [head]).0;
         let is_known = |(call, count): (&String, &usize)| known.get(call) >= Some(count);
-        // So little came that it may be plain text.
-        let is_other = is_text(&prefix) && !is_text(&whole.0);
+        // So little came that it may be plain text; or the whole itself was cut in a frame, and with
+        // it the end of a message that could have ended before that frame.
+        let is_torn = whole.0.contains("\"message\":\"the input ended inside an event\"");
+        let is_other = is_text(&prefix) && !is_text(&whole.0) || is_torn;
         let adds = !is_other && !calls(&prefix).iter().all(is_known);
         adds.then(|| format!("{input} cut at {at} has a call of its own: {prefix}"))
     })

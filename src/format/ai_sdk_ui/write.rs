@@ -20,6 +20,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::InvalidCall, Carry::Lost),
         (Info::OtherFragments, Carry::Error),
         (Info::CallSignature, Carry::Lost),
+        (Info::Namespace, Carry::As("namespace__name")),
         (Info::CallKind, Carry::Lost),
         (Info::Agent, Carry::As("provider")),
         (Info::Result, Carry::Lost),

@@ -167,6 +167,7 @@ impl Blocks {
                 let message =
                     format!("the model changed from {} to {}", json::quote(from), json::quote(to));
                 out.warn(WarningCode::ModelChanged, &message)?;
+                out.emit(0, Kind::Withdrawn)?;
             }
             _ if kind.ends_with("tool_result") => {
                 let id = block.tool_use_id.or_empty();

@@ -114,6 +114,11 @@ impl Anthropic {
         let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
+            "message_delta" | "message_stop" | "content_block_stop"
+                if self.message.passes_over(out)? =>
+            {
+                Ok(())
+            }
             "message_start" => match object("message", event.message, out)? {
                 Some(json) => self.message(&frame.part(json), Extent::Start, out),
                 None => self.begin(None, None, out),

@@ -99,6 +99,11 @@ impl Turn for AnthropicTurn {
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let mut blocks = self.blocks.take();
         ending.retain(&mut blocks, |block| block.word("id"), is_call);
+        // The model that the message was handed to refuses another model's thoughts.
+        let is_fallback = |block: &Draft| block.text("type").as_deref() == Some("fallback");
+        let own = blocks.iter().rposition(is_fallback).unwrap_or_default();
+        let mut at = 0..;
+        blocks.retain(|block| at.next().is_some_and(|at| at >= own) || !is_thought(block));
         let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
         let texts: Vec<_> = blocks.iter().map(is_text).collect();
         let mut at = 0..;
@@ -124,9 +129,6 @@ impl Turn for AnthropicTurn {
         }
         // Text after a call counts as the next turn.
         blocks.sort_by_key(is_call);
-        let is_thought = |block: &Draft| {
-            matches!(block.text("type").as_deref(), Some("thinking" | "redacted_thinking"))
-        };
         if blocks.iter().all(is_thought) {
             return Err(no_content(ending));
         }
@@ -141,6 +143,10 @@ impl Turn for AnthropicTurn {
 
 fn is_call(block: &Draft) -> bool {
     block.text("type").as_deref() == Some("tool_use")
+}
+
+fn is_thought(block: &Draft) -> bool {
+    matches!(block.text("type").as_deref(), Some("thinking" | "redacted_thinking"))
 }
 
 /// Returns a message of a role with this content.

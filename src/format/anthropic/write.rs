@@ -22,6 +22,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::OtherFragments, Carry::Error),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),
+        (Info::Namespace, Carry::As("namespace__name")),
         (Info::CallKind, Carry::As("server_tool_use")),
         (Info::Agent, Carry::As("provider")),
         (Info::Result, Carry::Lost),

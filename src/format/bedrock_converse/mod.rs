@@ -152,6 +152,9 @@ impl Converse {
             // Protocols of several events begin with it; it has no content here.
             "initial-response" => return Ok(()),
             _ if !EVENTS.contains(&name) => return out.unknown(frame, name),
+            "contentBlockStop" | "messageStop" | "metadata" if self.message.passes_over(out)? => {
+                return Ok(());
+            }
             _ => self.begin_late(out)?,
         }
         read!(frame, out, |event: Event| match name {

@@ -33,7 +33,7 @@ pub(super) static REQUEST: Request = Request {
     turn: |_| Box::new(InteractionsTurn::default()),
     fit: |_, append| append,
     is_answer: |step| match Object::new(step).word("type") {
-        Some(kind) => kind != "user_input" && !kind.ends_with("_result"),
+        Some(kind) => kind != "user_input" && kind != "function_result",
         None => is_answer(step),
     },
     paused: &[],

@@ -15,6 +15,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::InvalidCall, Carry::Lost),
         (Info::FreeInput, Carry::As("an object with the member input")),
         (Info::CallSignature, Carry::Lost),
+        (Info::Namespace, Carry::As("namespace__name")),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),
         (Info::Signature, Carry::Lost),

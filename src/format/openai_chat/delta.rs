@@ -124,7 +124,8 @@ impl Details {
                 out.redacted(choice, data.as_str())?;
             }
         }
-        match delta.extra_content.as_ref().and_then(Extra::signature) {
+        let own = delta.reasoning_opaque.text();
+        match delta.extra_content.as_ref().and_then(Extra::signature).or(own) {
             Some(signature) => out.signature(choice, signature),
             None => Ok(()),
         }

@@ -26,6 +26,7 @@ use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
+use crate::json;
 use crate::json::Str;
 use delta::{Details, emit, emit_call};
 use payload::{Choice, Chunk, Delta, Given, Specific};
@@ -54,6 +55,10 @@ fn sniff(record: &Record) -> bool {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").unwrap_or_default();
     let is_completion = object == "text_completion" || are_texts(choices);
+    if object == "list" {
+        let first = record.at("data.0.object").unwrap_or_default();
+        return first == "\"chat.completion\"";
+    }
     (choices.starts_with('[') || object.starts_with("chat.completion")) && !is_completion
 }
 
@@ -199,6 +204,9 @@ impl OpenAiChat {
             self.choice(choice, is_body, out)?;
         }
         self.extras(chunk, out)?;
+        if choices().any(Choice::passes_text) {
+            self.unread(frame, out)?;
+        }
         if let Some(error) = chunk.error {
             self.error(error.get(), out)?;
         }
@@ -226,6 +234,17 @@ impl OpenAiChat {
         let record = Record::new(frame);
         if error::is_error(&record) {
             return self.error(&frame.text(), out);
+        }
+        let stored: Vec<&RawValue> = match record.text("object").as_deref() {
+            Some("list") => record.get("data").and_then(|data| json::read(data).ok()),
+            _ => None,
+        }
+        .unwrap_or_default();
+        if !stored.is_empty() {
+            return stored.into_iter().try_for_each(|json| {
+                let frame = frame.part(json);
+                read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
+            });
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();
         // Some proxies keep a stream alive with empty chunks.
@@ -324,6 +343,24 @@ impl OpenAiChat {
         Ok(())
     }
 
+    /// Warns of the members of deltas that nothing here reads, and that hold text or an object.
+    #[cold]
+    fn unread(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
+        self.repeats = false;
+        let text = frame.text();
+        let choices = json::member(&text, "choices").and_then(json::elements).unwrap_or_default();
+        for choice in choices {
+            let number = json::member(choice, "index").and_then(|index| index.parse().ok());
+            let deltas =
+                ["delta", "message"].into_iter().filter_map(|key| json::member(choice, key));
+            for (name, json) in deltas.flat_map(Delta::unread) {
+                out.raw_member(number.unwrap_or(0), &name, json)?;
+                out.unread(&name)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the members beside the choices.
     fn extras(&mut self, chunk: &Chunk, out: &mut EventOut) -> Done {
         self.usage(chunk.usage, out)?;
@@ -382,12 +419,12 @@ impl OpenAiChat {
     }
 }
 
-/// OpenRouter writes `tool_calls` for calls that its provider cut, and holds the
-/// truth beside it.
+/// OpenRouter writes `tool_calls` for calls that its provider cut, and `stop` for what failed or was
+/// filtered, and holds the truth beside it.
 fn normalise(raw: &str, choice: &Choice) -> FinishReason {
     let native = choice.native_finish_reason.text();
     match native.map(finish::normalise) {
-        Some(FinishReason::Length) => FinishReason::Length,
+        Some(reason) if reason == FinishReason::Length || reason.is_failure() => reason,
         _ => finish::normalise(raw),
     }
 }

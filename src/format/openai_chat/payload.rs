@@ -83,6 +83,11 @@ impl Choice<'_> {
         }
     }
 
+    /// True if a member of its delta or message that no field reads holds text or an object.
+    pub(super) fn passes_text(&self) -> bool {
+        self.delta.iter().chain(self.message.as_deref()).any(Delta::passes_text)
+    }
+
     /// True if it has a reason to finish, and not an empty one.
     pub(super) fn has_reason(&self) -> bool {
         self.finish_reason.reason().is_some()
@@ -111,6 +116,11 @@ payload! {
         pub(super) reasoning_content: Option<Str<'a>>,
         /// Groq, OpenRouter, Ollama, Cerebras, vLLM, Together …
         pub(super) reasoning: Option<Str<'a>>,
+        /// Copilot, with what must go back beside it.
+        reasoning_text: Option<Str<'a>>,
+        pub(super) reasoning_opaque: Option<Str<'a>>,
+        /// Servers that name it as Ollama does.
+        thinking: Option<Str<'a>>,
         /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
         pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
         /// LiteLLM: thoughts with their signatures, mostly the same ones again.
@@ -139,10 +149,28 @@ payload! {
         pub(super) name: Option<Str<'a>>,
         pub(super) input: Option<&'a RawValue>,
         pub(super) content_list: Option<Vec<Listed<'a>>>,
+        /// What an SDK made of the content.
+        parsed: Option<&'a RawValue>,
+        ; passes_text
     }
 }
 
 impl<'a> Delta<'a> {
+    /// True if a member that no field reads holds text or an object.
+    pub(super) fn passes_text(&self) -> bool {
+        self.passes_text
+    }
+
+    /// Returns the members of its JSON that no field reads, and that hold text or an object.
+    pub(super) fn unread(json: &str) -> Vec<(String, &str)> {
+        let members = json::members(json).into_iter();
+        let members = members.map(|(key, value)| (key.into_owned(), value.get()));
+        let is_unread = |(key, value): &(String, &str)| {
+            !Delta::reads(key) && value.starts_with(['"', '{']) && !is_blank(value)
+        };
+        members.filter(is_unread).collect()
+    }
+
     /// True if it has neither text nor calls.
     fn is_blank(&self) -> bool {
         self.tool_calls.is_none() && self.content.as_ref().is_none_or(Content::is_empty)
@@ -151,7 +179,8 @@ impl<'a> Delta<'a> {
     /// Returns the thought that stands beside its details: of several names the
     /// first that has text, so that nothing is doubled.
     pub(super) fn thought(&self) -> Option<&Str<'a>> {
-        let plain = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
+        let Delta { reasoning_content, reasoning, reasoning_text, thinking, .. } = self;
+        let plain = [reasoning_content, reasoning, reasoning_text, thinking].into_iter().flatten();
         plain.into_iter().find(|text| !text.is_empty())
     }
 

@@ -25,6 +25,7 @@ pub(super) static WRITING: Writing = Writing {
         (Info::FailedBody, Carry::Lost),
         (Info::InvalidCall, Carry::Lost),
         (Info::OtherFragments, Carry::Error),
+        (Info::Namespace, Carry::As("namespace__name")),
         (Info::FreeInput, Carry::As("an object with the member input, beside itself")),
         (Info::RunCall, Carry::Lost),
         (Info::Result, Carry::Lost),

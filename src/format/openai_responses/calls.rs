@@ -98,8 +98,9 @@ impl Call {
         self.id = id.and(item.call_id()).map(hash);
         self.name = name.map(hash);
         let arguments = if item.input().is_some() { Arguments::Free("") } else { Arguments::None };
-        let (key, item_id) = (self.key, item.item_id());
-        out.call(0, CallPart { key, id, name, arguments, executor, item_id, ..CallPart::default() })
+        let (key, item_id, namespace) = (self.key, item.item_id(), item.namespace.non_empty());
+        let part = CallPart { key, id, name, arguments, executor, ..CallPart::default() };
+        out.call(0, CallPart { item_id, namespace, ..part })
     }
 
     /// A piece of its arguments.
@@ -135,7 +136,8 @@ impl Call {
         let signature = item.fingerprint.non_empty();
         let (kind, item_id) = (item.own_kind(), item.item_id());
         let part = CallPart { key, id, name, executor, signature, ..CallPart::default() };
-        out.call(0, CallPart { kind, item_id, ..part })?;
+        let namespace = item.namespace.non_empty();
+        out.call(0, CallPart { kind, item_id, namespace, ..part })?;
         let given = arguments(item, json);
         if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
             let fault = Some((Reason::Conflict, given.text()));
@@ -174,11 +176,15 @@ pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
     let text = json::read::<Str<'_>>(json);
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
     let is_error = Some(true).filter(|_| item.error.is_some());
-    let id = item.id().unwrap_or_default();
+    // A search for tools and its result have two ids, and nothing that ties them: it is of the oldest
+    // that waits for one.
+    let is_search = item.kind() == "tool_search_output" && item.call_id().is_none();
+    let name = Some("tool_search").filter(|_| is_search);
+    let id = item.id().filter(|_| !is_search).unwrap_or_default();
     let kind = Some(item.kind()).filter(|kind| *kind != "function_call_output");
     out.emit(
         0,
-        Kind::ToolResult(ToolResult { id, output, is_error, kind, ..ToolResult::default() }),
+        Kind::ToolResult(ToolResult { id, name, output, is_error, kind, ..ToolResult::default() }),
     )
 }
 
@@ -235,11 +241,12 @@ fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
 }
 
 /// Members of every item, and others that are no arguments.
-const NO_ARGUMENTS: [&str; 13] = [
+const NO_ARGUMENTS: [&str; 14] = [
     "id",
     "type",
     "status",
     "call_id",
+    "namespace",
     "execution",
     "caller",
     "fingerprint",

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
-use crate::format::openai_responses::payload::Event;
+use crate::format::openai_responses::payload::{Event, Named};
 use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
@@ -26,7 +26,7 @@ pub(super) fn feed(
     }
     if let Some(is_free) = is_free(name) {
         items.repeats = !is_end;
-        let call = items.call(event.output_index, out)?;
+        let call = items.call(event.named(), out)?;
         return match (is_end, &event.delta) {
             (true, _) => call.repeat(&event.whole_arguments().unwrap_or_default(), is_free, out),
             (false, Some(piece)) => call.piece(piece, is_free, out),
@@ -38,13 +38,13 @@ pub(super) fn feed(
         ("response.output_item.added", Some(item), ..) => items.add(frame, index, item, out),
         ("response.output_item.done", Some(item), ..) => items.done(frame, index, item, out),
         ("response.content_part.done", _, Some(json), _) => {
-            part(items, frame, (index, event.content_index), json, out)
+            part(items, frame, (event.named(), event.content_index), json, out)
         }
         ("response.reasoning_summary_part.done", _, Some(json), _) => {
-            part(items, frame, (index, event.summary_index), json, out)
+            part(items, frame, (event.named(), event.summary_index), json, out)
         }
         ("response.output_text.annotation.added", _, _, Some(json)) => {
-            items.at(index, out)?.annotation(json.get(), out)
+            items.at(event.named(), out)?.annotation(json.get(), out)
         }
         ("response.image_generation_call.partial_image", ..) => {
             media("partial_image", event.partial_image_b64.as_ref(), out)
@@ -68,9 +68,9 @@ fn text(
     let part = if slot == TextKind::Summary { event.summary_index } else { event.content_index };
     let at = (slot, part.unwrap_or(0));
     match (is_end, event.whole_text(), &event.delta) {
-        (true, Some(whole), _) => items.at(event.output_index, out)?.text(at, &whole, out),
+        (true, Some(whole), _) => items.at(event.named(), out)?.text(at, &whole, out),
         (false, _, Some(piece)) => {
-            items.piece(event.output_index, at, piece, out)?;
+            items.piece(event.named(), at, piece, out)?;
             let json = event.logprobs.map_or("null", RawValue::get);
             items.repeats &= !out.raw_member(0, "logprobs", json)?;
             Ok(())
@@ -84,11 +84,11 @@ fn text(
 fn part(
     items: &mut Items,
     frame: &Frame,
-    (index, part): (Option<u64>, Option<u64>),
+    (named, part): (Named<'_>, Option<u64>),
     json: &RawValue,
     out: &mut EventOut,
 ) -> Done {
-    items.at(index, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())
+    items.at(named, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())
 }
 
 /// Generated media, in base64.
@@ -135,7 +135,7 @@ fn is_free(name: &str) -> Option<bool> {
 
 /// Events that say nothing that a later one doesn't: parts that begin, what the
 /// provider's tools are at, and pieces of what the item of a call has whole.
-fn is_repeated(kind: &str) -> bool {
+pub(super) fn is_repeated(kind: &str) -> bool {
     const PARTS: [&str; 2] = ["response.content_part.", "response.reasoning_summary_part."];
     const PIECES: [&str; 6] = [
         "response.code_interpreter_call_code.",

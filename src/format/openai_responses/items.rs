@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::payload::Item;
+use crate::format::openai_responses::payload::{Item, Named};
 use crate::format::openai_responses::state::{State, TextKind, Whole};
 use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::growth::hash;
 use crate::format::support::payload::read;
 
 use crate::frame::Frame;
@@ -19,11 +20,16 @@ use crate::json::Str;
 /// The most items of one response.
 const MAX_ITEMS: usize = 4096;
 
-/// The items of one response, by their place in its output. Their ids don't
-/// tell them apart: Copilot changes them with each event.
+/// The items of one response. An event is of the item whose id it has, if that is known, and else
+/// of the one at its place in the output: Copilot changes ids with each event.
 #[derive(Debug, Default)]
 pub(super) struct Items {
+    /// By the place that they were given: the one in the output, if that was free.
     items: BTreeMap<u64, State>,
+    /// The places of items by the hashes of their ids.
+    by_id: BTreeMap<u64, u64>,
+    /// The places of items that have another one than their index says, by that.
+    moved: BTreeMap<u64, u64>,
     /// The types and ids of those that have come. A call and its result may
     /// have one id.
     known: BTreeSet<u64>,
@@ -49,16 +55,20 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
-            let index = self.place(index, true, out)?;
-            if self.items.get(&index).is_some_and(|state| !state.is_done) {
+            let named = Named { index, id: None };
+            let mut place = self.place(named, true, out)?;
+            if self.items.get(&place).is_some_and(|state| !state.is_done) {
                 out.warn(
                     WarningCode::ReusedIndex,
                     "an item began under the index of one that wasn't done",
                 )?;
+                self.moved.insert(place, self.next());
+                place = self.next();
+                self.latest = place;
             }
             self.known.extend(item.tag());
             let state = State::start(item, self.next_key(), out)?;
-            self.items.insert(index, state);
+            self.keep(place, item, state);
             self.check_size(out)
         })
     }
@@ -72,8 +82,22 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
-            let index = self.place(index, false, out)?;
-            self.finish(frame, index, Whole { item, json: json.get() }, out)
+            // A call and its result may have one id.
+            let is_its = |id: &&str| {
+                let state = self.by_id.get(&hash(*id)).and_then(|place| self.items.get(place));
+                state.is_some_and(|state| state.is_of(item.kind()))
+            };
+            let named = Named { index, id: item.own_id().filter(is_its) };
+            let mut place = self.place(named, false, out)?;
+            let here = self.items.get(&place);
+            if here.is_some_and(|state| !state.is_done && !state.is_of(item.kind())) {
+                out.warn(
+                    WarningCode::ReusedIndex,
+                    "an item ended under the index of another one, which wasn't done",
+                )?;
+                place = self.next();
+            }
+            self.finish(frame, place, Whole { item, json: json.get() }, out)
         })
     }
 
@@ -134,8 +158,28 @@ impl Items {
         Key::Index(self.keys)
     }
 
+    /// Keeps the state of an item.
+    fn keep(&mut self, place: u64, item: &Item, state: State) {
+        if let Some(id) = item.own_id() {
+            self.by_id.insert(hash(id), place);
+        }
+        self.items.insert(place, state);
+    }
+
     /// The place of the item that an event is of.
-    fn place(&mut self, index: Option<u64>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
+    fn place(&mut self, named: Named<'_>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
+        // Nothing more comes of one that is done: servers make up ids.
+        let is_open = |place: &&u64| self.items.get(*place).is_some_and(|state| !state.is_done);
+        let known = named.id.and_then(|id| self.by_id.get(&hash(id))).filter(is_open);
+        if let Some(place) = known {
+            self.continued = None;
+            self.latest = *place;
+            return Ok(*place);
+        }
+        let index = named.index.map(|index| match self.moved.get(&index) {
+            Some(place) if !is_new => *place,
+            _ => index,
+        });
         if index.is_none() && !std::mem::replace(&mut self.warned, true) {
             out.warn(
                 WarningCode::MissingIndex,
@@ -150,8 +194,8 @@ impl Items {
     }
 
     /// Returns the state of the item that an event belongs to.
-    pub(super) fn at(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut State> {
-        let place = self.place(index, false, out)?;
+    pub(super) fn at(&mut self, named: Named<'_>, out: &mut EventOut) -> io::Result<&mut State> {
+        let place = self.place(named, false, out)?;
         self.items.entry(place).or_default();
         self.check_size(out)?;
         Ok(self.items.entry(place).or_default())
@@ -160,13 +204,13 @@ impl Items {
     /// A piece of a text of the item that an event is of.
     pub(super) fn piece(
         &mut self,
-        index: Option<u64>,
+        named: Named<'_>,
         at: (TextKind, u64),
         piece: &Str,
         out: &mut EventOut,
     ) -> Done {
         self.repeats = true;
-        let state = self.at(index, out)?;
+        let state = self.at(named, out)?;
         state.piece(at, piece, out)?;
         self.continued = Some(at);
         Ok(())
@@ -180,9 +224,9 @@ impl Items {
     }
 
     /// The call that an event is of.
-    pub(super) fn call(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<&mut Call> {
+    pub(super) fn call(&mut self, named: Named<'_>, out: &mut EventOut) -> io::Result<&mut Call> {
         let key = self.next_key();
-        Ok(self.at(index, out)?.call(key))
+        Ok(self.at(named, out)?.call(key))
     }
 
     /// An item is whole.
@@ -197,6 +241,9 @@ impl Items {
             self.items.remove(&place);
         }
         self.known.extend(item.tag());
+        if let Some(id) = item.own_id() {
+            self.by_id.entry(hash(id)).or_insert(place);
+        }
         let key = self.next_key();
         self.items.entry(place).or_default().finish(frame, whole, key, out)?;
         self.check_size(out)

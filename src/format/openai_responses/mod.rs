@@ -83,7 +83,7 @@ impl Decoder for Responses {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        const UNREAD: &[&str] = &["sequence_number", "item_id", "obfuscation"];
+        const UNREAD: &[&str] = &["sequence_number", "obfuscation"];
         self.items.repeats.then_some(&Repeatable { unread: UNREAD, ..Repeatable::TEXT })
     }
 
@@ -116,6 +116,7 @@ impl Responses {
             | "response.cancelled"
             | "response.done" => self.last(frame, kind, event.response, out),
             "error" => self.fail(&frame.text(), out),
+            _ if events::is_repeated(kind) && self.message.passes_over(out)? => Ok(()),
             _ if kind.starts_with("response.") => {
                 self.begin_late(out)?;
                 events::feed(&mut self.items, frame, kind, event, out)

@@ -14,6 +14,7 @@ payload! {
     pub(in crate::format) struct Event<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(super) output_index: Option<u64>,
+        item_id: Option<Str<'a>>,
         pub(super) content_index: Option<u64>,
         pub(super) summary_index: Option<u64>,
         /// A piece of text, of arguments, of audio.
@@ -42,7 +43,19 @@ payload! {
     }
 }
 
+/// What an event says of the item that it is of: its place in the output, and its id.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Named<'e> {
+    pub(super) index: Option<u64>,
+    pub(super) id: Option<&'e str>,
+}
+
 impl<'a> Event<'a> {
+    /// What it says of the item that it is of.
+    pub(super) fn named(&self) -> Named<'_> {
+        Named { index: self.output_index, id: self.item_id.non_blank() }
+    }
+
     /// The whole text, if its event says it.
     pub(super) fn whole_text(&self) -> Option<Str<'a>> {
         string(self.text).or_else(|| self.transcript.clone()).or_else(|| self.refusal.clone())
@@ -116,6 +129,8 @@ payload! {
         id: Option<Str<'a>>,
         /// The id that a result has to name; `id` is only the item's.
         call_id: Option<Str<'a>>,
+        /// The set of tools that the name is of.
+        pub(super) namespace: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
         pub(super) status: Option<Str<'a>>,
         /// Of a message: commentary, or the final answer.

@@ -39,9 +39,8 @@ pub(in crate::format) static REQUEST: Request = Request {
         _ => append,
     },
     is_answer: |item| match Object::new(item).word("type") {
-        Some(kind) if kind != "message" => {
-            !kind.ends_with("_output") && !kind.ends_with("_response")
-        }
+        Some(kind) if kind.ends_with("_output") => is_own_output(&Object::new(item)),
+        Some(kind) if kind != "message" => !kind.ends_with("_response"),
         _ => is_answer(item),
     },
     paused: &[],
@@ -79,8 +78,9 @@ pub(in crate::format) static REQUEST: Request = Request {
 struct ResponsesTurn {
     /// The items that are whole, by their place in the output.
     items: BTreeMap<u64, Draft>,
-    /// The pieces of arguments of those that are not, joined: an item may repeat none of them.
-    pieces: BTreeMap<u64, Draft>,
+    /// The pieces of arguments of those that are not, joined: an item may repeat none of them. By the
+    /// id of the item, or by its place.
+    pieces: BTreeMap<String, Draft>,
     size: usize,
 }
 
@@ -99,7 +99,8 @@ impl Turn for ResponsesTurn {
                 && let Some(piece) = record.get("delta")
             {
                 self.size += piece.len();
-                self.pieces.entry(index).or_default().join("arguments", piece);
+                let of = record.word("item_id").unwrap_or_else(|| index.to_string());
+                self.pieces.entry(of).or_default().join("arguments", piece);
             }
             // The whole output is repeated at the end, and may hold what came nowhere else.
             let output = record.each("response.output|output");
@@ -150,7 +151,12 @@ impl Turn for ResponsesTurn {
 impl ResponsesTurn {
     fn item(&mut self, index: u64, json: &str) {
         self.size += json.len();
-        let (mut item, pieces) = (Draft::new(json), self.pieces.remove(&index));
+        let mut item = Draft::new(json);
+        let own = item.word("id").and_then(|id| self.pieces.remove(&id));
+        let pieces = own.or_else(|| self.pieces.remove(&index.to_string()));
+        // Some servers give several items one index.
+        let is_others = self.items.contains_key(&index) && !self.has(json);
+        let index = if is_others { self.next() } else { index };
         let arguments = pieces.as_ref().and_then(|pieces| pieces.get("arguments"));
         if let (Some(arguments), Some("\"\"")) = (arguments, item.get("arguments")) {
             item.set("arguments", arguments);
@@ -245,6 +251,14 @@ fn answer_of(item: &Object<'_>) -> Option<&'static str> {
     };
     let row = ANSWERED.iter().find(|(own, _)| *own == kind).filter(|_| !is_remote);
     row.map(|(_, answer)| *answer)
+}
+
+/// True for the output of a tool that the provider ran: it has given it an id.
+fn is_own_output(item: &Object<'_>) -> bool {
+    let is_hosted = |kind: &str| matches!(kind, "shell_call_output" | "tool_search_output");
+    item.word("type").is_some_and(|kind| is_hosted(&kind))
+        && item.word("id").is_some()
+        && item.word("execution").as_deref() != Some("client")
 }
 
 fn is_answered(item: &Draft) -> bool {

@@ -502,6 +502,7 @@ fn redacted_members(thought: &Reasoning<'_>, id: &str, line: &mut Line) {
 #[derive(Clone, Copy)]
 struct CallItem<'c> {
     id: &'c str,
+    namespace: Option<&'c str>,
     name: &'c str,
     text: &'c str,
     item_id: Option<&'c str>,
@@ -509,14 +510,20 @@ struct CallItem<'c> {
 
 impl Fragmented {
     fn item(&self) -> CallItem<'_> {
-        CallItem { id: &self.id, name: &self.name, text: &self.text, item_id: None }
+        CallItem {
+            id: &self.id,
+            namespace: None,
+            name: &self.name,
+            text: &self.text,
+            item_id: None,
+        }
     }
 }
 
 impl<'c> CallItem<'c> {
     fn of(call: &ToolCall<'c>) -> Self {
-        let ToolCall { id, name, input, item_id, .. } = *call;
-        CallItem { id, name, text: input.as_str(), item_id }
+        let ToolCall { id, namespace, name, input, item_id, .. } = *call;
+        CallItem { id, namespace, name, text: input.as_str(), item_id }
     }
 
     fn members(&self, kind: &CallKind, id: &str, status: &str, line: &mut Line) {
@@ -524,6 +531,7 @@ impl<'c> CallItem<'c> {
         line.word("type", kind.item);
         line.word("status", status);
         line.text("call_id", self.id);
+        self.namespace.into_iter().for_each(|namespace| line.text("namespace", namespace));
         line.text("name", self.name);
         line.text(kind.key, self.text);
     }

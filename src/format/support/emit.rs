@@ -300,6 +300,13 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::ProviderEvent(ProviderEvent { event, data })).map(|()| true)
     }
 
+    /// Emits the warning that a member of a delta has no meaning here.
+    #[cold]
+    pub(crate) fn unread(&mut self, name: &str) -> Done {
+        let message = format!("the member {} of a delta is passed over", json::quote_start(name));
+        self.warn(WarningCode::UnknownField, &message)
+    }
+
     /// Emits a provider's event that has no meaning here, and a warning. `name` is
     /// its type; if that is empty, the frame's name is.
     #[cold]

@@ -6,7 +6,7 @@
 //! (Ollama, Hugging Face, xAI), `message` or `detail` at the top (AWS, Cohere,
 //! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
 
-use crate::event::{Code, Failure, Kind};
+use crate::event::{Block, Code, Failure, Kind};
 use crate::format::format::Record;
 use crate::format::support::emit::{Done, EventOut, output};
 use crate::frame::Frame;
@@ -19,9 +19,13 @@ const MARKS_OF_SUCCESS: [&str; 7] =
 /// Members that stand beside a bare `message` or `detail` in an error's body, with spaces between
 /// them.
 const WORDS_OF_ERRORS: &str = "\
-    Message __type code correlation_id detail error_code error_type id instance message messages \
-    object param path raw_status_code requestId request_id result status statusCode status_code \
-    success timestamp title type";
+    Message __type code correlation_id data detail details errcode errmsg error_code error_msg \
+    error_type id instance message messages msg object param path raw_status_code reason \
+    requestId request_id result status statusCode status_code success timestamp title traceId \
+    trace_id type";
+
+/// Members that an error's words stand in.
+const MESSAGES: [&str; 5] = ["message", "Message", "msg", "error_msg", "errmsg"];
 
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
@@ -32,10 +36,11 @@ pub(crate) fn is_error(record: &Record) -> bool {
     let is_text =
         |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
     // A title, a detail or a message among other things is any record's.
-    let is_alone =
-        || record.names().all(|name| WORDS_OF_ERRORS.split(' ').any(|word| word == name));
-    let bare = tells(&"errors")
-        || (is_alone() && (tells(&"detail") || ["message", "Message"].iter().any(is_text)));
+    let is_word = |name: &str| WORDS_OF_ERRORS.split(' ').any(|word| word == name);
+    let is_alone = || record.names().all(|name| is_word(name) && (name != "data" || !tells(&name)));
+    let has_words = || MESSAGES.iter().any(is_text) || tells(&"detail") || tells(&"details");
+    let is_well = record.get("success") == Some("true") || record.get("code") == Some("0");
+    let bare = tells(&"errors") || (is_alone() && has_words() && !is_well);
     record.is_failure
         || record.event_type == "error"
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
@@ -76,6 +81,13 @@ pub(crate) fn report_as(
     json: &str,
     out: &mut EventOut,
 ) -> Done {
+    // Groq: a call that the model did not make well, and that was not made.
+    let failed = json::member(json, "failed_generation")
+        .or_else(|| json::member(json::member(json, "error")?, "failed_generation"));
+    if let Some(text) = failed.and_then(string).filter(|text| !text.is_empty()) {
+        let (name, attributes) = ("failed_generation", None);
+        out.emit(0, Kind::Block(Block { name, text: &text, attributes }))?;
+    }
     let failure = Failure {
         code: Code::Provider,
         message: message.unwrap_or("the provider reported an error"),
@@ -115,9 +127,11 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
             break;
         }
     }
-    for key in ["message", "Message", "msg", "title", "errorText"] {
+    for key in MESSAGES.iter().chain(&["title", "errorText"]) {
         message = message.or_else(|| get(key).and_then(string));
     }
+    let details = || get("details").and_then(string);
+    message = message.or_else(details);
     // A `type` that is only "error" is the event's, and no code.
     for key in ["code", "error_type", "type", "status", "status_code"] {
         code = code.or_else(|| get(key).and_then(word).filter(|word| word != "error"));

@@ -35,6 +35,7 @@ static TABLE: &[(FinishReason, &[&str])] = &[
     (ContentFilter, &["image_safety", "image_prohibited_content", "image_recitation"]),
     (ContentFilter, &["model_armor", "jailbreak", "escalation", "pup_limited_disabled"]),
     (ContentFilter, &["guardrail_intervened", "error_toxic", "sensitive"]),
+    (ContentFilter, &["blacklist"]),
     (Refusal, &["refusal"]),
     (Pause, &["pause_turn", "compaction"]),
     (Error, &["error", "timeout", "failed", "malformed_function_call", "malformed_response"]),

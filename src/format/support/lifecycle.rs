@@ -16,6 +16,8 @@ pub(crate) struct Lifecycle {
     row: &'static Format,
     pub(crate) state: State,
     id: String,
+    /// True if a message has ended.
+    has_ended: bool,
     /// The members of the next start beside its id and model.
     pub(crate) head: Head,
     pub(crate) meter: Meter,
@@ -48,7 +50,14 @@ impl Lifecycle {
     /// these fields.
     pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
         let (state, head) = (State::Closed, Head::default());
-        Lifecycle { row, state, id: String::new(), head, meter: Meter::new(usage) }
+        Lifecycle {
+            row,
+            state,
+            id: String::new(),
+            has_ended: false,
+            head,
+            meter: Meter::new(usage),
+        }
     }
 
     /// True if a message has begun and not ended.
@@ -97,6 +106,16 @@ impl Lifecycle {
         }
         self.begin(id, None, out)?;
         out.warn(code, warning)
+    }
+
+    /// True if a record that begins no message came after the end of one: it is passed over, with a
+    /// warning.
+    pub(crate) fn passes_over(&self, out: &mut EventOut) -> io::Result<bool> {
+        if self.is_open() || !self.has_ended {
+            return Ok(false);
+        }
+        let message = "a record after the end of its message was passed over";
+        out.warn(WarningCode::AfterDone, message).map(|()| true)
     }
 
     /// Notes that the open message has a reason to stop.
@@ -148,7 +167,9 @@ impl Lifecycle {
     fn close(&mut self, out: &mut EventOut) -> io::Result<bool> {
         self.id.clear();
         self.meter.finish(out)?;
-        Ok(std::mem::replace(&mut self.state, State::Closed) != State::Closed)
+        let was_open = std::mem::replace(&mut self.state, State::Closed) != State::Closed;
+        self.has_ended |= was_open;
+        Ok(was_open)
     }
 
     /// The input has ended: a message that has stopped ends well, of any other

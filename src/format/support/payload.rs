@@ -138,7 +138,8 @@ pub trait Payload<'de> {
 /// Declares structs that objects of JSON are read into. A field has a name, a type, and after `=`
 /// the spellings of its key if the name alone is not the key. Where the object lacks it, it has
 /// the default of its type, mostly `None`; members of other names are passed. A member that comes
-/// twice, or is of another type, is an error that names it.
+/// twice, or is of another type, is an error that names it. After the last field, `; NAME` adds one
+/// that is true if a member was passed that is a string or an object with anything in it.
 ///
 /// ```
 /// toolstream::format::payload! {
@@ -162,14 +163,27 @@ macro_rules! payload {
         $vis:vis struct $Name:ident<$life:lifetime> {$(
             $(#[$about:meta])*
             $field_vis:vis $field:ident: $Type:ty $(= $($key:literal)|+)?
-        ),* $(,)?}
+        ),* $(,)? $(; $passes:ident)?}
     )+) => {$(
         $(#[$meta])*
         #[derive(Default)]
         $vis struct $Name<$life> {$(
             $(#[$about])*
             $field_vis $field: $Type,
-        )*}
+        )*
+            $($passes: bool,)?
+        }
+
+        impl $Name<'_> {
+            const KEYS: &'static [$crate::format::FieldKey] =
+                &[$($crate::format::payload!(@key $field $($($key)+)?)),*];
+
+            /// True for the keys of fields.
+            #[allow(dead_code)]
+            fn reads(key: &str) -> bool {
+                Self::KEYS.iter().any(|field| field.is(key.as_bytes()))
+            }
+        }
 
         impl<$life> $crate::format::FromJson<$life> for $Name<$life> {
             fn from_json(
@@ -201,17 +215,17 @@ macro_rules! payload {
             ) -> ::std::result::Result<(), $crate::format::Fault> {
                 #[allow(non_camel_case_types)]
                 enum Field { $($field),* }
-                const KEYS: &[$crate::format::FieldKey] =
-                    &[$($crate::format::payload!(@key $field $($($key)+)?)),*];
                 // The reader notes in the bits of a number which fields have come.
-                const { assert!(KEYS.len() <= 64) }
+                const { assert!($Name::KEYS.len() <= 64) }
 
-                reader.object(stringify!($Name), KEYS, &mut |field, reader| {
+                let _passes = reader.object(stringify!($Name), Self::KEYS, &mut |field, reader| {
                     $(if field == Field::$field as usize {
                         return $crate::format::FromJson::fill(&mut self.$field, reader);
                     })*
                     Ok(())
-                })
+                })?;
+                $(self.$passes |= _passes;)?
+                Ok(())
             }
         }
 

@@ -9,6 +9,7 @@
 //! - `FUZZ_CASE=FILE.in cargo test --test cases` holds one input to all laws again.
 
 mod edits;
+pub(crate) mod meaning;
 mod parts;
 mod pool;
 mod shrink;
