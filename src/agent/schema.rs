@@ -453,7 +453,7 @@ for line in sys.stdin:
             ran += u32::from(fits);
             refused += u32::from(!fits && theirs == "1");
         }
-        println!("{ran} fit, {refused} that Python takes do not");
+        eprintln!("{ran} fit, {refused} that Python takes do not");
         assert!(ran > 1000);
     }
 }

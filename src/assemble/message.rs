@@ -262,7 +262,7 @@ impl Message {
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);
         for call in &mut calls {
-            call.take_once(&mut state.calls.ids, out)?;
+            call.take_once(&state.calls.ids, out)?;
         }
         self.taint_robbed(&mut calls, out.choice);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
