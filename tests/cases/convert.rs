@@ -136,35 +136,8 @@ fn content(lines: &[Value], to: &Writing) -> Content {
             "tool_call" if is_withdrawn(line) => {}
             "tool_call" if is_failed && lost(Info::ClosedCall) => {}
             "tool_call" => {
-                let mut call = line.clone();
-                let keys = call.as_object_mut().unwrap();
                 calls.insert(word("id").to_owned());
-                if changed(Info::Namespace)
-                    && let Some(namespace) = keys.remove("namespace")
-                {
-                    let name = format!("{}__{}", namespace.as_str().unwrap(), word("name"));
-                    keys.insert("name".to_owned(), name.into());
-                }
-                for (key, info) in [("signature", Info::CallSignature), ("item_id", Info::ItemId)] {
-                    if changed(info) {
-                        keys.remove(key);
-                    }
-                }
-                for key in ["index", "source", "kind", "item_id"] {
-                    keys.remove(key);
-                }
-                if keys.contains_key("executor")
-                    || (to.name == "ai-sdk-ui" && has_result(&lines[at..]))
-                {
-                    keys.insert("executor".to_owned(), "provider".into());
-                }
-                if changed(Info::FreeInput)
-                    && to.name != "openai-chat"
-                    && let Some(input) = keys.remove("input")
-                {
-                    keys.insert("arguments".to_owned(), json!({ "input": input }));
-                }
-                content.parts.push(call);
+                content.parts.push(call(line, to, has_result(&lines[at..])));
             }
             "tool_result" if to.name == "ai-sdk-ui" && calls.contains(word("id")) => {
                 content.parts.push(json!(["result", word("id")]));
@@ -190,6 +163,37 @@ fn content(lines: &[Value], to: &Writing) -> Content {
         put_run_calls_first(&mut content.parts);
     }
     content
+}
+
+/// Reads a call; nothing but what the format carries, in its form.
+fn call(line: &Value, to: &Writing, has_result: bool) -> Value {
+    let changed = |info| to.loss(info).is_some();
+    let mut call = line.clone();
+    let keys = call.as_object_mut().unwrap();
+    if changed(Info::Namespace)
+        && let Some(namespace) = keys.remove("namespace")
+    {
+        let name = format!("{}__{}", namespace.as_str().unwrap(), line["name"].as_str().unwrap());
+        keys.insert("name".to_owned(), name.into());
+    }
+    for (key, info) in [("signature", Info::CallSignature), ("item_id", Info::ItemId)] {
+        if changed(info) {
+            keys.remove(key);
+        }
+    }
+    for key in ["index", "source", "kind", "item_id"] {
+        keys.remove(key);
+    }
+    if keys.contains_key("executor") || (to.name == "ai-sdk-ui" && has_result) {
+        keys.insert("executor".to_owned(), "provider".into());
+    }
+    if changed(Info::FreeInput)
+        && to.name != "openai-chat"
+        && let Some(input) = keys.remove("input")
+    {
+        keys.insert("arguments".to_owned(), json!({ "input": input }));
+    }
+    call
 }
 
 /// Puts the parts of each kind together: what comes back where the order is lost, as in a body
