@@ -38,6 +38,8 @@ words! {
         DuplicateKey = "duplicate_key",
         /// `message_start` came a second time in an open message.
         DuplicateMessageStart = "duplicate_message_start",
+        /// The text begins with the prompt, which a program printed again; it was left out.
+        EchoedPrompt = "echoed_prompt",
         /// The provider reported an error that does not end its session.
         ErrorEvent = "error_event",
         /// A field named `error` of an event stream was read as an error event.
@@ -70,6 +72,8 @@ words! {
         Malformed = "malformed",
         /// Markup of a call stands in code or between quotation marks, and is text.
         MarkupInCode = "markup_in_code",
+        /// Markup of a call stands in a thought that goes on after it, and is a part of that.
+        MarkupInReasoning = "markup_in_reasoning",
         /// Plain text holds a dialect's markup, but no dialect was asked for.
         MarkupInText = "markup_in_text",
         /// A part of a block came without `contentBlockStart` before it.
