@@ -39,6 +39,7 @@
 //! remembered.
 
 pub(crate) mod body;
+mod echo;
 mod error;
 pub(crate) mod hf_template;
 mod leak;

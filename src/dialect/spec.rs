@@ -195,8 +195,7 @@ pub enum Ends {
     /// None.
     #[default]
     Closer,
-    /// The openers of calls and of sections; in a thought, only of those that are
-    /// not `narrated`.
+    /// The openers of calls and of sections; in a thought, only where no closer follows.
     Calls,
     /// Any opener of the dialect.
     Anything,
@@ -230,15 +229,12 @@ pub struct Section {
     /// True if it is never missing: calls outside of it are text.
     #[serde(default)]
     pub required: bool,
-    /// True if it is ignored inside reasoning: see [`Call::narrated`].
-    #[serde(default)]
-    pub narrated: bool,
 }
 
 impl Section {
     /// A section that a model may forget.
     pub const fn new(open: Word, close: Word) -> Section {
-        Section { open, close, required: false, narrated: false }
+        Section { open, close, required: false }
     }
 }
 
@@ -271,11 +267,16 @@ pub struct Call {
     /// own beginning must.
     #[serde(default, deserialize_with = "leak::texts")]
     pub next: Words,
+    /// The pattern that begins another call in the same markup, after the body of one; empty if
+    /// none may follow.
+    #[serde(default, deserialize_with = "leak::text")]
+    pub again: Word,
     /// True if it is a call only where `--tools` has the tool.
     #[serde(default)]
     pub known: bool,
-    /// True if it is ignored inside reasoning: the opener is ordinary text, so the
-    /// model may merely be quoting it.
+    /// True if the opener is ordinary text, so that the model may merely be quoting it: in a
+    /// thought it is none, if the dialect has another form; where the dialect is found out and
+    /// `--tools` has any tools, the name in it must be one of theirs.
     #[serde(default)]
     pub narrated: bool,
 }
@@ -287,6 +288,7 @@ impl Call {
         close: "",
         body: Body::Arguments,
         next: &[],
+        again: "",
         known: false,
         narrated: false,
     };

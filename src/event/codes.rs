@@ -40,6 +40,8 @@ words! {
         DuplicateKey = "duplicate_key",
         /// `message_start` came a second time in an open message.
         DuplicateMessageStart = "duplicate_message_start",
+        /// The text begins with the prompt, which a program printed again; it was left out.
+        EchoedPrompt = "echoed_prompt",
         /// The message ended well and holds nothing: neither text nor thought, call or block.
         EmptyAnswer = "empty_answer",
         /// The provider reported an error that does not end its session.
@@ -77,6 +79,8 @@ words! {
         Malformed = "malformed",
         /// Markup of a call stands in code or between quotation marks, and is text.
         MarkupInCode = "markup_in_code",
+        /// Markup of a call stands in a thought that goes on after it, and is a part of that.
+        MarkupInReasoning = "markup_in_reasoning",
         /// Plain text holds a dialect's markup, but no dialect was asked for.
         MarkupInText = "markup_in_text",
         /// A part of a block came without `contentBlockStart` before it.

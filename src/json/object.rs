@@ -77,6 +77,11 @@ impl ObjectReader {
         }
     }
 
+    /// True inside a string.
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.scanner.is_in_string()
+    }
+
     /// True if a string had a control character in it.
     pub(crate) fn is_raw(&self) -> bool {
         self.is_raw

@@ -193,11 +193,75 @@ impl Pattern {
 
     /// True if it begins like the special tokens of many models.
     pub(crate) fn is_token(&self) -> bool {
-        let starts = ["<|", "</|", "<\u{ff5c}", "</\u{ff5c}", "]<]"];
         match self.tokens.first() {
-            Some(Token::Literal(text, _)) => starts.iter().any(|start| text.starts_with(start)),
+            Some(Token::Literal(text, _)) => is_token(text.as_bytes()),
             _ => false,
         }
+    }
+
+    /// Returns the pattern up to the end of its first tag, white space before that aside.
+    pub(crate) fn first_tag(&self) -> Pattern {
+        let is_space =
+            |token: &&Token| matches!(token, Token::Newline | Token::Blank | Token::Space);
+        let from = self.tokens.iter().take_while(is_space).count();
+        let (mut tokens, mut at): (Vec<Token>, usize) = (Vec::new(), from);
+        while let Some(token) = self.tokens.get(at) {
+            let end = match token {
+                Token::Literal(text, _) if !text.starts_with("]<]") => text.find('>'),
+                _ => None,
+            };
+            // Where blanks may follow, it is spelt in several tokens.
+            let is_spelt = matches!(self.tokens.get(at + 1), Some(Token::Blank));
+            if let (Token::Literal(text, _), Some(end)) = (token, end.filter(|_| !is_spelt)) {
+                tokens.push(Token::literal(text.get(..=end).unwrap_or_default()));
+                return Pattern::new(tokens, self.place);
+            }
+            let next = match token {
+                Token::Optional(end) => end + 1,
+                _ => at + 1,
+            };
+            tokens.extend(self.tokens.get(at..next).unwrap_or_default().iter().cloned().map(
+                |token| match token {
+                    Token::Optional(end) => Token::Optional(end - from),
+                    token => token,
+                },
+            ));
+            at = next;
+        }
+        self.clone()
+    }
+
+    /// Returns the pattern from its last tag on, if white space may stand before that.
+    pub(crate) fn last_tag(&self) -> Pattern {
+        let has_option = self.tokens.iter().any(|token| matches!(token, Token::Optional(_)));
+        let space = self.tokens.iter().rposition(|token| matches!(token, Token::Space));
+        match space.and_then(|space| self.tokens.get(space + 1..)) {
+            Some(tokens @ [Token::Literal(..), ..]) if !has_option => {
+                Pattern::new(tokens, Place::Any)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// True if it begins with a tag or a token, whatever else it holds.
+    pub(crate) fn begins_tag(&self) -> bool {
+        matches!(self.tokens.first(), Some(Token::Literal(text, _))
+            if text.starts_with(['<', '[', ']']) || !text.is_ascii())
+    }
+
+    /// True if it is the closing tag of this one.
+    pub(crate) fn closes(&self, open: &Pattern) -> bool {
+        match (&*open.tokens, &*self.tokens) {
+            ([Token::Literal(open, _)], [Token::Literal(close, _)]) => {
+                open.strip_prefix('<').is_some_and(|name| close.strip_prefix("</") == Some(name))
+            }
+            _ => false,
+        }
+    }
+
+    /// The pattern where it stands at the beginning of a line.
+    pub(crate) fn on_a_line(self) -> Pattern {
+        Pattern { place: Place::Line, ..self }
     }
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.
@@ -361,6 +425,18 @@ pub(crate) struct Start {
     pub(crate) text: Vec<u8>,
     /// True if a word follows; else any byte may.
     pub(crate) is_before_word: bool,
+}
+
+impl Start {
+    /// True if it begins like the special tokens of many models.
+    pub(crate) fn is_token(&self) -> bool {
+        is_token(&self.text)
+    }
+}
+
+fn is_token(text: &[u8]) -> bool {
+    let starts = ["<|", "</|", "<\u{ff5c}", "</\u{ff5c}", "]<]"];
+    starts.iter().any(|start| text.starts_with(start.as_bytes()))
 }
 
 /// True for what stands before the namespace of a tag.

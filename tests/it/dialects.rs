@@ -1,5 +1,6 @@
 //! Every row of the dialects, tried with what its own fixture shows.
 
+mod closers;
 mod objects;
 mod prose;
 mod thoughts;

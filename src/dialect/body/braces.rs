@@ -1,7 +1,9 @@
 //! Braces with bare keys, and strings between delimiters, as JSON.
 
+use std::borrow::Cow;
+
 use crate::dialect::body::cursor::{Cursor, push_comma, push_key};
-use crate::dialect::body::value;
+use crate::dialect::body::{python, value};
 use crate::json;
 use crate::tools::{Schema, Types};
 
@@ -29,14 +31,15 @@ impl Braces<'_> {
         self.out.push('{');
         cursor.elements(close, |cursor| {
             let key = match self.string(cursor) {
-                Some(key) => key,
-                None => cursor.word()?,
+                Some(key) => Cow::Borrowed(key),
+                None if matches!(cursor.peek(), Some('"' | '\'')) => python::string(cursor)?.into(),
+                None => cursor.word()?.into(),
             };
             if !cursor.take(':') {
                 cursor.expect('=')?;
             }
-            push_key(key, &mut self.out);
-            self.value(cursor, schema.map(|schema| schema.property(key)).as_ref())
+            push_key(&key, &mut self.out);
+            self.value(cursor, schema.map(|schema| schema.property(&key)).as_ref())
         })?;
         self.out.push('}');
         Some(())
@@ -60,6 +63,10 @@ impl Braces<'_> {
                 Some(())
             }
             _ if cursor.rest.starts_with(self.delimiter) => None,
+            '"' | '\'' => {
+                json::quote_into(&python::string(cursor)?, &mut self.out);
+                Some(())
+            }
             _ => {
                 let bare = cursor.take_until(|c| ",}])".contains(c));
                 let types = schema.and_then(Schema::types).unwrap_or(Types::ANY);
@@ -91,6 +98,8 @@ mod tests {
         check("{a:<e>x \"y\" {z}<e>,b:3,c:true}", r#"{"a":"x \"y\" {z}","b":3,"c":true}"#);
         check("{o:{k:[1,<e>s<e>]},n:None}", r#"{"o":{"k":[1,"s"]},"n":null}"#);
         check("(a=<e>x<e>)", r#"{"a":"x"}"#);
+        check(r#"{q:"D \"u\"",'k':'v'}"#, r#"{"q":"D \"u\"","k":"v"}"#);
         assert_eq!(object("{a:<e>x}", "<e>", None), None);
+        assert_eq!(object("{a:\"x}", "<e>", None), None);
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Calls {
     /// `assemble`.
     pub(super) raw: String,
     pub(super) max_raw: usize,
+    /// True if a control character came that no text has.
+    has_control: bool,
     /// True if there was more text than `max_raw`.
     pub(super) is_over: bool,
     pub(super) open: Option<OpenCall>,
@@ -120,6 +122,16 @@ impl Calls {
         Calls { tools, max_raw, ..Calls::default() }
     }
 
+    /// Calls of another text with the same tools and limit.
+    pub(crate) fn another(&self) -> Self {
+        Calls { tools: self.tools.clone(), max_raw: self.max_raw, ..Calls::default() }
+    }
+
+    /// True if a call of so many bytes is too large.
+    pub(crate) fn is_too_long(&self, length: usize) -> bool {
+        self.max_raw > 0 && length > self.max_raw
+    }
+
     /// Returns the length of the open call's markup, in bytes.
     pub(crate) fn raw_length(&self) -> usize {
         self.raw.len()
@@ -130,6 +142,17 @@ impl Calls {
         self.raw.split_off(self.raw.floor_char_boundary(end))
     }
 
+    /// Returns the open call's markup after so many bytes.
+    pub(crate) fn raw_from(&self, end: usize) -> &str {
+        self.raw.get(self.raw.floor_char_boundary(end)..).unwrap_or_default()
+    }
+
+    /// Takes so many bytes off the end of the open call's markup.
+    pub(crate) fn drop_raw(&mut self, length: usize) {
+        let end = self.raw.len().saturating_sub(length);
+        self.raw.truncate(self.raw.floor_char_boundary(end));
+    }
+
     /// Appends to the open call's text what there is room for.
     pub(crate) fn push_raw(&mut self, text: &str) {
         let room = match self.max_raw {
@@ -137,6 +160,7 @@ impl Calls {
             max => max.saturating_sub(self.raw.len()),
         };
         self.is_over |= text.len() > room;
+        self.has_control |= has_control(text);
         self.raw.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
     }
 
@@ -168,7 +192,7 @@ impl Calls {
         set(&mut self.name, words.get("name").or(Some(name)).filter(|name| !name.is_empty()));
         set(&mut self.id, words.get("id").filter(|id| !is_blank(id)));
         self.raw.clear();
-        self.is_over = false;
+        (self.is_over, self.has_control) = (false, false);
         self.push_raw(marker);
         self.has_closed = false;
     }
@@ -182,7 +206,10 @@ impl Calls {
         self.count += 1;
         self.undouble_name(emit)?;
         let unsent = Unsent { begins: true, ..Unsent::default() };
-        self.open = Some(OpenCall { key, unsent, ..OpenCall::default() });
+        // A marker within a name shows that the markup is damaged.
+        let is_damaged = self.name.as_ref().is_some_and(|name| name.contains('<'));
+        let fault = is_damaged.then_some(Reason::Malformed);
+        self.open = Some(OpenCall { key, unsent, fault, ..OpenCall::default() });
         Ok(())
     }
 
@@ -338,7 +365,8 @@ impl Calls {
         let Some(call) = self.open.take() else { return Ok(()) };
         self.has_closed = true;
         let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
-        let fault = too_large.or(call.fault).map(|reason| (reason, self.raw.as_str()));
+        let damaged = std::mem::take(&mut self.has_control).then_some(Reason::Malformed);
+        let fault = too_large.or(call.fault).or(damaged).map(|reason| (reason, self.raw.as_str()));
         let ended = emit.feed(Kind::CallEnd(CallEnd { key: call.key, fault }));
         self.raw.clear();
         self.raw.shrink_to(MAX_MARKUP);
@@ -369,6 +397,16 @@ impl Calls {
     pub(crate) fn is_faulty(&self) -> bool {
         self.open.as_ref().is_some_and(|call| call.fault.is_some())
     }
+}
+
+/// True if a text has a control character but tabs and line ends: a terminal's, or one that was
+/// damaged.
+fn has_control(text: &str) -> bool {
+    let may_be = |byte: u8| {
+        (byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r')) || byte == 0x7F || byte == 0xC2
+    };
+    text.bytes().fold(false, |any, byte| any | may_be(byte))
+        && text.chars().any(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
 }
 
 /// Emits a warning.

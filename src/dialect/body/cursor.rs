@@ -130,6 +130,11 @@ impl Brackets {
         Brackets { is_element, delimiter, depth: 0, quote: None, escaped: false, known: 0 }
     }
 
+    /// True inside a string.
+    pub(super) fn is_in_string(&self) -> bool {
+        self.quote.is_some()
+    }
+
     /// Reads on. Returns how many bytes belong to the expression, and whether it
     /// ends with them.
     pub(super) fn push(&mut self, text: &str) -> (usize, bool) {

@@ -93,6 +93,11 @@ impl Element {
         Ok((taken, reader.status()))
     }
 
+    /// True inside a string.
+    pub(super) fn is_in_string(&self) -> bool {
+        self.reader.is_in_string()
+    }
+
     /// Emits what had to wait for the end of the object. Of an object that holds
     /// several calls, all but the last one are closed.
     pub(super) fn finish(self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {

@@ -142,6 +142,24 @@ impl BodyReader {
         matches!(self, BodyReader::Python { expression: None, list: List::None })
     }
 
+    /// True inside a string.
+    pub(crate) fn is_in_string(&self) -> bool {
+        match self {
+            BodyReader::Json { open, .. } => match open {
+                Some(Open::Call(element)) => element.is_in_string(),
+                Some(Open::Other(scanner)) => scanner.is_in_string(),
+                None => false,
+            },
+            BodyReader::Arguments { scanner, .. } => scanner.is_in_string(),
+            BodyReader::Python { expression, .. } => {
+                expression.as_ref().is_some_and(|expression| expression.brackets.is_in_string())
+            }
+            BodyReader::Literal { expression, .. } | BodyReader::Braces { expression, .. } => {
+                expression.brackets.is_in_string()
+            }
+        }
+    }
+
     /// Takes what belongs to the body. Returns how many bytes that is, and how far
     /// the body has been read.
     pub(crate) fn feed(

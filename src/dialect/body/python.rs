@@ -82,6 +82,12 @@ fn dict(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
 
 /// Reads strings that follow each other: they are one string.
 fn strings(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
+    json::quote_into(&string(cursor)?, out);
+    Some(())
+}
+
+/// Returns the text of strings that follow each other.
+pub(super) fn string(cursor: &mut Cursor<'_>) -> Option<String> {
     let mut text = String::new();
     while let Some(quote @ ('\'' | '"')) = cursor.peek() {
         cursor.next()?;
@@ -93,8 +99,7 @@ fn strings(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
             }
         }
     }
-    json::quote_into(&text, out);
-    Some(())
+    Some(text)
 }
 
 fn escape(cursor: &mut Cursor<'_>, text: &mut String) -> Option<()> {

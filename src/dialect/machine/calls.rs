@@ -10,10 +10,12 @@ use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyReader, Progress};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
-use crate::dialect::machine::place::{OpenCall, OpenSection, OpenText, OpenValue, Part, Place};
+use crate::dialect::machine::place::{
+    CallEnd, Nested, OpenCall, OpenSection, OpenText, OpenValue, Part, Place,
+};
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::dialect::machine::search::{Begun, Marker};
-use crate::dialect::spec::{Ends, Parameters, Role};
+use crate::dialect::spec::Parameters;
 use crate::event::{Block, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
@@ -23,17 +25,6 @@ impl Machine {
         if self.chosen.is_none() {
             self.chosen = Some(id);
             self.search.forget(|_| true);
-        }
-    }
-
-    /// True in a thought, or in a section inside one.
-    pub(crate) fn is_in_thought(&self) -> bool {
-        match &self.place {
-            Place::Region(open) => {
-                open.form.role == Role::Reasoning && open.form.ends == Ends::Calls
-            }
-            Place::Section(open) => open.in_thought,
-            Place::Text(_) | Place::Call(_) => false,
         }
     }
 
@@ -61,8 +52,7 @@ impl Machine {
         let form = Arc::clone(self.grammars.section(id));
         let (marker, before) = (marker.to_owned(), self.calls.count());
         let words = words.keep(|_| true);
-        let (space, in_thought) = (Some(String::new()), self.is_in_thought());
-        let open = OpenSection { id, form, marker, words, before, space, in_thought };
+        let open = OpenSection { id, form, marker, words, before, space: Some(String::new()) };
         self.enter(Place::Section(Box::new(open)));
     }
 
@@ -105,7 +95,6 @@ impl Machine {
         if let Some(text) = words.get("server") {
             emit.feed(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
         }
-        let in_thought = self.is_in_thought();
         let text = Place::Text(OpenText::default());
         let section = match std::mem::replace(&mut self.place, text) {
             Place::Section(section) => Some(section),
@@ -142,7 +131,7 @@ impl Machine {
         };
         let words = with_section(words, section.as_deref(), &form);
         let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
-        self.enter(Place::Call(OpenCall { id, form, words, section, in_thought, part }));
+        self.enter(Place::Call(OpenCall { id, form, words, section, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
     }
 
@@ -173,43 +162,38 @@ impl Machine {
 
     /// Leaves the open call for its section, if that goes on, or for the text.
     fn end_place(&mut self, section_goes_on: bool) {
-        let (section, in_thought) = match &mut self.place {
-            Place::Call(call) => (call.section.take(), call.in_thought),
-            _ => (None, false),
+        let section = match &mut self.place {
+            Place::Call(call) => call.section.take(),
+            _ => None,
         };
         match section.filter(|_| section_goes_on) {
             Some(mut section) => {
                 section.space = Some(String::new());
                 self.enter(Place::Section(section));
             }
-            None => self.back_to_text(in_thought),
+            None => self.back_to_text(),
         }
     }
 
-    /// Goes back to the text after a call. If that stood in a thought, the thought
-    /// may go on: a closer of it will show.
-    fn back_to_text(&mut self, in_thought: bool) {
-        let (space, undecided) = (Some(String::new()), in_thought.then(String::new));
-        self.enter(Place::Text(OpenText { space, undecided, ..OpenText::default() }));
+    /// Goes back to the text after a call.
+    pub(crate) fn back_to_text(&mut self) {
+        self.enter(Place::Text(OpenText { space: Some(String::new()), ..OpenText::default() }));
     }
 
-    /// Ends the open call where its section ended inside a value that has no closer, and returns
-    /// the text after that.
-    pub(crate) fn end_at_section(
+    /// Ends the text in a value that lacks its closer, where the call may have ended; returns the
+    /// text after that.
+    pub(crate) fn end_at_closer(
         &mut self,
         held: &str,
         emit: &mut Emit<'_>,
     ) -> io::Result<Option<String>> {
-        let Place::Call(OpenCall { part: Part::Value(value), .. }) = &self.place else {
-            return Ok(None);
-        };
-        let Some(end) = value.section_end else { return Ok(None) };
+        let Some(end) = self.open_value_end() else { return Ok(None) };
         self.calls.push_raw(held);
-        let rest = self.calls.split_raw(end);
-        self.calls.fault(Reason::Malformed, emit)?;
-        self.calls.close(emit)?;
-        self.end_place(false);
-        Ok(Some(rest))
+        if self.calls.is_over() || !self.is_call_end(&end) {
+            self.calls.drop_raw(held.len());
+            return Ok(None);
+        }
+        self.end_at(end, emit).map(Some)
     }
 
     /// Ends the text in a call; returns true if the call was cut. `held` may be a
@@ -287,27 +271,75 @@ impl Machine {
         self.enter_part(body.map_or(Part::Loose, Part::Body));
     }
 
-    /// Takes the opener or the closer of a parameter that is a part of a value.
+    /// Takes a marker that is a part of a value.
     pub(crate) fn inner_marker(&mut self, go: Go, marker: &str, emit: &mut Emit) -> io::Result<()> {
-        if let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place {
-            match go {
-                Go::InnerCall => {
-                    value.quotes_call = true;
-                    // A call that a value may quote must not run.
-                    value.section_end = None;
-                }
-                Go::InnerParameter if !value.quotes_call => value.inner += 1,
-                Go::InnerParameter => {}
-                Go::WeakEnd => value.is_weak = true,
-                Go::WeakEndSection if value.quotes_call => {}
-                Go::WeakEndSection => {
-                    let end = self.calls.raw_length() + marker.len();
-                    value.section_end.get_or_insert(end);
-                }
-                _ => value.inner = value.inner.saturating_sub(1),
-            }
+        let is_string = self.calls.is_in_string();
+        self.calls.feed_value(marker, emit)?;
+        let length = self.calls.raw_length();
+        if let Place::Call(OpenCall { form, part: Part::Value(value), .. }) = &mut self.place
+            && !is_string
+        {
+            value.take(go, length, form.value_closer().is_some_and(|close| close.has_word("key")));
         }
-        self.calls.feed_value(marker, emit)
+        Ok(())
+    }
+
+    /// Ends the open call before the opener of another one that stands in its value, if its closers
+    /// came on a line before that, and its value's did not: the call can't be read, and the other is
+    /// none of its parts.
+    pub(crate) fn end_before_call(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+        if self.calls.is_over() || self.calls.is_in_string() {
+            return Ok(());
+        }
+        let begins_line = |end: &CallEnd| self.calls.raw_from(end.length).contains('\n');
+        let is_end = |end: &CallEnd| !end.ends_section && begins_line(end) && self.is_call_end(end);
+        let Some(end) = self.open_value_end().filter(is_end) else {
+            return Ok(());
+        };
+        let between = self.end_at(end, emit)?;
+        self.run(&between, true, emit)?;
+        self.search.reset();
+        let held = std::mem::take(&mut self.held);
+        self.content(&held, emit)
+    }
+
+    /// Returns where the open call may have ended, if nothing is open in its value.
+    fn open_value_end(&self) -> Option<CallEnd> {
+        match &self.place {
+            Place::Call(OpenCall { part: Part::Value(value), .. }) => {
+                value.end.filter(|_| value.nested.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    /// True if nothing on its line follows the place where a call may have ended, but for the end of
+    /// its section.
+    fn is_call_end(&self, end: &CallEnd) -> bool {
+        let rest = self.calls.raw_from(end.length).trim_start_matches([' ', '\t']);
+        let section = match &self.place {
+            Place::Call(call) => call.section.as_ref(),
+            _ => None,
+        };
+        let ends_section = |open: &OpenSection| {
+            let mut close = open.form.close.iter().map(|close| close.bind(&open.words));
+            close
+                .any(|close| Attempt::default().advance(&close, rest.as_bytes(), true) != Match::No)
+        };
+        rest.is_empty()
+            || end.ends_section
+            || rest.starts_with(['\n', '\r'])
+            || section.is_some_and(|open| ends_section(open))
+    }
+
+    /// Ends the open call, whose closers don't add up, at a place in its value; returns what
+    /// follows.
+    fn end_at(&mut self, end: CallEnd, emit: &mut Emit<'_>) -> io::Result<String> {
+        let rest = self.calls.split_raw(end.length);
+        self.calls.fault(Reason::Malformed, emit)?;
+        self.calls.close(emit)?;
+        self.end_place(!end.ends_section);
+        Ok(rest)
     }
 
     /// Takes what belongs to the call's body; returns how many bytes.
@@ -329,6 +361,22 @@ impl Machine {
             Progress::Whole => self.enter_part(Part::Between(None)),
         }
         Ok(taken)
+    }
+
+    /// Ends the open call at the opener of another one in the same markup.
+    pub(crate) fn open_another(
+        &mut self,
+        marker: &str,
+        words: &Captures<'_>,
+        emit: &mut Emit<'_>,
+    ) -> io::Result<()> {
+        let Place::Call(call) = &self.place else { return Ok(()) };
+        let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(&call.form.body));
+        self.calls.close(emit)?;
+        self.calls.open_markup(source, marker, words, "");
+        self.calls.begin(emit)?;
+        self.enter_part(body.map_or(Part::Broken, Part::Body));
+        Ok(())
     }
 
     pub(crate) fn next_object(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
@@ -411,14 +459,17 @@ impl Machine {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
+        if self.is_nested() {
+            return self.inner_marker(Go::EndValue, marker, emit);
+        }
         self.calls.close_value(emit)?;
         self.calls.push_raw(marker);
         let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place else {
             return Ok(());
         };
-        let OpenValue { mut keys, inner, .. } = std::mem::take(value);
+        let OpenValue { mut keys, inner, quotes_call, is_uneven, .. } = std::mem::take(value);
         keys.pop();
-        if inner > 0 {
+        if inner > 0 || (quotes_call && is_uneven) {
             self.calls.fault(Reason::Malformed, emit)?;
         }
         let is_outermost = !self.calls.has_value();
@@ -431,6 +482,9 @@ impl Machine {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
+        if self.is_nested() {
+            return self.inner_marker(Go::InnerEndCall, marker, emit);
+        }
         self.calls.push_raw(marker);
         if self.is_in_open_value() {
             self.calls.fault(Reason::Malformed, emit)?;
@@ -438,6 +492,12 @@ impl Machine {
         self.calls.close(emit)?;
         self.end_place(true);
         Ok(())
+    }
+
+    /// True in a call that a value holds.
+    fn is_nested(&self) -> bool {
+        matches!(&self.place, Place::Call(OpenCall { part: Part::Value(value), .. })
+            if !value.nested.is_empty())
     }
 
     /// True in one of several values, which has a closer of its own.
@@ -450,20 +510,50 @@ impl Machine {
 
     /// Takes the section's closer; inside a call, that lacks its own.
     pub(crate) fn end_section(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        if self.calls.is_in_string() {
+        if self.calls.is_in_string() || self.is_nested() {
             return self.calls.feed_value(marker, emit);
         }
         if matches!(self.place, Place::Call(_)) {
             self.calls.push_raw(marker);
             self.end_unclosed(emit)?;
         }
-        let in_thought = match &self.place {
-            Place::Section(open) => open.in_thought,
-            Place::Call(call) => call.in_thought,
-            Place::Text(_) | Place::Region(_) => false,
-        };
-        self.back_to_text(in_thought);
+        self.back_to_text();
         Ok(())
+    }
+}
+
+impl OpenValue {
+    /// Takes a marker that is a part of it, and the length of the call's markup after that; if
+    /// closers have the value's key in them (`is_by_key`), only those of this key count.
+    fn take(&mut self, go: Go, length: usize, is_by_key: bool) {
+        let last = self.nested.last().copied();
+        match (go, last) {
+            (Go::InnerCall, _) => {
+                self.nested.push(Nested::Call);
+                // A call that a value may quote must not run.
+                (self.quotes_call, self.end) = (true, None);
+            }
+            (Go::InnerParameter, Some(_)) => self.nested.push(Nested::Parameter),
+            (Go::InnerParameter, None) => self.inner += usize::from(!is_by_key),
+            (Go::EndValue | Go::InnerEndValue, Some(Nested::Parameter)) => {
+                self.nested.pop();
+            }
+            (Go::EndValue, Some(Nested::Call)) => self.is_uneven = true,
+            (Go::InnerEndValue, None) => self.inner = self.inner.saturating_sub(1),
+            (Go::InnerEndCall, _) => {
+                let call = self.nested.iter().rposition(|nested| *nested == Nested::Call);
+                self.is_uneven |= call.is_none_or(|call| call + 1 < self.nested.len());
+                self.nested.truncate(call.unwrap_or_default());
+                if self.is_uneven && self.nested.is_empty() {
+                    self.end = Some(CallEnd { length, ends_section: false });
+                }
+            }
+            (Go::WeakEnd, None) => self.is_weak = true,
+            (Go::WeakEndSection, None) if !self.quotes_call => {
+                self.end.get_or_insert(CallEnd { length, ends_section: true });
+            }
+            _ => {}
+        }
     }
 }
 

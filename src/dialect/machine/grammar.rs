@@ -15,6 +15,7 @@ pub(crate) struct Grammar {
     pub(crate) sections: Vec<Arc<SectionForm>>,
     pub(crate) calls: Vec<Arc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
+    doubts: Vec<DoubtForm>,
 }
 
 /// The tokens that end a message in any dialect.
@@ -32,13 +33,22 @@ pub(crate) struct RegionForm {
     /// The channel of its text, or the block's name; empty if it has none.
     pub(crate) name: &'static str,
     pub(crate) ends: Ends,
+    /// True if it is a thought whose closer closes nothing else: a call in it is a draft.
+    pub(crate) may_close_late: bool,
 }
 
 pub(crate) struct SectionForm {
     pub(crate) open: Pattern,
     pub(crate) close: Vec<Pattern>,
     pub(crate) required: bool,
-    pub(crate) narrated: bool,
+}
+
+/// The first tag of the openers of calls, and what closes a call after it that can't be read.
+pub(crate) struct DoubtForm {
+    /// True if it is a section's.
+    pub(crate) is_section: bool,
+    pub(crate) open: Pattern,
+    pub(crate) close: Vec<Pattern>,
 }
 
 pub(crate) struct CallForm {
@@ -47,6 +57,8 @@ pub(crate) struct CallForm {
     pub(crate) body: BodyForm,
     /// Patterns of which one must follow the opener; anything may if there is none.
     pub(crate) next: Vec<Pattern>,
+    /// What begins another call in the same markup.
+    pub(crate) again: Option<Pattern>,
     /// True if the row itself names what follows.
     pub(crate) has_own_next: bool,
     pub(crate) known: bool,
@@ -73,6 +85,10 @@ pub(crate) struct SectionId(pub(crate) GrammarId, usize);
 /// A form of calls by its grammar, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CallId(pub(crate) GrammarId, usize);
+
+/// A first tag by its grammar, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct DoubtId(pub(crate) GrammarId, usize);
 
 impl Grammars {
     /// Parses the patterns of these rows. Skips a row that has a mistake: a test
@@ -106,6 +122,10 @@ impl Grammars {
     pub(crate) fn call(&self, id: CallId) -> &Arc<CallForm> {
         self.get(id.0).call(id)
     }
+
+    pub(crate) fn doubt(&self, DoubtId(grammar, number): DoubtId) -> &DoubtForm {
+        &self.get(grammar).doubts[number]
+    }
 }
 
 impl Grammar {
@@ -118,12 +138,69 @@ impl Grammar {
             sections: Vec::new(),
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
+            doubts: Vec::new(),
         };
         row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
         row.sections.iter().try_for_each(|section| grammar.add_section(section))?;
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
+        grammar.find_thoughts();
+        grammar.find_doubts();
         Ok(grammar)
+    }
+
+    /// Tells the thoughts that have a closer of their own.
+    fn find_thoughts(&mut self) {
+        let is_call = |close: &Pattern| {
+            let sections = self.sections.iter().any(|section| section.close.contains(close));
+            sections || self.calls.iter().any(|call| call.close.contains(close))
+        };
+        let is_answer = |close: &Pattern| {
+            let mut others = self.regions.iter().filter(|form| form.role != Role::Reasoning);
+            others.any(|form| form.close.contains(close))
+        };
+        let is_own = |close: &Pattern| !is_call(close) && !is_answer(close);
+        let may_close_late = |form: &Arc<RegionForm>| {
+            let is_thought = form.role == Role::Reasoning && form.ends != Ends::Closer;
+            is_thought && !form.close.is_empty() && form.close.iter().all(is_own)
+        };
+        let found: Vec<bool> = self.regions.iter().map(may_close_late).collect();
+        for (form, found) in self.regions.iter_mut().zip(found) {
+            if let Some(form) = Arc::get_mut(form) {
+                form.may_close_late = found;
+            }
+        }
+    }
+
+    /// Collects the first tags of openers. Where markers frame messages, the first tag tells
+    /// nothing.
+    fn find_doubts(&mut self) {
+        if self.regions.iter().any(|form| form.ends == Ends::Anything) {
+            return;
+        }
+        let is_told = |call: &&Arc<CallForm>| {
+            let is_narration = call.narrated && self.calls.iter().any(|call| !call.narrated);
+            let is_empty = matches!(call.body, BodyForm::Empty);
+            let is_text = call.is_one_value() && call.open.first_tag() == call.open;
+            !(call.known || is_narration || is_text || is_empty)
+        };
+        let calls = self.calls.iter().filter(is_told).map(|call| (&call.open, &call.close, false));
+        let sections = self.sections.iter().map(|section| (&section.open, &section.close, true));
+        let mut doubts: Vec<DoubtForm> = Vec::new();
+        for (open, close, is_section) in calls.chain(sections) {
+            let open = open.first_tag();
+            if !open.begins_tag() || open.place() != Place::Any || close.is_empty() {
+                continue;
+            }
+            // Its own closing tag, if it has one, or else any.
+            let own = close.iter().find(|close| close.closes(&open));
+            let close = own.map_or(&close[..], std::slice::from_ref).iter().map(Pattern::last_tag);
+            match doubts.iter_mut().find(|doubt| doubt.open == open) {
+                Some(doubt) => doubt.close.extend(close),
+                None => doubts.push(DoubtForm { is_section, open, close: close.collect() }),
+            }
+        }
+        self.doubts = doubts;
     }
 
     /// True if calls stand in sections, wherever the text is from.
@@ -154,6 +231,11 @@ impl Grammar {
         &self.calls[number]
     }
 
+    /// True if a call of this form is narration in a thought.
+    pub(crate) fn is_narration(&self, id: CallId) -> bool {
+        self.call(id).narrated && self.calls.iter().any(|call| !call.narrated)
+    }
+
     /// The regions with their ids, where this grammar has the id `id`.
     pub(crate) fn regions(
         &self,
@@ -170,6 +252,11 @@ impl Grammar {
         self.sections.iter().enumerate().map(move |(number, form)| (SectionId(id, number), form))
     }
 
+    /// The first tags of openers with their ids, where this grammar has the id `id`.
+    pub(crate) fn doubts(&self, id: GrammarId) -> impl Iterator<Item = (DoubtId, &DoubtForm)> {
+        self.doubts.iter().enumerate().map(move |(number, form)| (DoubtId(id, number), form))
+    }
+
     /// The forms of calls with their ids, where this grammar has the id `id`.
     pub(crate) fn calls(&self, id: GrammarId) -> impl Iterator<Item = (CallId, &Arc<CallForm>)> {
         self.calls.iter().enumerate().map(move |(number, form)| (CallId(id, number), form))
@@ -178,14 +265,15 @@ impl Grammar {
     fn add_region(&mut self, region: &Region) -> Result<(), String> {
         let Region { role, name, ends, .. } = *region;
         let (open, close) = (Pattern::parse(region.open)?, Pattern::parse_any(region.close)?);
-        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends }));
+        let may_close_late = false;
+        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends, may_close_late }));
         Ok(())
     }
 
     fn add_section(&mut self, section: &Section) -> Result<(), String> {
-        let Section { required, narrated, .. } = *section;
+        let required = section.required;
         let (open, close) = (Pattern::parse(section.open)?, Pattern::parse_any(section.close)?);
-        self.sections.push(Arc::new(SectionForm { open, close, required, narrated }));
+        self.sections.push(Arc::new(SectionForm { open, close, required }));
         Ok(())
     }
 
@@ -211,7 +299,8 @@ impl Grammar {
             call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
         let Call { known, narrated, .. } = *call;
         let has_own_next = !next.is_empty();
-        self.push_call(CallForm { open, close, body, next, has_own_next, known, narrated });
+        let again = (!call.again.is_empty()).then(|| Pattern::parse(call.again)).transpose()?;
+        self.push_call(CallForm { open, close, body, next, again, has_own_next, known, narrated });
         Ok(())
     }
 
@@ -229,7 +318,9 @@ impl Grammar {
             TagRole::Tool => return self.add_tool_tag(name),
         };
         let (open, close) = (Pattern::parse(&open)?, Pattern::parse_any(&close)?);
-        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends: Ends::Closer }));
+        let ends = if role == Role::Reasoning { Ends::Calls } else { Ends::Closer };
+        let may_close_late = false;
+        self.regions.push(Arc::new(RegionForm { open, close, role, name, ends, may_close_late }));
         Ok(())
     }
 
@@ -256,6 +347,7 @@ impl Grammar {
                 close,
                 body,
                 next: Vec::new(),
+                again: None,
                 has_own_next: false,
                 known: false,
                 narrated: false,

@@ -1,6 +1,8 @@
 //! Markdown's block structure, as far as it separates code from other text: a model
 //! that explains markup writes it in code, and means no call.
 //!
+//! A line that begins with `>`, and a row of a table, counts as code as well.
+//!
 //! Code is what CommonMark calls code (fences, indented blocks and spans, also in
 //! lists and block quotes), `<pre>`, `<code>`, comments and CDATA sections. What
 //! stands between quotation marks counts as code. A span that is not closed yet
@@ -24,6 +26,8 @@ pub(crate) struct MarkdownContext {
     /// The backticks at the end of the text so far.
     run: usize,
     quotations: QuotationContext,
+    /// True on a line that is quoted, as in e-mail, or is a row of a table.
+    is_quote: bool,
     html: Option<Html>,
     /// True if the last `<` was the first byte of its line.
     tag_begins_line: bool,
@@ -159,6 +163,7 @@ impl Default for MarkdownContext {
             span: 0,
             run: 0,
             quotations: QuotationContext::default(),
+            is_quote: false,
             html: None,
             tag_begins_line: false,
             since_tag: LONGEST,
@@ -280,9 +285,9 @@ impl MarkdownContext {
         self.quotations.settle();
     }
 
-    /// True if what begins here is code, or between quotation marks.
+    /// True if what begins here is code, on a line that is quoted, or between quotation marks.
     pub(crate) fn is_code(&self) -> bool {
-        self.is_in_code() || !self.quotations.before(b'<').is_empty()
+        self.is_in_code() || self.is_quote || !self.quotations.before(b'<').is_empty()
     }
 
     /// True if a call that begins here stands between quotation marks, and not in code.
@@ -367,7 +372,7 @@ impl MarkdownContext {
         let found = HTML.iter().find(is_opener);
         let Some(&(_, _, close, may_be_block)) = found else { return };
         self.settle();
-        if !self.is_code() {
+        if !self.is_in_code() && self.quotations.before(b'<').is_empty() {
             self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
         }
     }
@@ -422,7 +427,7 @@ impl MarkdownContext {
                 }
             }
         }
-        self.at = BEGIN;
+        (self.at, self.is_quote) = (BEGIN, false);
         if !opens_quotation {
             self.quotations.end_line();
         }
@@ -522,6 +527,7 @@ impl MarkdownContext {
     /// Takes the first byte of a line that is not white space.
     fn first(&mut self, byte: u8, matched: usize, indent: usize) {
         let (matched, indent) = self.enter_items(matched, indent);
+        self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
         if byte == b'>' && indent < 4 && self.containers.get(matched) == Some(&Container::Quote) {
             self.at = At::Begin { matched: matched + 1, indent: 0, after_mark: true };
             return;

@@ -8,6 +8,8 @@
 //! has looked, so no byte is looked at twice.
 
 mod calls;
+mod doubt;
+mod draft;
 mod find;
 pub(crate) mod grammar;
 mod markdown_context;
@@ -58,6 +60,8 @@ pub(crate) struct Machine {
     is_cut: bool,
     /// True in what is read again after a call that lacks its closers.
     is_rest: bool,
+    /// True once no thought will close: a call in one ends it.
+    drafts_stand: bool,
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -99,6 +103,7 @@ impl Machine {
             has_warned: false,
             is_cut: false,
             is_rest: false,
+            drafts_stand: false,
         };
         match start_in {
             StartIn::Reasoning => machine.start_in_reasoning(),
@@ -183,9 +188,16 @@ impl Machine {
             self.run(&held, true, emit)?;
             held = std::mem::take(&mut self.held);
         }
+        if self.finish_doubt(emit)? {
+            return Ok(true);
+        }
+        if let Some(rest) = self.end_draft(emit)? {
+            self.run(&rest, false, emit)?;
+            return self.finish(stopped, emit);
+        }
         // Once: what is text after one call is not looked at again for each.
         if !self.is_rest
-            && let Some(rest) = self.end_at_section(&held, emit)?
+            && let Some(rest) = self.end_at_closer(&held, emit)?
         {
             self.is_rest = true;
             self.run(&rest, false, emit)?;
@@ -200,7 +212,7 @@ impl Machine {
         self.end_text(emit)?;
         match &self.place {
             Place::Call(_) => self.finish_call(&held, stopped, emit),
-            Place::Text(_) | Place::Region(_) | Place::Section(_) => Ok(false),
+            _ => Ok(false),
         }
     }
 
@@ -249,12 +261,12 @@ impl Machine {
                 self.leave_start();
                 if self.is_in_head() {
                     self.leave_head();
-                } else if let Some(c) = rest.chars().next()
-                    && self.is_after_object()
-                {
+                    continue;
+                }
+                let first = rest.chars().next();
+                at = start + first.map_or(1, char::len_utf8);
+                if let Some(c) = first.filter(|_| self.is_after_object()) {
                     (at, seen) = (start + self.pass_after_object(c, emit)?, from);
-                } else {
-                    at = start + rest.chars().next().map_or(1, char::len_utf8);
                 }
                 continue;
             }
@@ -262,14 +274,14 @@ impl Machine {
                 break;
             }
             let before = text.get(from..start).unwrap_or_default();
-            if let Found::Marker(marker) | Found::Header(marker) = &found
-                && self.is_code(marker)
+            if matches!(&found, Found::Marker(marker) | Found::Header(marker) if self.is_code(marker))
             {
                 from = if self.pass_code(before, emit)? { start } else { from };
                 at = start + rest.chars().next().map_or(1, char::len_utf8);
                 continue;
             }
             self.content(before, emit)?;
+            self.leave_before(&found, emit)?;
             (from, at) = (start, start);
             match &found {
                 Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
@@ -291,6 +303,16 @@ impl Machine {
         }
         self.follow(text, seen, text.len());
         self.content(text.get(from..).unwrap_or_default(), emit)
+    }
+
+    /// Leaves what a marker ends before it begins anything.
+    fn leave_before(&mut self, found: &Found, emit: &mut Emit<'_>) -> io::Result<()> {
+        match found {
+            Found::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
+            Found::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
+            Found::Marker(_) | Found::Header(_) => self.leave_doubt(emit),
+            _ => Ok(()),
+        }
     }
 
     /// Emits the content that begins at `from`, and holds what begins at `start`.
@@ -410,7 +432,8 @@ impl Machine {
 
     /// True if this is prose whose context matters.
     fn is_followed(&self) -> bool {
-        self.follows && matches!(self.place, Place::Text(_) | Place::Region(_))
+        let is_prose = matches!(self.place, Place::Text(_) | Place::Region(_) | Place::Doubt(_));
+        self.follows && is_prose
     }
 
     /// Lets the context see text that may be prose.
@@ -445,23 +468,36 @@ impl Machine {
 
     /// The rules of the text are other ones from here on.
     fn forget_text_rules(&mut self) {
-        self.search.forget(|key| matches!(key, RulesKey::Text(_)));
+        self.search.forget(|key| matches!(key, RulesKey::Text(_) | RulesKey::Doubt(..)));
+    }
+
+    fn text_rules(&self, open: &OpenText) -> Vec<Rule> {
+        let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
+        let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
+        let mut rules = rules::text_rules(grammars, self.named, self.calls.count() > 0);
+        // A thought ends at its closer, whatever code is open in it.
+        let guarded = open.undecided.is_none();
+        rules.extend(self.strays.iter().cloned().map(|rule| Rule { guarded, ..rule }));
+        rules
     }
 
     fn place_rules(&self) -> Vec<Rule> {
         let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
         match &self.place {
-            Place::Text(open) => {
-                let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
-                let mut rules = rules::text_rules(grammars, self.named, self.calls.count() > 0);
-                // A thought ends at its closer, whatever code is open in it.
-                let guarded = open.undecided.is_none();
-                rules.extend(self.strays.iter().cloned().map(|rule| Rule { guarded, ..rule }));
+            Place::Text(open) => self.text_rules(open),
+            Place::Doubt(doubt) => {
+                let mut rules = rules::doubt_rules(self.grammars.doubt(doubt.id));
+                let others = self.text_rules(&doubt.outer).into_iter();
+                rules.extend(others.filter(|rule| !matches!(rule.go, Go::Doubt(_))));
                 rules
             }
             Place::Region(open) => {
                 let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
                 rules::region_rules(&self.grammars, grammars, open, self.named)
+            }
+            Place::Draft(draft) => {
+                let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
+                rules::draft_rules(grammars.map(|(_, grammar)| grammar), &draft.outer)
             }
             Place::Section(open) => {
                 let grammar = self.grammars.get(open.id.0);
@@ -490,6 +526,8 @@ impl Machine {
         match &self.place {
             Place::Text(_) | Place::Section(_) => self.text(text, emit),
             Place::Region(_) => self.region_content(text, emit),
+            Place::Draft(_) => self.draft_content(text, emit),
+            Place::Doubt(_) => self.doubt_content(text, emit),
             Place::Call(call) => match &call.part {
                 Part::Body(_) | Part::Head => Ok(()),
                 Part::Loose => {
@@ -506,10 +544,18 @@ impl Machine {
     #[inline(never)]
     fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
+        if let Go::Doubt(id) = go {
+            self.follow(text, 0, text.len());
+            self.open_doubt(id, text);
+            return Ok(());
+        }
         if self.follows {
             self.context.marker();
         }
         let opens_call = go.opens_call();
+        if opens_call && self.is_thinking() {
+            return self.open_draft(text);
+        }
         let is_beyond = opens_call || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
         match &self.place {
             Place::Call(_) if is_beyond => self.leave_call(go, emit)?,
@@ -526,7 +572,12 @@ impl Machine {
                 }
                 Ok(())
             }
+            Go::Doubt(_) => Ok(()),
+            Go::EndDoubt => self.close_doubt(text, emit),
             Go::Region(id) => self.open_region(id, words, emit),
+            Go::EndRegion | Go::Stray if matches!(self.place, Place::Draft(_)) => {
+                self.close_draft(go, text, emit)
+            }
             Go::EndRegion => self.end_region(emit),
             Go::Stray => self.stray(emit),
             Go::Section(id) => {
@@ -540,9 +591,11 @@ impl Machine {
             Go::InnerCall
             | Go::InnerParameter
             | Go::InnerEndValue
+            | Go::InnerEndCall
             | Go::WeakEnd
             | Go::WeakEndSection => self.inner_marker(go, text, emit),
             Go::NextObject => self.next_object(text, emit),
+            Go::Again => self.open_another(text, words, emit),
             Go::EndCall => self.end_call(text, emit),
         }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dialect::body::BodyReader;
+use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{
-    CallForm, CallId, RegionForm, RegionId, SectionForm, SectionId,
+    CallForm, CallId, DoubtId, RegionForm, RegionId, SectionForm, SectionId,
 };
 use crate::scan::{Captures, Word};
 
@@ -14,6 +15,10 @@ use crate::scan::{Captures, Word};
 pub(crate) enum Place {
     Text(OpenText),
     Region(OpenRegion),
+    /// In a thought, after the opener of a call.
+    Draft(Box<OpenDraft>),
+    /// After the opener of a call, where none can be read.
+    Doubt(Box<OpenDoubt>),
     /// In a section, between its calls.
     Section(Box<OpenSection>),
     Call(OpenCall),
@@ -25,6 +30,10 @@ pub(crate) enum RulesKey {
     /// True if it is not decided whether the text is a thought.
     Text(bool),
     Region(RegionId),
+    /// The thought; `None` in text that may be one.
+    Draft(Option<RegionId>),
+    /// True if it is not decided whether the text is a thought.
+    Doubt(DoubtId, bool),
     Section(SectionId),
     Between(CallId, Option<SectionId>),
     Value(CallId, Option<SectionId>),
@@ -40,6 +49,20 @@ impl Place {
             }
             Place::Region(open) => {
                 return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
+            }
+            Place::Draft(draft) => {
+                return Some(match &draft.outer {
+                    Outer::Thought(open) => {
+                        (RulesKey::Draft(Some(open.id)), [&open.words.words, &[], &[]])
+                    }
+                    Outer::Text(_) => (RulesKey::Draft(None), [&[]; 3]),
+                });
+            }
+            Place::Doubt(doubt) => {
+                return Some((
+                    RulesKey::Doubt(doubt.id, doubt.outer.undecided.is_some()),
+                    [&[]; 3],
+                ));
             }
             Place::Section(open) => {
                 return Some((RulesKey::Section(open.id), [&open.words.words, &[], &[]]));
@@ -101,8 +124,33 @@ pub(crate) struct OpenSection {
     /// The number of calls of the message that came before it.
     pub(crate) before: u64,
     pub(crate) space: Space,
-    /// True if it stands in a thought.
-    pub(crate) in_thought: bool,
+}
+
+/// A call in a thought, and all after it: a draft if the thought closes, or else the thought was
+/// over where the call began.
+pub(crate) struct OpenDraft {
+    pub(crate) outer: Outer,
+    pub(crate) text: String,
+    /// Reads the text as what follows the thought, to tell whether a closer stands in a value.
+    pub(crate) reader: Machine,
+    /// The place of the first closer that stands in a value.
+    pub(crate) inner: Option<usize>,
+}
+
+/// The opener of a call in text, and what follows it and can't be read.
+pub(crate) struct OpenDoubt {
+    pub(crate) id: DoubtId,
+    pub(crate) outer: OpenText,
+    pub(crate) text: String,
+    /// The length of the opener, in bytes.
+    pub(crate) opener: usize,
+}
+
+/// The place that a draft stands in.
+pub(crate) enum Outer {
+    Thought(OpenRegion),
+    /// Text that may turn out to be a thought, whose opener was in the prompt.
+    Text(String),
 }
 
 /// A call that is open.
@@ -113,8 +161,6 @@ pub(crate) struct OpenCall {
     pub(crate) words: Captures<'static>,
     /// The section around it.
     pub(crate) section: Option<Box<OpenSection>>,
-    /// True if it stands in a thought.
-    pub(crate) in_thought: bool,
     pub(crate) part: Part,
 }
 
@@ -142,13 +188,32 @@ pub(crate) struct OpenValue {
     /// The number of parameters that were opened in it and not closed, outside of calls that
     /// it quotes: if there are any, its end is not known.
     pub(crate) inner: usize,
+    /// The calls that were opened in it and not closed, with their parameters.
+    pub(crate) nested: SmallVec<[Nested; 4]>,
     /// True once a call was opened in it.
     pub(crate) quotes_call: bool,
+    /// True if a closer of a call or of a parameter in it closes none that was opened in it.
+    pub(crate) is_uneven: bool,
     /// True once it may have ended.
     pub(crate) is_weak: bool,
-    /// The length of the call's markup where its section may have ended first, with no other
-    /// call in the value.
-    pub(crate) section_end: Option<usize>,
+    /// Where the call may have ended without this value's closer.
+    pub(crate) end: Option<CallEnd>,
+}
+
+/// What is open in a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nested {
+    Call,
+    Parameter,
+}
+
+/// Where a call may have ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallEnd {
+    /// The length of its markup.
+    pub(crate) length: usize,
+    /// True if its section ended there as well.
+    pub(crate) ends_section: bool,
 }
 
 impl OpenCall {

@@ -4,10 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
-    CallForm, CallId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId, SectionId,
+    CallForm, CallId, DoubtForm, DoubtId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId,
+    SectionId,
 };
 use crate::dialect::machine::markdown_context::calm_length;
-use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection};
+use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection, Outer};
 use crate::dialect::spec::{Ends, Role};
 use crate::scan::{self, Captures, Pattern, Start};
 
@@ -45,14 +46,20 @@ pub(crate) enum Go {
     Parameter,
     EndValue,
     /// Markers that are a part of a value: the openers of a call and of a
-    /// parameter, and a parameter's closer.
+    /// parameter, and their closers.
     InnerCall,
     InnerParameter,
     InnerEndValue,
+    InnerEndCall,
     /// A closer that would end a value, if none that does came later.
     WeakEnd,
     /// The closer of the section, which would end it and the call, if none came later.
     WeakEndSection,
+    /// The opener of a call where none can be read, and what closes it.
+    Doubt(DoubtId),
+    EndDoubt,
+    /// Another call in the same markup.
+    Again,
     /// Another object of the same call's body.
     NextObject,
     /// A marker without a meaning, which is dropped.
@@ -63,6 +70,11 @@ impl Go {
     /// True if it leads into a call, or to the calls of a section.
     pub(crate) fn opens_call(self) -> bool {
         matches!(self, Go::Call(_) | Go::Section(_))
+    }
+
+    /// True if it may lead there.
+    fn may_open_call(self) -> bool {
+        self.opens_call() || matches!(self, Go::Doubt(_))
     }
 }
 
@@ -98,7 +110,8 @@ impl Rule {
     /// True if its marker, which begins so, may stand inside a line of prose where it is guarded.
     pub(super) fn is_inline(&self, starts: &[Start]) -> bool {
         let is_sign = |start: &Start| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
-        self.pattern.is_token() || (self.go.opens_call() && starts.iter().all(is_sign))
+        starts.iter().all(Start::is_token)
+            || (self.go.may_open_call() && starts.iter().all(is_sign))
     }
 
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
@@ -137,11 +150,12 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
     }
     let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
     for (id, call) in grammar.calls(id) {
+        let is_readable = !matches!(call.body, BodyForm::Unreadable);
         let is_own_section = grammar.sections.iter().any(|section| section.open == call.open);
         let is_bare = needs_section
             && (grammar.requires_sections() || !call.open.is_token())
-            && !is_own_section;
-        let is_readable = !matches!(call.body, BodyForm::Unreadable);
+            && !is_own_section
+            && is_readable;
         if !is_bare && (named || is_readable) {
             let rule = Rule::call(call, id);
             rules.push(if named { call.chosen(rule) } else { call.unsolicited(rule) });
@@ -200,8 +214,9 @@ pub(crate) fn text_rules<'g>(
     named: bool,
     has_calls: bool,
 ) -> Vec<Rule> {
+    let all: Vec<(GrammarId, &Grammar)> = grammars.collect();
     let mut rules = Vec::new();
-    for (id, grammar) in grammars {
+    for (id, grammar) in all.iter().copied() {
         rules.extend(openers(id, grammar, named));
         rules.extend(drops(grammar));
         if named {
@@ -211,6 +226,26 @@ pub(crate) fn text_rules<'g>(
         if named && has_calls && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
             rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
+        }
+    }
+    let may_lack_section = |grammar: &Grammar, doubt: &DoubtForm| {
+        doubt.is_section
+            || grammar.sections.is_empty()
+            || (!grammar.requires_sections() && (named || doubt.open.is_token()))
+    };
+    let doubts = all.iter().flat_map(|(id, grammar)| {
+        let doubts = grammar.doubts(*id);
+        doubts.filter(|(_, doubt)| may_lack_section(grammar, doubt))
+    });
+    for (id, doubt) in doubts {
+        // Prose speaks of tags, but of no special tokens.
+        let open = match named || doubt.open.is_token() {
+            true => doubt.open.clone(),
+            false => doubt.open.clone().on_a_line(),
+        };
+        let is_known = |rule: &Rule| matches!(rule.go, Go::Doubt(_)) && rule.pattern == open;
+        if !rules.iter().any(is_known) {
+            rules.push(Rule::new(open, Go::Doubt(id)));
         }
     }
     rules.retain(|rule| named || !rule.begins_with_space());
@@ -253,8 +288,8 @@ pub(crate) fn region_rules<'g>(
     let may_begin = |rule: &Rule| named || form.ends == Ends::Anything || !rule.begins_with_space();
     let others = open.flat_map(|(id, grammar)| openers(id, grammar, named)).filter(may_begin);
     let others = others.filter(|rule| match rule.go {
-        Go::Call(id) => !(is_thought && grammars.call(id).narrated),
-        Go::Section(id) => !(is_thought && grammars.section(id).narrated),
+        Go::Call(call) => !(is_thought && grammars.get(call.0).is_narration(call)),
+        Go::Section(_) => true,
         Go::Region(other) => {
             form.ends == Ends::Anything || grammars.region(other).role == Role::Block
         }
@@ -265,6 +300,25 @@ pub(crate) fn region_rules<'g>(
         rules.extend(drops(grammars.get(id.0)));
     }
     rules
+}
+
+/// The markers that are legal after the opener of a call in a thought: the thought's own closers,
+/// and those of the dialect's other thoughts.
+pub(crate) fn draft_rules<'g>(open: impl Iterator<Item = &'g Grammar>, outer: &Outer) -> Vec<Rule> {
+    let (mut rules, go): (Vec<Rule>, Go) = match outer {
+        Outer::Thought(open) => {
+            (closers(&open.form.close, &open.words, Go::EndRegion).collect(), Go::EndRegion)
+        }
+        Outer::Text(_) => (Vec::new(), Go::Stray),
+    };
+    let thoughts = open.flat_map(|grammar| &grammar.regions).filter(|form| form.may_close_late);
+    rules.extend(thoughts.flat_map(|form| &form.close).map(|close| Rule::new(close.clone(), go)));
+    rules
+}
+
+/// The markers that close what can't be read.
+pub(crate) fn doubt_rules(doubt: &DoubtForm) -> Vec<Rule> {
+    closers(&doubt.close, &Captures::default(), Go::EndDoubt).collect()
 }
 
 /// The markers that are legal between the calls of a section whose opener had
@@ -330,6 +384,10 @@ impl CallRules<'_> {
             BodyForm::Parameters { open, .. } => {
                 rules.push(Rule::new(open.bind(&self.call.words), Go::Parameter));
             }
+            _ if self.call.form.again.is_some() => {
+                let again = self.call.form.again.iter().cloned();
+                rules.extend(again.map(|pattern| Rule::new(pattern, Go::Again)));
+            }
             _ if self.call.form.may_repeat() => {
                 let next = Pattern::parse("{").ok();
                 rules.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
@@ -351,7 +409,9 @@ impl CallRules<'_> {
         };
         let close = Rule::new(close.bind(&self.call.words).bind(key), Go::EndValue);
         if !form.item.is_empty() {
-            return vec![open, close];
+            // No text has such tags: where the call ends, a value lacks its closer.
+            let ends = ends.into_iter().filter(|rule| rule.go == Go::EndCall);
+            return [open, close].into_iter().chain(ends).collect();
         }
         // Where nothing is escaped, the closer closes the value only if what may
         // follow a value follows, or what ends the call.
@@ -362,8 +422,10 @@ impl CallRules<'_> {
         let patterns = |rules: &[&[Rule]]| -> Vec<Pattern> {
             rules.iter().copied().flatten().map(|rule| rule.pattern.clone()).collect()
         };
+        // What follows may be damaged after its first tag.
+        let tag = [Rule::new(open.pattern.first_tag(), Go::Parameter)];
         let open = [open];
-        let next = patterns(&[&open, &ends, &beyond]);
+        let next = patterns(&[&tag, &ends, &beyond]);
         let mut rules = vec![Rule { next, ..close.clone() }];
         // The value lacks its closer where the call's comes before what follows a
         // call: other text may quote that, but no special token.
@@ -386,24 +448,40 @@ impl CallRules<'_> {
         }
         let sections = section.iter().filter(|rule| rule.pattern.is_token());
         rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
+        rules.extend(self.inner_calls());
+        let inner = open.map(|rule| Rule { pattern: rule.pattern.bind(key), ..rule });
+        rules.extend(inner.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
+        rules.push(Rule { go: Go::InnerEndValue, ..close });
+        rules
+    }
+
+    /// The openers and closers of calls that a value may hold. Where a closer has the call's name
+    /// in it, only those of that name.
+    fn inner_calls(&self) -> Vec<Rule> {
+        let OpenCall { id, form, words, .. } = self.call;
+        let is_by_name = form.close.iter().any(|close| close.has_word("name"));
         let is_call = |call: &&Arc<CallForm>| {
             let is_readable = !matches!(call.body, BodyForm::Unreadable);
             is_readable && !call.known && call.open.place() == scan::Place::Any
         };
-        let calls = self.grammar.calls.iter().filter(is_call);
-        rules.extend(calls.map(|call| Rule::new(call.open.clone(), Go::InnerCall)));
-        // Closers that have the key in them tell values apart by themselves.
-        if !self.binds_key() {
-            rules.extend(open.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
-            rules.push(Rule { go: Go::InnerEndValue, ..close });
+        let inner = |call: &CallForm| {
+            let rule = Rule { strict: true, ..Rule::call(call, *id) };
+            Rule { go: Go::InnerCall, known: false, ..rule }
+        };
+        let end = |pattern: Pattern| Rule::new(pattern, Go::InnerEndCall);
+        if is_by_name {
+            let close = form.close.iter().map(|close| end(close.bind(words)));
+            return [inner(form).bind(words)].into_iter().chain(close).collect();
         }
-        rules
-    }
-
-    /// True if a value's closer has its key in it.
-    fn binds_key(&self) -> bool {
-        let close = self.call.form.value_closer();
-        close.is_some_and(|close| close.has_word("key"))
+        let calls = || self.grammar.calls.iter().filter(is_call);
+        let mut ends: Vec<&Pattern> = Vec::new();
+        for close in calls().flat_map(|call| &call.close) {
+            if !ends.contains(&close) {
+                ends.push(close);
+            }
+        }
+        let ends = ends.into_iter().map(|close| end(close.clone()));
+        calls().map(|call| inner(call)).chain(ends).collect()
     }
 
     /// The markers that are legal in a call that can't be read, or before its body.

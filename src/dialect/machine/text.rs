@@ -21,7 +21,7 @@ fn emit_text(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
     if text.is_empty() { Ok(()) } else { emit.feed(Kind::Text(Text { text, channel: None })) }
 }
 
-fn emit_reasoning(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+pub(crate) fn emit_reasoning(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
     emit.feed(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
 }
 
@@ -31,7 +31,7 @@ impl Machine {
         match &mut self.place {
             Place::Text(open) => open.space.as_mut(),
             Place::Section(open) => open.space.as_mut(),
-            Place::Region(_) | Place::Call(_) => None,
+            _ => None,
         }
     }
 
@@ -45,7 +45,7 @@ impl Machine {
             }
             Place::Text(open) => &mut open.space,
             Place::Section(open) => &mut open.space,
-            Place::Region(_) | Place::Call(_) => return Ok(()),
+            _ => return Ok(()),
         };
         if let Some(space) = space
             && text.trim_ascii().is_empty()
@@ -58,7 +58,7 @@ impl Machine {
     }
 
     /// Emits what was undecided as the answer.
-    fn decide_as_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn decide_as_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let Place::Text(open) = &mut self.place else { return Ok(()) };
         let Some(text) = open.undecided.take() else { return Ok(()) };
         self.renew();
@@ -70,12 +70,6 @@ impl Machine {
     pub(crate) fn leave_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         if let Place::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
-        }
-        if let Place::Region(open) = &self.place
-            && self.is_in_thought()
-        {
-            let form = Arc::clone(&open.form);
-            self.expect_closers(&form);
         }
         self.decide_as_text(emit)?;
         self.end_blocks("another marker came inside a block", emit)
@@ -170,7 +164,7 @@ impl Machine {
 
     /// The closers of a thought may come once it is left. In a dialect that the user chose, they
     /// always may.
-    fn expect_closers(&mut self, form: &RegionForm) {
+    pub(crate) fn expect_closers(&mut self, form: &RegionForm) {
         if !self.named && self.strays.is_empty() {
             self.strays = rules::strays(form);
             self.forget_text_rules();

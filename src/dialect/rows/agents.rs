@@ -64,7 +64,7 @@ pub(crate) static LANGCHAIN_XML: Dialect = Dialect {
     name: "langchain_xml_agent",
     models: &["LangChain's XML agent"],
     calls: &[Call {
-        ..Call::raw("<tool>{name}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
+        ..Call::raw("<tool>{ws}{name}{ws}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
     }],
     drops: &["<final_answer>", "</final_answer>"],
     ..Dialect::EMPTY

@@ -8,11 +8,10 @@ const THINKING: Region = Region {
     close: "{nl}</{ns}thinking>{nl}{nl}",
     role: Role::Reasoning,
     name: "",
-    ends: Ends::Closer,
+    ends: Ends::Calls,
 };
 
-const SECTION: Section =
-    Section { narrated: true, ..Section::new("<{ns}function_calls>", "</{ns}function_calls>") };
+const SECTION: Section = Section::new("<{ns}function_calls>", "</{ns}function_calls>");
 
 const FUNCTION_RESULTS: Results = Results {
     open: "<function_results>\n",
@@ -50,7 +49,7 @@ pub(crate) static LEGACY: Dialect = Dialect {
     sections: &[SECTION],
     calls: &[Call {
         open: "<invoke>{ws}<tool_name>{ws}{name}{ws}</tool_name>{ws}<parameters>",
-        close: "</parameters>{ws}</invoke>",
+        close: "</parameters>{ws}</invoke>{|}</invoke>",
         body: Body::Parameters(Parameters {
             open: "<{key}>",
             close: "</{key}>",

@@ -10,23 +10,29 @@ pub(crate) static HARMONY: Dialect = Dialect {
     aliases: &["gpt_oss", "openai", "openai_gptoss"],
     models: &["gpt-oss"],
     auto: true,
-    regions: &[ANALYSIS, FINAL],
+    regions: &[ANALYSIS, FINAL, FINAL_LINE],
     calls: &[
         to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_} to="),
         to_two("<|start|>assistant to={_} to="),
         to_two("{start}{[} {]}to=functions.{_} to="),
         to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function(
+            "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{ws}{[}<|constrain|>{_}{ws}{]}<|message|>",
+        ),
         to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
         // The first header's beginning is in the prompt.
         to_function("{start}{[} {]}to=functions.{name}{*}<|message|>"),
         to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
         to_other("<|start|>assistant to={name}{*}<|message|>"),
+        Call::unreadable("{[}<|start|>assistant{]}<|channel|>{_} to=<", MESSAGE_END),
     ],
     drops: &[
-        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        "{[}<|start|>assistant{]}<|channel|>commentary{ws}<|message|>",
         // A header that the model began and gave up.
         "{[}<|start|>assistant{]}<|channel|>commentary to=assistant",
         "<|start|>assistant",
+        // A header that lacks its role.
+        "<|start|>\n",
         "<|end|>",
         "<|return|>",
         "<|call|>",
@@ -49,13 +55,13 @@ const fn to_two(open: &'static str) -> Call {
 
 /// A message to someone else is a call if it holds an object.
 const fn to_other(open: &'static str) -> Call {
-    Call::arguments(open, "<|{suffix}|>")
+    Call::arguments(open, MESSAGE_END)
 }
 
 const ANALYSIS: Region = Region {
     ends: Ends::Anything,
     ..Region::reasoning(
-        "{[}<|start|>assistant{]}<|channel|>analysis{sp}<|message|>",
+        "{[}<|start|>assistant{]}<|channel|>analysis{ws}<|message|>",
         "<|end|>{|}<|return|>",
     )
 };
@@ -65,6 +71,10 @@ const FINAL: Region = Region::answer(
     "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
     "<|end|>{|}<|return|>",
 );
+
+/// Its header may end in a line end.
+const FINAL_LINE: Region =
+    Region { open: "{[}<|start|>assistant{]}<|channel|>final{ws}<|message|>", ..FINAL };
 
 pub(crate) static BEAM: Dialect = Dialect {
     name: "beam",
@@ -84,7 +94,7 @@ pub(crate) static BEAM: Dialect = Dialect {
         "{nl}</rfl:parameter>",
     )],
     drops: &[
-        "{[}<|start|>assistant{]}<|channel|>commentary{sp}<|message|>",
+        "{[}<|start|>assistant{]}<|channel|>commentary{ws}<|message|>",
         // A header that was left before its message.
         "{[}<|start|>assistant{]}<|channel|>{_}<|end|>",
         "<|constrain|>",
@@ -126,18 +136,30 @@ pub(crate) static MUSE: Dialect = Dialect {
         muse_calls("<|start|>assistant to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
         muse_calls(" to={_}<|message|>{[}{ws}<atem:function_calls>{]}"),
     ],
-    calls: &[Call {
-        body: Body::Parameters(Parameters {
-            open: "<atem:parameter{@key=name}>",
-            close: "</atem:parameter>",
-            untyped: Untyped::Json,
-            ..Parameters::TEXT
-        }),
-        ..Call::arguments("<atem:invoke{@name}>", "</atem:invoke>")
-    }],
+    calls: &[
+        Call {
+            body: Body::Parameters(Parameters {
+                open: "<atem:parameter{@key=name}>",
+                close: "</atem:parameter>",
+                untyped: Untyped::Json,
+                ..Parameters::TEXT
+            }),
+            ..Call::arguments("<atem:invoke{@name}>", "</atem:invoke>")
+        },
+        // Calls in a message to nobody, and those that can't be read.
+        muse_stray("{start}<|message|>{ws}<atem:function_calls>"),
+        muse_stray("<|start|>assistant<|message|>{ws}<atem:function_calls>"),
+        muse_stray("{start}{[} {]}to={_}<|message|>{ws}<atem:function_calls>"),
+        muse_stray("<|start|>assistant to={_}<|message|>{ws}<atem:function_calls>"),
+        muse_stray(" to={_}<|message|>{ws}<atem:function_calls>"),
+    ],
     drops: &["<|eom|>", "<|eot|>"],
     ..Dialect::EMPTY
 };
+
+const fn muse_stray(open: &'static str) -> Call {
+    Call::unreadable(open, "</atem:function_calls>{|}<|eom|>{|}<|eot|>")
+}
 
 const MUSE_END: &str = "<|eom|>{|}<|eot|>";
 
@@ -176,7 +198,7 @@ pub(crate) static INKLING: Dialect = Dialect {
     calls: &[
         Call {
             body: INKLING_BODY,
-            ..Call::json("<|message_model|>{name}<|content_invoke_tool_json|>", INKLING_END)
+            ..Call::json("<|message_model|>{ws}{name}{ws}<|content_invoke_tool_json|>", INKLING_END)
         },
         Call {
             body: INKLING_BODY,
@@ -204,7 +226,7 @@ pub(crate) static SOLAR: Dialect = Dialect {
     auto: true,
     regions: &[Region::reasoning("<|think|>", "<|end|>")],
     calls: &[Call::arguments(
-        "<|tool_call:begin|>{id}<|tool_call:name|>{name}<|tool_call:args|>",
+        "<|tool_call:begin|>{ws}{id}{ws}<|tool_call:name|>{ws}{name}{ws}<|tool_call:args|>",
         "<|tool_call:end|>",
     )],
     drops: &["<|begin|>assistant", "<|tool_calls|>", "<|calls|>", "<|content|>", "<|end|>"],
@@ -221,9 +243,9 @@ pub(crate) static PLAMO3: Dialect = Dialect {
     )],
     calls: &[Call::arguments(
         "{[}<|plamo:begin_tool_requests:plamo|>{ws}{]}\
-         <|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|>\
-         <|plamo:begin_tool_arguments:plamo|>{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
-        "<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>",
+         <|plamo:begin_tool_request:plamo|>{ws}<|plamo:begin_tool_name:plamo|>{ws}{name}{ws}<|plamo:end_tool_name:plamo|>{ws}\
+         <|plamo:begin_tool_arguments:plamo|>{ws}{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
+        "<|plamo:end_tool_arguments:plamo|>{ws}<|plamo:end_tool_request:plamo|>",
     )],
     drops: &[
         "<|plamo:begin_tool_requests:plamo|>",

@@ -19,7 +19,7 @@ pub(crate) static V3: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[
         Call::arguments(
-            "<｜tool▁call▁begin｜>function<｜tool▁sep｜>{name}{ws}```json",
+            "<｜tool▁call▁begin｜>{ws}function{ws}<｜tool▁sep｜>{ws}{name}{ws}```json",
             "```{ws}<｜tool▁call▁end｜>",
         ),
         UNREADABLE,
@@ -40,7 +40,7 @@ pub(crate) static V31: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[
-        Call::arguments("<｜tool▁call▁begin｜>{name}<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+        Call::arguments("<｜tool▁call▁begin｜>{ws}{name}{ws}<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
         UNREADABLE,
     ],
     drops: DROPS,

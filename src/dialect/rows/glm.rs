@@ -52,7 +52,7 @@ const HY: Dialect = Dialect {
     calls: &[Call::parameters(
         "<tool_call{[}:{suffix}{]}>{ws}{name}{[}<tool_sep{[}:{suffix}{]}>{]}",
         "</tool_call{[}:{suffix}{]}>",
-        "<arg_key{[}:{suffix}{]}>{key}</arg_key{[}:{suffix}{]}>{ws}<arg_value{[}:{suffix}{]}>",
+        "<arg_key{[}:{suffix}{]}>{ws}{key}{ws}</arg_key{[}:{suffix}{]}>{ws}<arg_value{[}:{suffix}{]}>",
         "</arg_value{[}:{suffix}{]}>",
     )],
     ..Dialect::EMPTY
@@ -89,7 +89,7 @@ pub(crate) static K2_HORIZON: Dialect = Dialect {
         Call::parameters(
             "<ifm|tool_call>{ws}{name}",
             "</ifm|tool_call>",
-            "<ifm|arg_key>{key}</ifm|arg_key>{ws}{[}<ifm|arg_type>{type}</ifm|arg_type>{ws}{]}<ifm|arg_value>",
+            "<ifm|arg_key>{ws}{key}{ws}</ifm|arg_key>{ws}{[}<ifm|arg_type>{type}</ifm|arg_type>{ws}{]}<ifm|arg_value>",
             "</ifm|arg_value>",
         ),
     ],

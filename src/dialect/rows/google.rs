@@ -16,7 +16,8 @@ pub(crate) static FUNCTION_GEMMA: Dialect = Dialect {
     auto: true,
     calls: &[Call {
         body: Body::Braces("<escape>"),
-        ..Call::arguments("<start_function_call>call:{name}", "<end_function_call>")
+        again: "call:{ws}{name}",
+        ..Call::arguments("<start_function_call>{ws}call:{ws}{name}", "<end_function_call>")
     }],
     ..Dialect::EMPTY
 };
@@ -33,7 +34,8 @@ pub(crate) static GEMMA4: Dialect = Dialect {
     ],
     calls: &[Call {
         body: Body::Braces("<|\"|>"),
-        ..Call::arguments("<|tool_call>{[}call:{]}{[}:{]}{name}", "<tool_call|>")
+        again: "call:{ws}{name}",
+        ..Call::arguments("<|tool_call>{ws}{[}call:{ws}{]}{[}:{]}{name}", "<tool_call|>")
     }],
     drops: &["<turn|>", "<|tool_response>"],
     results: Results::of(

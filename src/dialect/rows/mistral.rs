@@ -26,7 +26,8 @@ pub(crate) static JSON: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-const V11_CALL: Call = Call::arguments("[TOOL_CALLS]{name}{[}[CALL_ID]{id}{]}{[}[ARGS]{]}", "");
+const V11_CALL: Call =
+    Call::arguments("[TOOL_CALLS]{ws}{name}{ws}{[}[CALL_ID]{ws}{id}{ws}{]}{[}[ARGS]{]}", "");
 
 pub(crate) static V11: Dialect = Dialect {
     name: "mistral_v11",

@@ -22,8 +22,8 @@ pub(crate) static STEP3: Dialect = Dialect {
     regions: &[tags::REASONING],
     sections: &[Section::new("<｜tool_calls_begin｜>", "<｜tool_calls_end｜>")],
     calls: &[Call::parameters(
-        "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke{@name}>",
-        "</steptml:invoke>{ws}<｜tool_call_end｜>",
+        "<｜tool_call_begin｜>{ws}function{ws}<｜tool_sep｜>{ws}<steptml:invoke{@name}>",
+        "</steptml:invoke>{[}{ws}<｜tool_call_end｜>{]}{|}<｜tool_call_end｜>",
         "<steptml:parameter{@key=name}>",
         "</steptml:parameter>",
     )],
@@ -225,7 +225,7 @@ pub(crate) static MIROTHINKER: Dialect = Dialect {
     calls: &[Call {
         narrated: true,
         ..Call::arguments(
-            "<use_mcp_tool>{ws}<server_name>{server}</server_name>{ws}<tool_name>{name}</tool_name>{ws}<arguments>",
+            "<use_mcp_tool>{ws}<server_name>{ws}{server}{ws}</server_name>{ws}<tool_name>{ws}{name}{ws}</tool_name>{ws}<arguments>",
             "</arguments>{ws}</use_mcp_tool>",
         )
     }],

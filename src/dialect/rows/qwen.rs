@@ -99,7 +99,7 @@ pub(crate) static SEED_OSS: Dialect = Dialect {
     calls: &[
         Call::parameters(
             "<seed:tool_call>{ws}<function={name}>",
-            "</function>{ws}</seed:tool_call>",
+            "</function>{[}{ws}</seed:tool_call>{]}{|}</seed:tool_call>",
             "<parameter={key}>",
             "</parameter>",
         ),

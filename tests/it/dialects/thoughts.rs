@@ -185,35 +185,48 @@ fn line_ends_around_a_thought_are_framing() {
     }
 }
 
-/// Rows whose calls begin with plain tags: in a thought, these are narration.
-const NARRATED: &[&str] =
-    &["anthropic_xml", "minicpm5", "hunyuan_a13b", "mirothinker", "cline_xml", "generic_tag_roles"];
-
 /// Rows whose call begins where the message does, or at a label.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("xlam", "its array begins the message"),
     ("tool_calls_json_array", "its thought begins the message, and its fixture is Jamba's"),
 ];
 
-/// Rule 4: the opener of a call ends a thought, if it's a token; a plain tag is
-/// what the thought speaks of.
+/// Rows whose thoughts are messages: a call's header ends them, whatever comes after it.
+const FRAMED: &[&str] = &["react", "nexusraven", "harmony", "beam", "muse_atem", "inkling"];
+
+/// Rule 4: the opener of a call ends a thought that nothing closes; in one that closes after it, it
+/// is a draft, which never runs.
 #[test]
 fn calls_in_a_thought() {
     let mut wrong = Vec::new();
+    let mut drafts = 0;
     for example in Example::all() {
         let row = example.row;
-        for Thought { open, .. } in Thought::of(row) {
+        for Thought { open, close, .. } in Thought::of(row) {
             if ELSEWHERE.iter().any(|(name, _)| *name == row.name) {
                 continue;
             }
             let config =
                 Config { start_in: None, dialect: Selection::Row(row), ..example.config.clone() };
-            let said = Said::of(&config, &format!("{open}plan\n\n{}", example.input));
-            let is_narrated = NARRATED.contains(&row.name);
-            if (said.calls == 0) != is_narrated {
+            let thought = format!("{open}plan\n\n{}", example.input);
+            let said = Said::of(&config, &thought);
+            if said.calls == 0 {
                 wrong.push(format!("{}: {said:?}", row.name));
+            }
+            if FRAMED.contains(&row.name) {
+                continue;
+            }
+            drafts += 1;
+            let is_auto = row.auto && config.tools.is_none();
+            let auto = Config { dialect: Selection::Auto, ..config.clone() };
+            for config in [Some(config), is_auto.then_some(auto)].into_iter().flatten() {
+                let said = Said::of(&config, &format!("{thought} but no.{close}Hi."));
+                let answer = said.parts.last().map(|(part, text)| (*part, text.as_str()));
+                if said.calls > 0 || answer != Some(("text", "Hi.")) {
+                    wrong.push(format!("{} closed: {said:?}", row.name));
+                }
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty() && drafts > 20, "of {drafts} drafts:\n{}", wrong.join("\n"));
 }

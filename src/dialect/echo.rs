@@ -1,0 +1,193 @@
+//! The prompt that a program printed again before the model's answer: `llama-completion` and
+//! Hugging Face's `TextStreamer` do so by default.
+//!
+//! Text that begins as a prompt is kept up to its end. What stands before the last opener of an
+//! assistant's turn is the prompt; a call in it is an example.
+
+/// How the turns of a prompt are written.
+struct Form {
+    /// The texts that a prompt begins with.
+    begins: &'static [&'static str],
+    /// The opener of an assistant's turn.
+    answer: &'static str,
+    /// True if these are lines of their own: the special tokens are hidden.
+    is_line: bool,
+}
+
+impl Form {
+    const fn tokens(begins: &'static [&'static str], answer: &'static str) -> Form {
+        Form { begins, answer, is_line: false }
+    }
+
+    const fn lines(begins: &'static [&'static str], answer: &'static str) -> Form {
+        Form { begins, answer, is_line: true }
+    }
+}
+
+/// Source: the chat templates that tokenizers of these families have.
+const FORMS: &[Form] = &[
+    Form::tokens(&["<|im_start|>system", "<|im_start|>user"], "<|im_start|>assistant"),
+    Form::tokens(
+        &[
+            "<|begin_of_text|><|start_header_id|>",
+            "<|start_header_id|>system",
+            "<|start_header_id|>user",
+        ],
+        "<|start_header_id|>assistant<|end_header_id|>",
+    ),
+    Form::tokens(&["<bos><start_of_turn>", "<start_of_turn>user"], "<start_of_turn>model"),
+    Form::tokens(&["<s>[INST]", "[INST]"], "[/INST]"),
+    Form::tokens(&["<｜begin▁of▁sentence｜>", "<｜User｜>"], "<｜Assistant｜>"),
+    Form::tokens(&["[gMASK]<sop>", "<|system|>", "<|user|>"], "<|assistant|>"),
+    Form::lines(&["system\n", "system\r\n"], "assistant"),
+    Form::lines(&["user\n", "user\r\n"], "assistant"),
+    Form::lines(&["user\n", "user\r\n"], "model"),
+];
+
+/// The most text that is kept, in bytes. A longer one holds no call that may run.
+const MAX_KEPT: usize = 16 << 20;
+
+/// Finds a prompt at the beginning of a text.
+#[derive(Default)]
+pub(super) enum Echo {
+    /// The text so far may begin a prompt.
+    #[default]
+    Begun,
+    Unknown(String),
+    /// It begins as one.
+    Prompt(String),
+    /// It is none.
+    None,
+    /// It began as one, and grew too long: nothing in it is a call.
+    TooLong,
+}
+
+/// What becomes of a text.
+pub(super) enum Heard<'t> {
+    /// It is kept.
+    Kept,
+    /// It is the answer.
+    Answer(std::borrow::Cow<'t, str>),
+    /// It is text, and no markup in it counts.
+    Text(std::borrow::Cow<'t, str>),
+}
+
+/// The end of a text that was kept.
+pub(super) enum Kept {
+    /// The answer, after a prompt of so many bytes.
+    Answer { prompt: usize, answer: String },
+    /// A prompt without an answer: it was cut.
+    Prompt(usize),
+    /// Text in which no markup counts.
+    Text(String),
+    /// Text, which may be the answer.
+    Unknown(String),
+}
+
+impl Echo {
+    /// Takes the next piece of text.
+    pub(super) fn feed<'t>(&mut self, text: &'t str) -> Heard<'t> {
+        match self {
+            Echo::None => return Heard::Answer(text.into()),
+            Echo::TooLong => return Heard::Text(text.into()),
+            Echo::Prompt(kept) => {
+                kept.push_str(text);
+                if kept.len() <= MAX_KEPT {
+                    return Heard::Kept;
+                }
+                let kept = std::mem::take(kept);
+                *self = Echo::TooLong;
+                return Heard::Text(kept.into());
+            }
+            Echo::Unknown(kept) => kept.push_str(text),
+            Echo::Begun => *self = Echo::Unknown(text.to_owned()),
+        }
+        let Echo::Unknown(kept) = self else { return Heard::Kept };
+        let begun = kept.trim_start_matches(['\n', '\r']);
+        let mut begins = FORMS.iter().flat_map(|form| form.begins);
+        if begins.clone().any(|begin| begun.starts_with(begin)) {
+            let kept = std::mem::take(kept);
+            *self = Echo::Prompt(kept);
+            return Heard::Kept;
+        }
+        if begins.any(|begin| begin.starts_with(begun)) {
+            return Heard::Kept;
+        }
+        let kept = std::mem::take(kept);
+        *self = Echo::None;
+        Heard::Answer(kept.into())
+    }
+
+    /// Ends the text.
+    pub(super) fn finish(&mut self) -> Option<Kept> {
+        match std::mem::replace(self, Echo::None) {
+            Echo::Unknown(kept) => Some(Kept::Unknown(kept)),
+            Echo::Prompt(kept) => Some(split(kept)),
+            Echo::Begun | Echo::None | Echo::TooLong => None,
+        }
+    }
+}
+
+/// Tells a prompt from the answer after it.
+fn split(mut kept: String) -> Kept {
+    let begun = kept.trim_start_matches(['\n', '\r']);
+    let forms =
+        || FORMS.iter().filter(|form| form.begins.iter().any(|text| begun.starts_with(text)));
+    let ends = forms().filter_map(|form| answer(&kept, form));
+    match ends.max() {
+        Some(end) => {
+            let answer = kept.split_off(end);
+            Kept::Answer { prompt: kept.len(), answer }
+        }
+        None if forms().all(|form| form.is_line) => Kept::Text(kept),
+        None => Kept::Prompt(kept.len()),
+    }
+}
+
+/// Returns the place after the last opener of an assistant's turn.
+fn answer(text: &str, form: &Form) -> Option<usize> {
+    let after = |at: usize| {
+        let rest = text.get(at + form.answer.len()..).unwrap_or_default();
+        let rest = rest.strip_prefix('\r').unwrap_or(rest);
+        let begins_line = text.get(..at).is_some_and(|before| before.ends_with('\n'));
+        let is_opener = !form.is_line || (begins_line && rest.starts_with('\n'));
+        let rest = rest.trim_start_matches('\n');
+        is_opener.then(|| text.len() - rest.len())
+    };
+    text.rmatch_indices(form.answer).find_map(|(at, _)| after(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        for size in 1..=text.len() {
+            let (mut echo, mut said) = (Echo::default(), String::new());
+            for piece in text.as_bytes().chunks(size) {
+                match echo.feed(std::str::from_utf8(piece).unwrap()) {
+                    Heard::Kept => {}
+                    Heard::Answer(text) | Heard::Text(text) => said.push_str(&text),
+                }
+            }
+            match echo.finish() {
+                Some(Kept::Answer { answer, .. }) => said.push_str(&answer),
+                Some(Kept::Unknown(text) | Kept::Text(text)) => said.push_str(&text),
+                Some(Kept::Prompt(_)) | None => {}
+            }
+            assert_eq!(said, expected, "{text:?} in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn the_answer_follows_the_last_opener() {
+        check("<|im_start|>system\nx<|im_end|>\n<|im_start|>assistant\nHi", "Hi");
+        check("<|im_start|>user\nx<|im_end|>", "");
+        check("system\nx\nuser\ny\nassistant\nz\nuser\ny\nassistant\nHi", "Hi");
+        check("user\nx\nmodel\nHi", "Hi");
+        check("system\nassistants are here", "system\nassistants are here");
+        check("systems fail", "systems fail");
+        check("<|im", "<|im");
+    }
+}

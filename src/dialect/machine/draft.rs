@@ -1,0 +1,203 @@
+//! Calls in thoughts: drafts, if the thought closes after them.
+//!
+//! From the opener of a call on, a thought's text is kept. Its closer makes all of it a part of the
+//! thought; where none comes, the thought was over where the call began, and the text is read as
+//! what follows. A closer in a call's value is none, unless that call never ends.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::dialect::body::calls::{Emit, warn};
+use crate::dialect::machine::place::{OpenDraft, OpenText, Outer, Part, Place, RulesKey};
+use crate::dialect::machine::rules::Go;
+use crate::dialect::machine::search::Search;
+use crate::dialect::machine::text::emit_reasoning;
+use crate::dialect::machine::{AUTO, Machine, MarkdownContext};
+use crate::dialect::spec::Ends;
+use crate::event::{Reason, WarningCode};
+use crate::scan::Captures;
+
+impl Machine {
+    /// True where a call may be a draft: in a thought, or in text that may be one.
+    pub(crate) fn is_thinking(&self) -> bool {
+        !self.drafts_stand
+            && match &self.place {
+                Place::Region(open) => open.form.may_close_late,
+                Place::Text(open) => open.undecided.is_some() && self.has_late_closers(),
+                _ => false,
+            }
+    }
+
+    fn has_late_closers(&self) -> bool {
+        let grammars = self.grammars.iter();
+        let mut open = grammars.filter(|(id, _)| self.chosen.is_none_or(|chosen| chosen == *id));
+        open.any(|(_, grammar)| grammar.regions.iter().any(|form| form.may_close_late))
+    }
+
+    /// Begins to keep the text of a thought, with the opener of a call.
+    #[cold]
+    pub(crate) fn open_draft(&mut self, marker: &str) -> io::Result<()> {
+        let reader = self.reader();
+        let text = Place::Text(OpenText::default());
+        let outer = match std::mem::replace(&mut self.place, text) {
+            Place::Region(open) => Outer::Thought(open),
+            Place::Text(open) => Outer::Text(open.undecided.unwrap_or_default()),
+            place => {
+                self.enter(place);
+                return Ok(());
+            }
+        };
+        let draft = OpenDraft { outer, text: String::new(), reader, inner: None };
+        self.enter(Place::Draft(Box::new(draft)));
+        self.keep_draft(marker)
+    }
+
+    /// A machine for the text after a thought.
+    fn reader(&self) -> Machine {
+        let mut reader = Machine {
+            grammars: self.grammars.clone(),
+            chosen: self.chosen,
+            named: self.named,
+            place: Place::Text(OpenText::default()),
+            search: Search::default(),
+            follows: self.follows,
+            held: String::new(),
+            context: MarkdownContext::default(),
+            calls: self.calls.another(),
+            strays: Vec::new(),
+            has_warned: true,
+            is_cut: false,
+            is_rest: false,
+            drafts_stand: true,
+        };
+        if self.chosen.is_none() {
+            reader.search.add(RulesKey::Text(false), Vec::new(), Arc::clone(&AUTO.1));
+        }
+        reader.renew();
+        reader
+    }
+
+    fn keep_draft(&mut self, text: &str) -> io::Result<()> {
+        let Place::Draft(draft) = &mut self.place else { return Ok(()) };
+        draft.text.push_str(text);
+        draft.reader.feed(text, &mut Emit::new(0, &mut |_| Ok(())))
+    }
+
+    /// Takes text after the opener of a call in a thought. What is longer than a call may be is the
+    /// thought's.
+    pub(crate) fn draft_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+        self.keep_draft(text)?;
+        match &self.place {
+            Place::Draft(draft) if self.calls.is_too_long(draft.text.len()) => {
+                self.leave_draft(usize::MAX, emit).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes a closer of the thought, which ends it unless it stands in a value.
+    pub(crate) fn close_draft(&mut self, go: Go, marker: &str, emit: &mut Emit) -> io::Result<()> {
+        let Place::Draft(draft) = &mut self.place else { return Ok(()) };
+        // Where markers frame messages, one that comes in a call breaks that off.
+        let broken = match &draft.outer {
+            Outer::Thought(open) if draft.reader.is_in_call() => {
+                Some(open.id.0).filter(|_| open.form.ends == Ends::Anything)
+            }
+            _ => None,
+        };
+        match broken {
+            Some(id) => self.break_draft(self.grammars.get(id).name, emit)?,
+            None if draft.reader.is_in_value() => {
+                draft.inner.get_or_insert(draft.text.len());
+                return self.keep_draft(marker);
+            }
+            None => self.leave_draft(usize::MAX, emit).map(drop)?,
+        }
+        if go == Go::Stray { self.stray(emit) } else { self.end_region(emit) }
+    }
+
+    /// Takes what was kept as a call that can't be read, and goes back to the thought.
+    fn break_draft(&mut self, source: &'static str, emit: &mut Emit<'_>) -> io::Result<()> {
+        let text = Place::Text(OpenText::default());
+        let place = std::mem::replace(&mut self.place, text);
+        let Place::Draft(draft) = place else {
+            self.enter(place);
+            return Ok(());
+        };
+        self.calls.open_markup(source, &draft.text, &Captures::default(), "");
+        self.calls.fault(Reason::Malformed, emit)?;
+        self.calls.close(emit)?;
+        if let Outer::Thought(open) = draft.outer {
+            self.enter(Place::Region(open));
+        }
+        Ok(())
+    }
+
+    fn is_in_call(&self) -> bool {
+        matches!(self.place, Place::Call(_))
+    }
+
+    /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
+    /// rest.
+    fn leave_draft(&mut self, end: usize, emit: &mut Emit<'_>) -> io::Result<String> {
+        let text = Place::Text(OpenText::default());
+        let Place::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+            return Ok(String::new());
+        };
+        let OpenDraft { outer, mut text, .. } = *draft;
+        let rest = text.split_off(end.min(text.len()));
+        let message = "a call in a thought that goes on after it was not made";
+        warn(WarningCode::MarkupInReasoning, message, emit)?;
+        self.enter(match outer {
+            Outer::Thought(open) => {
+                emit_reasoning(&text, emit)?;
+                Place::Region(open)
+            }
+            Outer::Text(undecided) => {
+                Place::Text(OpenText { undecided: Some(undecided + &text), ..OpenText::default() })
+            }
+        });
+        Ok(rest)
+    }
+
+    /// Ends the text in a thought after the opener of a call. Returns what is to be read once more:
+    /// all of it, after the thought, or the rest of the thought, if its closer stands in a call that
+    /// never ended.
+    pub(crate) fn end_draft(&mut self, emit: &mut Emit<'_>) -> io::Result<Option<String>> {
+        let Place::Draft(draft) = &mut self.place else { return Ok(None) };
+        let inner = draft.inner.filter(|_| draft.reader.is_in_call());
+        if let Some(inner) = inner
+            && !std::mem::replace(&mut self.drafts_stand, true)
+        {
+            return self.leave_draft(inner, emit).map(Some);
+        }
+        self.drafts_stand = true;
+        let text = Place::Text(OpenText::default());
+        let Place::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+            return Ok(None);
+        };
+        let undecided = match draft.outer {
+            Outer::Thought(open) => {
+                self.expect_closers(&open.form);
+                None
+            }
+            Outer::Text(undecided) => Some(undecided),
+        };
+        self.context = MarkdownContext::default();
+        self.enter(Place::Text(OpenText { undecided, ..OpenText::default() }));
+        self.decide_as_text(emit)?;
+        Ok(Some(draft.text))
+    }
+
+    /// True in a value of a call, where markup is text.
+    fn is_in_value(&self) -> bool {
+        match &self.place {
+            Place::Call(call) => match &call.part {
+                Part::Value(_) => true,
+                Part::Body(body) => body.is_in_string(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
