@@ -60,9 +60,15 @@ impl Held<'_> {
     }
 }
 
+impl Held<'_> {
+    fn release(&mut self) {
+        self.room.left.fetch_add(std::mem::take(&mut self.bytes), Ordering::SeqCst);
+    }
+}
+
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.room.left.fetch_add(self.bytes, Ordering::SeqCst);
+        self.release();
     }
 }
 
@@ -109,7 +115,9 @@ impl Request {
             // A client that has left is noticed by the next read.
             let _ = out.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").and_then(|()| out.flush());
         }
-        request.read_body(body, input, max_body, held)?;
+        // What is refused takes no room: its answer may come before the next request.
+        let read = request.read_body(body, input, max_body, held);
+        read.inspect_err(|_| held.release())?;
         Ok(request)
     }
 

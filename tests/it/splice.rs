@@ -84,7 +84,9 @@ fn fault(config: &Config, bytes: &[u8]) -> Option<String> {
         // So little came that it may be plain text; or the whole itself was cut in a frame, and with
         // it the end of a message that could have ended before that frame.
         let is_torn = whole.0.contains("\"message\":\"the input ended inside an event\"");
-        let is_other = is_text(&prefix) && !is_text(&whole.0) || is_torn;
+        // A thought that no closer ends is ended by a call in it; one that closes later keeps it.
+        let is_draft = whole.0.contains("\"code\":\"markup_in_reasoning\"");
+        let is_other = is_text(&prefix) && !is_text(&whole.0) || is_torn || is_draft;
         let adds = !is_other && !calls(&prefix).iter().all(is_known);
         adds.then(|| format!("{input} cut at {at} has a call of its own: {prefix}"))
     })

@@ -243,7 +243,8 @@ pub(crate) static PLAMO3: Dialect = Dialect {
     )],
     calls: &[Call::arguments(
         "{[}<|plamo:begin_tool_requests:plamo|>{ws}{]}\
-         <|plamo:begin_tool_request:plamo|>{ws}<|plamo:begin_tool_name:plamo|>{ws}{name}{ws}<|plamo:end_tool_name:plamo|>{ws}\
+         <|plamo:begin_tool_request:plamo|>{ws}<|plamo:begin_tool_name:plamo|>{ws}\
+         {name}{ws}<|plamo:end_tool_name:plamo|>{ws}\
          <|plamo:begin_tool_arguments:plamo|>{ws}{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
         "<|plamo:end_tool_arguments:plamo|>{ws}<|plamo:end_tool_request:plamo|>",
     )],

@@ -225,7 +225,8 @@ pub(crate) static MIROTHINKER: Dialect = Dialect {
     calls: &[Call {
         narrated: true,
         ..Call::arguments(
-            "<use_mcp_tool>{ws}<server_name>{ws}{server}{ws}</server_name>{ws}<tool_name>{ws}{name}{ws}</tool_name>{ws}<arguments>",
+            "<use_mcp_tool>{ws}<server_name>{ws}{server}{ws}</server_name>{ws}\
+             <tool_name>{ws}{name}{ws}</tool_name>{ws}<arguments>",
             "</arguments>{ws}</use_mcp_tool>",
         )
     }],
