@@ -1,10 +1,11 @@
 //! Wire formats: frames in, events out. Knows nothing of framing, dialects or
 //! output.
 //!
-//! A format is one file or one folder: its [`Format`] row, the serde structs
-//! that are the table of its fields, and its [`Decoder`]. Every field is
-//! optional; what a decoder doesn't name it doesn't pay for. What several
-//! formats share is in `support`.
+//! A format is a row in `rows`, in the language of `spec`, which the one `machine`
+//! decodes. What no row says so far is one file or one folder: its [`Format`], the
+//! structs that are the table of its fields, and its own [`Decoder`]. Every field is
+//! optional; what a decoder doesn't name it doesn't pay for. What several formats
+//! share is in `support`.
 
 mod acp;
 mod ag_ui;
@@ -46,6 +47,7 @@ mod grok;
 mod hermes;
 mod kimi;
 mod llama_completion;
+mod machine;
 mod mistral_conversations;
 mod ollama;
 mod openai_assistants;
@@ -60,6 +62,8 @@ mod pi;
 mod qwen_code;
 mod replicate;
 mod reply;
+mod rows;
+mod spec;
 pub(crate) mod support;
 pub(crate) mod table;
 pub(crate) mod text;

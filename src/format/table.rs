@@ -9,8 +9,8 @@ use crate::format::{
     dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
     gemini_live, goose, grok, hermes, kimi, llama_completion, mistral_conversations, ollama,
     openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
-    openai_responses, opencode, opencode_session, pi, qwen_code, replicate, text, tgi, watsonx,
-    workers_ai, writer_completions,
+    openai_responses, opencode, opencode_session, pi, qwen_code, replicate, rows, text, tgi,
+    watsonx, workers_ai, writer_completions,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -51,10 +51,10 @@ pub static FORMATS: &[&Format] = &[
     &bedrock_llama::FORMAT,
     &bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
-    &cohere::FORMAT,
+    &rows::cohere::FORMAT,
     &cohere_v1::FORMAT,
-    &ollama::CHAT,
-    &ollama::GENERATE,
+    &rows::ollama::CHAT,
+    &rows::ollama::GENERATE,
     &tgi::FORMAT,
     &watsonx::FORMAT,
     &ai21_j2::FORMAT,

@@ -134,8 +134,17 @@ pub(crate) fn read_to<'t, T: FromJson<'t>>(
     source: Source,
     text: &'t str,
 ) -> Result<()> {
+    read_by(source, text, &mut |reader| T::read_into(place, reader))
+}
+
+/// Reads a whole JSON text with a function that reads one value.
+pub(crate) fn read_by<'t>(
+    source: Source,
+    text: &'t str,
+    read: &mut impl FnMut(&mut Reader<'t>) -> Result<()>,
+) -> Result<()> {
     let mut reader = Reader::new(source, text);
-    T::read_into(place, &mut reader)?;
+    read(&mut reader)?;
     let rest = text.as_bytes().get(reader.at..).unwrap_or_default();
     if rest.iter().copied().all(is_space) { Ok(()) } else { Err(syntax()) }
 }
@@ -494,7 +503,7 @@ impl<'t> Reader<'t> {
     pub fn object(
         &mut self,
         name: &'static str,
-        keys: &'static [FieldKey],
+        keys: &[FieldKey],
         read: &mut impl FnMut(usize, &mut Self) -> Result<()>,
     ) -> Result<bool> {
         let (mut seen, mut next, mut passes_text) = (0_u64, 0, false);

@@ -18,8 +18,7 @@ use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use crate::format::{
     ai21_j2, anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
-    bedrock_titan, cohere, cohere_v1, error, openai_chat, openai_completions, openai_responses,
-    tgi,
+    bedrock_titan, cohere_v1, error, openai_chat, openai_completions, openai_responses, rows, tgi,
 };
 
 pub(super) static FORMAT: Format = Format {
@@ -56,7 +55,7 @@ static MODELS: [&Format; 14] = [
     &bedrock_llama::FORMAT,
     &bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
-    &cohere::FORMAT,
+    &rows::cohere::FORMAT,
     &cohere_v1::FORMAT,
     &tgi::FORMAT,
     &ai21_j2::FORMAT,

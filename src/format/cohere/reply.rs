@@ -1,8 +1,8 @@
 //! Cohere's server.
 
-use crate::format::cohere::FORMAT;
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
+use crate::format::rows::cohere::FORMAT;
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {

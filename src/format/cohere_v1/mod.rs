@@ -9,7 +9,7 @@
 mod payload;
 
 use crate::event::{Arguments, CallPart, Key};
-use crate::format::cohere::USAGE;
+use crate::format::rows::cohere::USAGE;
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 use payload::{CallDelta, Event, ToolCall};

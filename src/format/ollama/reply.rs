@@ -1,8 +1,8 @@
 //! Ollama's server.
 
-use crate::format::ollama::{CHAT, GENERATE};
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::{Reply, Trouble};
+use crate::format::rows::ollama::{CHAT, GENERATE};
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply =

@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
-pub(super) static REQUEST: Request = Request {
+pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &chat::SHAPE,
     endpoint: "/api/chat",

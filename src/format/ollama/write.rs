@@ -7,7 +7,7 @@ use crate::format::write::{
 };
 use crate::json::Line;
 
-pub(super) static WRITING: Writing = Writing {
+pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NDJSON],
     losses: &[
         (Info::BodyOrder, Carry::As("thoughts, texts, calls")),

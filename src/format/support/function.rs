@@ -36,15 +36,7 @@ impl Function<'_> {
     /// Emits what the fragment adds to the call that `part` names.
     pub(crate) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let name = self.name.non_empty();
-        let part = CallPart { name, ..part };
-        match self.arguments() {
-            None => out.call(choice, part),
-            Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
-                out.call_fragment(choice, part, &text)
-            }
-            Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
-        }
+        emit_arguments(choice, CallPart { name, ..part }, self.arguments(), out)
     }
 
     /// Emits the whole function at its call's end. One without arguments takes
@@ -60,5 +52,23 @@ impl Function<'_> {
             }
             Some(json) => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
         }
+    }
+}
+
+/// Emits what the arguments of a fragment add to the call that `part` names: a string holds a piece
+/// of their JSON, any other value is all of them.
+pub(crate) fn emit_arguments(
+    choice: u64,
+    part: CallPart,
+    arguments: Option<&str>,
+    out: &mut EventOut,
+) -> Done {
+    match arguments {
+        None => out.call(choice, part),
+        Some(json) if json.starts_with('"') => {
+            let text: Str<'_> = json::read(json).unwrap_or_default();
+            out.call_fragment(choice, part, &text)
+        }
+        Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
     }
 }

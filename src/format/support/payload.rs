@@ -42,7 +42,11 @@ where
 type ReadOne<'r> = dyn FnMut(Source, &str, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
 
 /// Reads the records of a frame: see [`read_records`].
-fn each_record(frame: &Frame<'_>, out: &mut EventOut, read: &mut ReadOne<'_>) -> Done {
+pub(in crate::format) fn each_record(
+    frame: &Frame<'_>,
+    out: &mut EventOut,
+    read: &mut ReadOne<'_>,
+) -> Done {
     let data = frame.data.trim_ascii();
     if data.is_empty() {
         return Ok(());
