@@ -467,9 +467,9 @@ impl Machine {
         let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place else {
             return Ok(());
         };
-        let OpenValue { mut keys, inner, quotes_call, is_uneven, .. } = std::mem::take(value);
+        let OpenValue { mut keys, inner, is_torn, .. } = std::mem::take(value);
         keys.pop();
-        if inner > 0 || (quotes_call && is_uneven) {
+        if inner > 0 || is_torn {
             self.calls.fault(Reason::Malformed, emit)?;
         }
         let is_outermost = !self.calls.has_value();
@@ -538,11 +538,12 @@ impl OpenValue {
             (Go::EndValue | Go::InnerEndValue, Some(Nested::Parameter)) => {
                 self.nested.pop();
             }
-            (Go::EndValue, Some(Nested::Call)) => self.is_uneven = true,
+            (Go::EndValue, Some(Nested::Call)) => (self.is_uneven, self.is_torn) = (true, true),
             (Go::InnerEndValue, None) => self.inner = self.inner.saturating_sub(1),
             (Go::InnerEndCall, _) => {
                 let call = self.nested.iter().rposition(|nested| *nested == Nested::Call);
-                self.is_uneven |= call.is_none_or(|call| call + 1 < self.nested.len());
+                self.is_torn |= call.is_some_and(|call| call + 1 < self.nested.len());
+                self.is_uneven |= self.is_torn || call.is_none();
                 self.nested.truncate(call.unwrap_or_default());
                 if self.is_uneven && self.nested.is_empty() {
                     self.end = Some(CallEnd { length, ends_section: false });

@@ -194,6 +194,8 @@ pub(crate) struct OpenValue {
     pub(crate) quotes_call: bool,
     /// True if a closer of a call or of a parameter in it closes none that was opened in it.
     pub(crate) is_uneven: bool,
+    /// True if the closers of a call that was opened in it don't add up.
+    pub(crate) is_torn: bool,
     /// True once it may have ended.
     pub(crate) is_weak: bool,
     /// Where the call may have ended without this value's closer.

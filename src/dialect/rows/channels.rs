@@ -233,6 +233,22 @@ pub(crate) static SOLAR: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// As SGLang's detector reads Solar Open 2: the name's line, then the arguments as they are.
+pub(crate) static SOLAR2: Dialect = Dialect {
+    name: "solar_open2",
+    models: &["Solar Open 2", "Solar Pro 4"],
+    auto: true,
+    regions: &[Region::reasoning("<|think:start|>{nl}", "{nl}<|think:end|>{nl}")],
+    calls: &[Call::parameters(
+        "<|tool_call:start|>{ws}{name}",
+        "<|tool_call:end|>",
+        "<|tool_arg:start|>{ws}{key}{ws}<|tool_arg:value|>",
+        "<|tool_arg:end|>",
+    )],
+    drops: &["<|im:end|>"],
+    ..Dialect::EMPTY
+};
+
 pub(crate) static PLAMO3: Dialect = Dialect {
     name: "plamo3",
     models: &["PLaMo 3"],

@@ -25,6 +25,15 @@ pub(crate) static HERMES: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// What vllm-mlx's parser of Qwen reads beside Hermes' form. Only by name: it's ordinary text.
+pub(crate) static CALLING_TOOL: Dialect = Dialect {
+    name: "calling_tool",
+    models: &["Qwen on MLX"],
+    regions: &[tags::REASONING],
+    calls: &[Call::arguments("[Calling tool:{ws}{name}(", "{ws}){ws}]")],
+    ..Dialect::EMPTY
+};
+
 pub(crate) static EXAONE4: Dialect =
     Dialect { name: "exaone4", aliases: &[], models: &["EXAONE 4.0"], auto: false, ..HERMES_FORM };
 
@@ -43,12 +52,21 @@ const HERMES_FORM: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// LongCat-Flash-Lite writes its arguments as GLM does.
 pub(crate) static LONGCAT: Dialect = Dialect {
     name: "longcat",
-    models: &["LongCat-Flash"],
+    models: &["LongCat-Flash", "LongCat-Flash-Lite"],
     auto: true,
     regions: &[Region::reasoning("<longcat_think>{nl}", "{nl}</longcat_think>{nl}{nl}")],
-    calls: &[Call::json("<longcat_tool_call>", "</longcat_tool_call>")],
+    calls: &[
+        Call::json("<longcat_tool_call>", "</longcat_tool_call>"),
+        Call::parameters(
+            "<longcat_tool_call>{ws}{name}",
+            "</longcat_tool_call>",
+            "<longcat_arg_key>{ws}{key}{ws}</longcat_arg_key>{ws}<longcat_arg_value>",
+            "</longcat_arg_value>",
+        ),
+    ],
     ..Dialect::EMPTY
 };
 
