@@ -440,7 +440,8 @@ pub struct Agent {
     #[arg(long, value_name = "TEXT")]
     pub system: Option<String>,
 
-    /// Begin with a new request of this provider in place of REQUEST, or where -i names no file yet
+    /// Begin with a new request of this provider in place of REQUEST, or where -i names no file yet:
+    /// `toolstream formats` lists them
     #[arg(long = "for", value_name = "FORMAT", value_parser = value::format(), hide_possible_values = true, requires = "user")]
     pub form: Option<Auto<Format>>,
 

@@ -27,7 +27,10 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let piped = [file, args.user.as_deref()].iter().filter(|it| **it == Some("-")).count();
     match piped {
         0 => {}
-        1 => needs_pipe("name a FILE, or pipe it in")?,
+        1 => needs_pipe(match file {
+            Some("-") => "name a FILE, or pipe the request in",
+            _ => "--user -: pipe the words in",
+        })?,
         _ => bail!("standard input can't be the request and the user's words: name a FILE"),
     }
     if let (Some(_), Some(file), false) = (args.form, file, args.running.in_place) {
@@ -167,6 +170,7 @@ fn holds_run(folder: &Path) -> bool {
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        name.ends_with(".answer") || name.ends_with(".request.json")
+        let is_kept = name.ends_with(".answer") || name.ends_with(".request.json");
+        is_kept && entry.file_type().is_ok_and(|kind| kind.is_file())
     })
 }
