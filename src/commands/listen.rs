@@ -122,7 +122,10 @@ fn serve(service: &Service, stream: &TcpStream) -> io::Result<()> {
     let mut held = service.room.held();
     let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
     let mut wait = |time| wait_beside(stream, time);
-    if service.exchange(request, &mut out, &mut wait)? {
+    let is_left = service.exchange(request, &mut out, &mut wait)?;
+    // There is room for others before the client sees the end.
+    drop(held);
+    if is_left {
         // What is closed before all was read is reset, and the answer may be lost.
         stream.shutdown(Shutdown::Write)?;
         drain(Timed { stream, until: Instant::now() + LINGER });
