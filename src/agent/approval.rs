@@ -1,5 +1,6 @@
 //! Decides which calls may run: by rule, or by asking on the terminal.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::str::FromStr;
@@ -98,10 +99,10 @@ impl<'a> Approval<'a> {
         &mut self,
         call: &Call,
         deadline: Option<Instant>,
-    ) -> Result<Option<&'static str>, Stop> {
+    ) -> Result<Option<Cow<'static, str>>, Stop> {
         match self.rules.of(&call.tool()) {
             Rule::Auto => Ok(None),
-            Rule::Deny => Ok(Some("no one has approved it")),
+            Rule::Deny => Ok(Some("no one has approved it".into())),
             Rule::Ask if self.terminal.is_none() => {
                 if !std::mem::replace(&mut self.has_told, true) {
                     let name = call.tool();
@@ -111,18 +112,23 @@ impl<'a> Approval<'a> {
                     );
                     report(&mut io::stderr(), &message);
                 }
-                Ok(Some("no one has approved it"))
+                Ok(Some("no one has approved it".into()))
             }
             Rule::Ask => {
-                let is_yes = self.ask(call, deadline)?;
-                Ok((!is_yes).then_some("the user has denied it"))
+                let answer = self.ask(call, deadline)?;
+                Ok(match answer.to_ascii_lowercase().as_str() {
+                    "y" | "yes" => None,
+                    "" | "n" | "no" => Some("the user has denied it".into()),
+                    _ => Some(format!("the user has denied it: {answer}").into()),
+                })
             }
         }
     }
 
-    /// Shows a call with all of its arguments, and returns the answer; by default, no.
-    fn ask(&mut self, call: &Call, deadline: Option<Instant>) -> Result<bool, Stop> {
-        let Some(terminal) = &mut self.terminal else { return Ok(false) };
+    /// Shows a call with all of its arguments, and returns the answer: other words than yes and no
+    /// are the reason why not. It is empty if there is none.
+    fn ask(&mut self, call: &Call, deadline: Option<Instant>) -> Result<String, Stop> {
+        let Some(terminal) = &mut self.terminal else { return Ok(String::new()) };
         // What was typed before the question is no answer to it.
         let _ = tcflush(&*terminal, QueueSelector::IFlush);
         let question = question(call);
@@ -142,8 +148,10 @@ impl<'a> Approval<'a> {
                 Err(error) => exchange = Err(error),
             }
         }
-        let answer = String::from_utf8_lossy(&answer).trim().to_ascii_lowercase();
-        Ok(exchange.is_ok() && matches!(answer.as_str(), "y" | "yes"))
+        if exchange.is_err() {
+            answer.clear();
+        }
+        Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 }
 

@@ -14,7 +14,7 @@ mod stop;
 mod tools;
 
 pub(crate) use approval::{Approval, Rules};
-pub(crate) use rounds::{Loop, Rounds};
+pub(crate) use rounds::{FUNCTION_HINT, Loop, Rounds};
 pub(crate) use runner::{Runner, Running};
 pub(crate) use stop::Stop;
 pub(crate) use tools::Toolbox;

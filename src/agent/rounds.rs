@@ -27,6 +27,10 @@ const MAX_PAUSES: u64 = 10;
 /// The longest time that a provider may ask to be left alone for, in seconds.
 const MAX_WAIT: u64 = 300;
 
+/// The way out if there is no program of COMMAND's name.
+pub(crate) const FUNCTION_HINT: &str =
+    "; a function of the shell is no program: `export -f NAME`, and `-- bash -c NAME`";
+
 /// The number of COMMAND among the children.
 const COMMAND: u64 = 0;
 
@@ -329,8 +333,12 @@ impl<'a> Rounds<'a> {
         let mut command = Command::new(program);
         command.args(arguments).env("TOOLSTREAM_ROUND", round.to_string());
         let input = body.as_str().as_bytes().to_vec();
-        if let Err(error) = children.start(COMMAND, &mut command, input, None) {
-            return Ok(Err(Failed(format!("{}: {error}", program.display()))));
+        if let Err(error) = children.start_command(COMMAND, &mut command, input) {
+            let mut why = format!("{}: {error}", program.display());
+            if error.kind() == io::ErrorKind::NotFound {
+                why.push_str(FUNCTION_HINT);
+            }
+            return Ok(Err(Failed(why)));
         }
         let mut reader = Reader::new(&options.config, (*round, attempt), usage);
         let status = loop {

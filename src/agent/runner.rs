@@ -47,6 +47,8 @@ pub(crate) struct Running {
     pub(crate) max_repeats: u32,
     /// Variables that tools see beside the usual ones.
     pub(crate) env: Vec<String>,
+    /// Give a tool its input as the one argument of its command line.
+    pub(crate) passes_argument: bool,
 }
 
 /// Runs calls, round by round.
@@ -226,7 +228,10 @@ impl<'a> Runner<'a> {
             let Some(call) = self.waiting.pop_front() else { return Ok(()) };
             let Some(tool) = self.tools.of(&call) else { continue };
             let mut command = self.command(tool, &call);
-            let input = call.input.clone().into_bytes();
+            let input = match self.running.passes_argument {
+                true => Vec::new(),
+                false => call.input.clone().into_bytes(),
+            };
             let started = children.start(self.last + 1, &mut command, input, self.running.timeout);
             if started.as_ref().is_err_and(is_scarce) && !self.open.is_empty() {
                 // What it needs comes back when another ends.
@@ -245,7 +250,15 @@ impl<'a> Runner<'a> {
                     is_withdrawn: false,
                 }),
                 Err(error) => {
-                    let why = Given::error(format!("The tool could not be started: {error}."));
+                    let is_too_long = error.kind() == io::ErrorKind::ArgumentListTooLong;
+                    let why = Given::error(match is_too_long {
+                        true => format!(
+                            "The tool was not run: its arguments have {} bytes, more than the \
+                             system lets a command line have.",
+                            call.input.len()
+                        ),
+                        false => format!("The tool could not be started: {error}."),
+                    });
                     self.failed = Some(call.tool().into_owned());
                     self.answer(&call, why, None, out)?;
                 }
@@ -263,6 +276,9 @@ impl<'a> Runner<'a> {
                 None => name == *usual,
             })
         };
+        if self.running.passes_argument {
+            command.arg(&call.input);
+        }
         for (name, value) in env::vars_os() {
             let Some(known) = name.to_str() else { continue };
             if is_usual(known) || self.running.env.iter().any(|other| other == known) {

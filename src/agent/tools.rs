@@ -117,6 +117,39 @@ impl Toolbox {
         Ok(folders)
     }
 
+    /// Declares the tools as one file does: a list, or a request's `tools`, in the shape of any
+    /// provider. A tool that it does not name has no declaration of its own any more. Returns an
+    /// error if it declares a tool that is not there.
+    pub(crate) fn declare(&mut self, path: &Path) -> anyhow::Result<()> {
+        is_safe(path)?;
+        let text = fs::read_to_string(path)?;
+        let value: &RawValue = serde_json::from_str(&text).context("not JSON")?;
+        let list = json::member(value.get(), "tools").unwrap_or(value.get());
+        let groups = json::elements(list).context("neither a list of tools nor a request's")?;
+        for tool in self.0.values_mut() {
+            let name = tool.declaration.name.clone();
+            tool.declaration = Declaration { name, description: None, schema: ANY.to_owned() };
+            tool.checked = None;
+        }
+        for group in groups {
+            // Gemini has lists of functions in its list.
+            let inner = ["functionDeclarations", "function_declarations"];
+            let inner = inner.iter().find_map(|key| json::elements(json::member(group, key)?));
+            for json in inner.unwrap_or_else(|| vec![group]) {
+                let of = json::member(json, "function").unwrap_or(json);
+                let name =
+                    json::member(of, "name").and_then(|name| serde_json::from_str(name).ok());
+                let name: String = name.context("a declaration has no name")?;
+                let names = self.list();
+                let Some(tool) = self.0.get_mut(&name) else {
+                    bail!("it declares {}, and the tools are: {names}", json::quote(&name));
+                };
+                tool.declare_as(json).with_context(|| name.clone())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the tool that a call is of: in its namespace, if it has one, and else in none.
     pub(crate) fn of(&self, call: &Call) -> Option<&Tool> {
         let is_word = |name: &str| is_name(name);
@@ -196,7 +229,12 @@ impl Tool {
     fn declare(&mut self, path: &Path) -> anyhow::Result<()> {
         let text = fs::read_to_string(path)?;
         let value: &RawValue = serde_json::from_str(&text).context("not JSON")?;
-        let json = json::member(value.get(), "function").unwrap_or(value.get());
+        self.declare_as(value.get())
+    }
+
+    /// Takes what a declaration says.
+    fn declare_as(&mut self, json: &str) -> anyhow::Result<()> {
+        let json = json::member(json, "function").unwrap_or(json);
         if !json.starts_with('{') {
             bail!("no JSON object");
         }

@@ -78,6 +78,8 @@ pub(super) struct Call {
     is_undecided: bool,
     /// True if its result came before its end.
     is_answered: bool,
+    /// True if it was the model that ended it: nothing is missing that was cut.
+    is_ended_by_model: bool,
     signature: Option<String>,
     namespace: Option<String>,
     /// The dialect, if it was found in text.
@@ -234,6 +236,11 @@ impl Call {
             && self.placeholder.as_deref().is_none_or(is_empty_object)
     }
 
+    /// True if its arguments do not show whether they were cut: there are none, or they may go on.
+    pub(super) fn is_unsure(&self) -> bool {
+        !self.is_free && (self.is_bare() || self.scanner.status() == Status::Open)
+    }
+
     /// True if its fragments do not repeat its arguments from their beginning.
     pub(super) fn is_in_pieces(&self) -> bool {
         self.is_in_pieces
@@ -252,6 +259,11 @@ impl Call {
     /// Its end never came.
     pub(super) fn cut(&mut self) {
         self.fault.get_or_insert(Reason::Truncated);
+    }
+
+    /// The model ended it: arguments that are not whole are a fault of the model's.
+    pub(super) fn end_by_model(&mut self) {
+        self.is_ended_by_model = true;
     }
 
     /// The message takes it back, if it is the caller's to run and whole so far.
@@ -618,8 +630,8 @@ impl Call {
         match self.scanner.status() {
             Status::Whole => {}
             Status::Empty => return Ok(("{}".into(), None)),
-            Status::Open => return Err(Reason::Truncated),
-            Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
+            Status::Open if !self.is_ended_by_model => return Err(Reason::Truncated),
+            Status::Open | Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
         }
         match text.as_bytes().first() {
             Some(b'{') => Ok((text.into(), None)),

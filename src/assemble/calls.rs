@@ -266,11 +266,12 @@ impl Calls {
         }
     }
 
-    /// True if a key is that of the last call, and nothing has come for its arguments.
-    pub(super) fn is_last_and_bare(&self, key: Key) -> bool {
+    /// True if a key is that of the last call, and nothing has come for its arguments, or they may
+    /// go on.
+    pub(super) fn is_last_and_unsure(&self, key: Key) -> bool {
         let is_named = !matches!(key, Key::None | Key::Text(_));
         let call = self.index_of(key).and_then(|index| self.get(index));
-        is_named && call.is_some_and(|call| self.is_last(call) && call.is_bare() && !call.is_free())
+        is_named && call.is_some_and(|call| self.is_last(call) && call.is_unsure())
     }
 
     /// Keeps the buffers of a call that was taken out.

@@ -56,8 +56,8 @@ pub(super) struct Message {
     /// True if something was lost before a choice had finished: no call without arguments is
     /// known to have none.
     is_lossy: bool,
-    /// The choice and the key of a call that has ended without arguments: a finish reason may say
-    /// that it was cut before them.
+    /// The choice and the key of a call that has ended without whole arguments: a finish reason may
+    /// say that it was cut before their end.
     postponed: Option<(u64, Key)>,
 }
 
@@ -243,15 +243,17 @@ impl Message {
 
     fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
-        self.end_calls(end, finish.map(|finish| finish.finish_reason), out)
+        let is_done = finish.is_some_and(is_end_of_calls);
+        self.end_calls(end, finish.map(|finish| finish.finish_reason), is_done, out)
     }
 
     /// Ends calls of a choice that has come to this end, if to any: the last one may be cut, all may
-    /// be taken back.
+    /// be taken back. `is_done` is true if the model is known to have ended the last one itself.
     fn end_calls(
         &mut self,
         end: CallEnd<'_>,
         finish: Option<FinishReason>,
+        is_done: bool,
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
@@ -283,6 +285,9 @@ impl Message {
                     {
                         call.cut();
                     }
+                    if is_done || end.key != Key::None && !is_last {
+                        call.end_by_model();
+                    }
                     call.close(&mut state.calls.ids, &mut state.waiting, out)?;
                 }
             }
@@ -291,11 +296,12 @@ impl Message {
         Ok(())
     }
 
-    /// True if it is not known yet whether a call was cut before its arguments came: it is the last
-    /// one, has none, and no finish reason has come. Markup that is closed shows that it is whole.
+    /// True if it is not known yet whether a call was cut in its arguments: it is the last one, has
+    /// none or such as may go on, and no finish reason has come. Markup that is closed shows that it
+    /// is whole.
     fn postpones(&self, end: &CallEnd<'_>, choice: u64) -> bool {
         let state = self.choices.get(choice).filter(|state| state.finish.get().is_none());
-        state.is_some_and(|state| end.fault.is_none() && state.calls.is_last_and_bare(end.key))
+        state.is_some_and(|state| end.fault.is_none() && state.calls.is_last_and_unsure(end.key))
     }
 
     /// Ends a call that was postponed: at a finish reason, which may say that it was cut, before
@@ -306,13 +312,15 @@ impl Message {
         out: &mut Out<'_, '_>,
     ) -> io::Result<()> {
         let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
-        let finish = match next {
-            Kind::Finish(finish) => Some(finish.finish_reason),
+        let (finish, is_done) = match next {
+            Kind::Finish(finish) => (Some(finish.finish_reason), is_end_of_calls(*finish)),
             // It is open when it is taken back.
             Kind::Withdrawn => return Ok(()),
-            _ => None,
+            Kind::End | Kind::Error(_) => (None, false),
+            // The message goes on after it.
+            _ => (None, true),
         };
-        self.end_calls(CallEnd { key, fault: None }, finish, &mut out.of(choice))
+        self.end_calls(CallEnd { key, fault: None }, finish, is_done, &mut out.of(choice))
     }
 
     fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
@@ -469,6 +477,11 @@ impl ChoiceState {
         let executor = result.executor.or(ran);
         out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
+}
+
+/// True if the provider says that the model was done, with its calls as well.
+fn is_end_of_calls(finish: Finish<'_>) -> bool {
+    !finish.inferred && finish.finish_reason.closes_calls()
 }
 
 /// Notes that a call has no name, or has one now.

@@ -489,17 +489,20 @@ fn a_closed_call_stays_one_if_the_stream_breaks() {
     check("part #0 @a f | {}\nclose #0", &format!("start\ncall 0 @a f = {{}}\n{CUT}"));
 }
 
-#[test]
-fn arguments_that_are_not_whole_are_truncated_at_their_close() {
+/// A call that is closed before its arguments are whole, what comes then, and what is wrong with it.
+#[track_caller]
+fn check_open_arguments(then: &str, reason: &str, finish: &str) {
     check(
-        r#"part #0 @a f | {"x":
-        close #0
-        finish stop
-        end"#,
-        r#"start
-        invalid 0 @a f truncated | {"x":
-        finish stop"#,
+        &format!("part #0 @a f | {{\"x\":\nclose #0\n{then}\nend"),
+        &format!("start\ninvalid 0 @a f {reason} | {{\"x\":\n{finish}"),
     );
+}
+
+#[test]
+fn the_finish_reason_says_if_arguments_were_cut_at_their_close() {
+    check_open_arguments("finish stop", "malformed", "finish stop");
+    check_open_arguments("finish tool_calls", "malformed", "finish tool_calls");
+    check_open_arguments("finish length", "truncated", "finish length");
 }
 
 #[test]

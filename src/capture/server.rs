@@ -105,7 +105,8 @@ impl Server {
         };
         let Some((place, capture)) = captures.nth(number) else {
             let why = format!("There are no more answers: this would be number {}.", number + 1);
-            return failure(reply, 500, Some(&why));
+            // No client asks again after it.
+            return failure(reply, 400, Some(&why));
         };
         let address = reply.addresses.iter().find(|(part, _)| request.target.contains(part));
         let framing = address.map(|(_, framing)| *framing);

@@ -1,5 +1,6 @@
 //! The options of the commands that keep and play captures.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,6 +97,10 @@ pub struct Replay {
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "http")]
     pub listen: Option<String>,
 
+    /// Write the URL that is listened at into this file
+    #[arg(long, value_name = "FILE", requires = "listen", value_hint = ValueHint::FilePath)]
+    pub port_file: Option<PathBuf>,
+
     /// Listen at an address that others can reach
     #[arg(long, requires = "listen")]
     pub listen_anywhere: bool,
@@ -104,7 +109,7 @@ pub struct Replay {
     ///
     /// turn: the one after as many others as the request has answers of the model. request: the next
     /// one each time. path: by turn, of those in the format of the endpoint. After the last one, the
-    /// answer is status 500.
+    /// answer is status 400, which no client repeats.
     #[arg(long, value_name = "WHAT", value_enum, default_value = "turn")]
     pub by: Order,
 
@@ -131,6 +136,10 @@ pub struct Replay {
     /// The captures; without HTTP they are played one after another; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
+
+    /// With --listen: a program to run, which finds the URL in TOOLSTREAM_URL; its status is replay's
+    #[arg(value_name = "COMMAND", last = true, requires = "listen", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
 }
 
 /// Which FILE answers a request.
@@ -176,7 +185,10 @@ Examples:
     toolstream replay --error overloaded@frame:2 answer.sse
 
   A provider for the tests of an agent: overloaded twice, then a call, then an answer:
-    toolstream replay --listen 127.0.0.1:8080 --fail 2:529 --log requests.ndjson call.sse text.sse";
+    toolstream replay --listen 127.0.0.1:8080 --fail 2:529 --log requests.ndjson call.sse text.sse
+
+  The test of a script, in one line:
+    toolstream replay --listen 127.0.0.1:0 call.sse text.sse -- ./my-agent";
 
 /// `toolstream check`
 #[derive(Args, Debug)]

@@ -349,6 +349,12 @@ pub struct Next {
     #[arg(long)]
     pub by_id: bool,
 
+    /// The user's next words, after the answer; `-` is standard input
+    ///
+    /// Exit status 10 then says: send it.
+    #[arg(long, value_name = "TEXT")]
+    pub user: Option<String>,
+
     /// Leave a forced tool_choice as it is
     ///
     /// By default it becomes auto, with a line on standard error: forced, a loop would never end.
@@ -424,6 +430,25 @@ pub struct Agent {
     #[arg(long)]
     pub eager: bool,
 
+    /// The user's next words, in the request's own form; `-` is standard input
+    ///
+    /// With -i nothing is kept of them if no round came whole.
+    #[arg(long, value_name = "TEXT")]
+    pub user: Option<String>,
+
+    /// The system's text, if the request has none
+    #[arg(long, value_name = "TEXT")]
+    pub system: Option<String>,
+
+    /// Begin with a new request of this provider in place of REQUEST, or where -i names no file yet:
+    /// `toolstream formats` lists them
+    #[arg(long = "for", value_name = "FORMAT", value_parser = value::format(), hide_possible_values = true, requires = "user")]
+    pub form: Option<Auto<Format>>,
+
+    /// The model that a new request names
+    #[arg(long, value_name = "NAME", requires = "form")]
+    pub model: Option<String>,
+
     /// Print for people instead of events: the answers, calls and results as `show` prints them
     ///
     /// In a pipe it is the last answer alone, once it counts.
@@ -442,13 +467,13 @@ pub struct Agent {
     )]
     pub parts: Vec<Part>,
 
-    /// Keep each round's request and raw answer in this directory
+    /// Keep each round's request and raw answer in this directory, which holds no earlier run's
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub log: Option<PathBuf>,
 
     /// The first request; `-` is standard input
-    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath)]
-    pub request: String,
+    #[arg(value_name = "REQUEST", value_hint = ValueHint::FilePath, required_unless_present = "form")]
+    pub request: Option<String>,
 
     /// What asks the model: the request on its standard input, the answer on its standard output
     #[arg(value_name = "COMMAND", last = true, required = true, num_args = 1.., value_hint = ValueHint::CommandWithArguments)]
@@ -457,6 +482,10 @@ pub struct Agent {
 
 const AGENT_EXAMPLES: &str = "\
 Examples:
+  One question, in any provider's form:
+    toolstream agent --show --for openai-chat --model NAME --user 'Why is the sky blue?' -- \
+        curl -sSN \"$URL\" -H @headers --json @-
+
   An agent; keys and addresses are curl's alone:
     toolstream agent --tools ./tools ask.json -- curl -sSN \"$URL\" -H @headers --json @-
 
@@ -474,6 +503,12 @@ pub struct Tools {
     #[arg(long = "for", value_name = "FORMAT", default_value = "auto", value_parser = value::format(), hide_possible_values = true, hide_default_value = true)]
     pub form: Auto<Format>,
 
+    /// Print this request with the tools declared in it; `-` is standard input
+    ///
+    /// Its form is found out, unless --for names it. A request that declares tools stays as it is.
+    #[arg(long, value_name = "REQUEST", value_hint = ValueHint::FilePath)]
+    pub into: Option<String>,
+
     /// The directory of the tools
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
@@ -482,8 +517,7 @@ pub struct Tools {
 const TOOLS_EXAMPLES: &str = "\
 Examples:
   Put them into a request:
-    toolstream tools --for anthropic ./tools > tools.json
-    jq '.tools = input' ask.json tools.json";
+    toolstream tools ./tools --into ask.json > request.json";
 
 /// How tools are run, and where the request is written.
 #[derive(Args, Debug)]
@@ -494,6 +528,16 @@ pub struct Running {
     /// arguments come on standard input as JSON; the result is what is written to standard output.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub tools: Option<PathBuf>,
+
+    /// Declare the tools as this file does: a list, or the `tools` of a request
+    ///
+    /// In place of each tool's NAME.json.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "tools")]
+    pub declare: Option<PathBuf>,
+
+    /// How a tool gets its arguments: on standard input, or as its one argument
+    #[arg(long, value_name = "HOW", value_enum, default_value = "stdin")]
+    pub args: Passing,
 
     /// Which calls may run: auto, ask, deny, or NAME=auto,NAME=ask,… [default: ask on a terminal,
     /// else deny]
@@ -514,8 +558,9 @@ pub struct Running {
     #[arg(long, value_name = "SIZE", default_value = "64K", help_heading = LIMITS)]
     pub max_output: Size,
 
-    /// A variable that tools see, beside PATH HOME LANG LC_* TZ TMPDIR TERM USER
-    #[arg(long, value_name = "NAME")]
+    /// Variables that tools see, with commas between them, beside PATH HOME LANG LC_* TZ TMPDIR
+    /// TERM USER
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub env: Vec<String>,
 
     /// Write the request into REQUEST, whole or not at all
@@ -525,6 +570,15 @@ pub struct Running {
     /// Write the request into this file, whole or not at all
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+}
+
+/// How a tool gets the arguments of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Passing {
+    /// On standard input
+    Stdin,
+    /// As the one argument of its command line
+    Argv,
 }
 
 /// Where the text of a model begins.

@@ -1,37 +1,51 @@
 //! `agent`: the loop.
 
+use std::fs;
 use std::io;
+use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
 use clap::ColorChoice;
 
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
 use crate::commands::messages::{look, of_people};
-use crate::commands::next::{named, read_request, running, target};
-use crate::commands::tools::{rules, toolbox};
+use crate::commands::next::{named, read_request, running, target, words};
+use crate::commands::tools::{row, rules, toolbox};
 use crate::commands::{lost, needs_pipe, shown};
+use crate::format::turn::Request;
 use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
 use crate::pipeline::Config;
 use crate::request;
+use crate::request::{Body, Refused};
 use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
-    if args.request == "-" {
-        needs_pipe("name a FILE, or pipe the request in")?;
+    let file = args.request.as_deref();
+    let piped = [file, args.user.as_deref()].iter().filter(|it| **it == Some("-")).count();
+    match piped {
+        0 => {}
+        1 => needs_pipe(match file {
+            Some("-") => "name a FILE, or pipe the request in",
+            _ => "--user -: pipe the words in",
+        })?,
+        _ => bail!("standard input can't be the request and the user's words: name a FILE"),
     }
-    let target = target(&args.running, &args.request)?;
+    if let (Some(_), Some(file), false) = (args.form, file, args.running.in_place) {
+        bail!("--for makes a new request in place of {file}: leave one of them out, or add -i");
+    }
+    let target = match file {
+        None if args.running.in_place => bail!("-i: name the FILE that the request is kept in"),
+        file => target(&args.running, file.unwrap_or_default())?,
+    };
+    if let Some(folder) = args.log.as_deref().filter(|folder| holds_run(folder)) {
+        bail!("--log {}: it holds an earlier run's: name another DIR", folder.display());
+    }
     let tools = toolbox(&args.running)?;
     let rules = rules(&args.running, &tools)?;
-    let (body, bytes) = read_request(&args.request)?;
-    let words = args.command.iter().filter_map(|word| word.to_str());
-    let row =
-        args.wire.format.map_or_else(|| request::guess(&body, words), |format| format.request);
-    if let Some(row) = row {
-        request::check_end(&body, row).map_err(|refused| named(refused, shown(&args.request)))?;
-    }
+    let (body, bytes, row) = first_request(args)?;
     let signals = Signals::listen_for_children()?;
     let running = agent::Running {
         max_calls: args.max_calls,
@@ -66,7 +80,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         false => Box::new(Ndjson::new(out, Label::default())),
     };
     let original = args.running.in_place.then(|| target.clone()).flatten();
-    let original = original.map(|path| Original::new(path, bytes));
+    let original = original.zip(bytes).map(|(path, bytes)| Original::new(path, bytes));
     let rounds = Rounds::new(&options, body, original, row, runner, children, &mut *out);
     let ended = match rounds.run() {
         Ok(ended) => ended,
@@ -98,4 +112,65 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         }
     }
     Ok(code)
+}
+
+/// Returns the request that the loop begins with, the bytes of the file that it was read of, if it
+/// was, and its row, as far as it is known.
+fn first_request(
+    args: &Agent,
+) -> anyhow::Result<(Body, Option<Vec<u8>>, Option<&'static Request>)> {
+    let file = args.request.as_deref();
+    let is_there = file.is_some_and(|file| args.form.is_none() || Path::new(file).exists());
+    let (mut body, bytes, row) = match (file.filter(|_| is_there), args.form) {
+        (Some(file), form) => {
+            let (body, bytes) = read_request(file)?;
+            let words = args.command.iter().filter_map(|word| word.to_str());
+            let row = row(&body, form.flatten().or(args.wire.format), words);
+            (body, Some(bytes), row)
+        }
+        (None, form) => {
+            let format = form.flatten().context("--for: name the format of the new request")?;
+            let name = format!("--for {}", format.name);
+            let Some(row) = format.request else { bail!("{name}: no request of it can be made") };
+            let body = request::new(row, args.model.as_deref());
+            let body = body.map_err(|why| anyhow!("{name}: {why}"))?;
+            if args.model.is_some() && body.get("model").is_none() {
+                let why = "its address names the model, not the request: --model is not used";
+                report(&mut io::stderr(), &format!("{name}: {why}"));
+            }
+            (body, None, Some(row))
+        }
+    };
+    let name = file.map_or("--for", shown);
+    let refused = |refused| named(refused, name);
+    if args.user.is_some() || args.system.is_some() {
+        let Some(row) = row else {
+            let why =
+                "the request's form is not known, so no words can be added: `-f FORMAT` names it";
+            return Err(refused(Refused::malformed(why)));
+        };
+        if let Some(text) = &args.user {
+            request::add_user(&mut body, row, &words(text)?).map_err(refused)?;
+        }
+        if let Some(note) =
+            args.system.as_ref().and_then(|text| request::add_system(&mut body, row, text))
+        {
+            report(&mut io::stderr(), &note);
+        }
+    }
+    if let Some(row) = row {
+        request::check_end(&body, row).map_err(refused)?;
+    }
+    Ok((body, bytes, row))
+}
+
+/// True if a directory holds the requests or answers of an earlier run.
+fn holds_run(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_kept = name.ends_with(".answer") || name.ends_with(".request.json");
+        is_kept && entry.file_type().is_ok_and(|kind| kind.is_file())
+    })
 }

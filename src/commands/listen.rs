@@ -2,54 +2,113 @@
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use crate::agent::FUNCTION_HINT;
+use crate::cli::Replay;
+use crate::commands::next::named;
 use crate::commands::service::Service;
 use crate::io::http::Request;
-use crate::io::{Signals, Woken, die, report, wait_for};
+use crate::io::{Signals, Woken, die, report, wait_for, write_whole};
+use crate::request::Refused;
+use crate::status::Outcome;
 
 /// The time in which a client may go on sending after it was answered.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Answers requests at an address until a signal comes, by which the program dies.
+/// Answers requests at an address until a signal comes, by which the program dies, or until COMMAND
+/// has ended, if there is one: then its status is returned.
 pub(super) fn listen(
     service: Service,
     address: &str,
-    may_be_reached: bool,
+    args: &Replay,
     signals: &Signals,
 ) -> anyhow::Result<u8> {
     let name = || format!("--listen {address}");
     let addresses: Vec<_> = address.to_socket_addrs().with_context(name)?.collect();
-    if !may_be_reached && addresses.iter().any(|address| !address.ip().is_loopback()) {
+    if !args.listen_anywhere && addresses.iter().any(|address| !address.ip().is_loopback()) {
         bail!("{}: others could reach it, which --listen-anywhere allows", name());
     }
     let listener = TcpListener::bind(&*addresses).with_context(name)?;
-    // A client may have left between poll and accept.
-    listener.set_nonblocking(true).with_context(name)?;
     let address = listener.local_addr().with_context(name)?;
-    report(&mut io::stderr(), &format!("listening on http://{address}"));
-    let service = Arc::new(service);
-    loop {
-        if let Woken::Signal(signal) = wait_for(&listener, signals, None)? {
-            die(signal);
+    let url = format!("http://{address}");
+    if let Some(path) = &args.port_file {
+        write_whole(path, &format!("{url}\n")).map_err(|error| {
+            named(
+                Refused { outcome: Outcome::Io, why: error.to_string() },
+                &path.display().to_string(),
+            )
+        })?;
+    }
+    // It is closed once COMMAND has ended, and stays open if there is none.
+    let (done, ending) = UnixStream::pair()?;
+    let mut child = None;
+    match args.command.split_first() {
+        None => report(&mut io::stderr(), &format!("listening on {url}")),
+        Some((program, arguments)) => {
+            match Command::new(program).args(arguments).env("TOOLSTREAM_URL", &url).spawn() {
+                Ok(started) => child = Some(started),
+                Err(error) => {
+                    let hint = if error.kind() == ErrorKind::NotFound { FUNCTION_HINT } else { "" };
+                    report(&mut io::stderr(), &format!("{}: {error}{hint}", program.display()));
+                    return Ok(Outcome::Tool as u8);
+                }
+            }
         }
+    }
+    let name = name();
+    thread::Builder::new().spawn(move || accept(&Arc::new(service), &listener, &name))?;
+    let process = child.as_ref().map(Pid::from_child);
+    thread::Builder::new().spawn(move || {
+        match process {
+            // Its number stays its own until it is reaped.
+            Some(process) => {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                while matches!(waitid(WaitId::Pid(process), options), Err(Errno::INTR)) {}
+            }
+            None => loop {
+                thread::park();
+            },
+        }
+        drop(ending);
+    })?;
+    if let Woken::Signal(signal) = wait_for(&done, signals, None)? {
+        if let (Some(process), Some(signal)) = (process, Signal::from_named_raw(signal)) {
+            // It may have ended just now.
+            let _ = kill_process(process, signal);
+        }
+        die(signal);
+    }
+    let Some(mut child) = child else { bail!("nothing ends it but a signal") };
+    let status = child.wait()?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    Ok(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// Answers requests, each connection in a thread of its own.
+fn accept(service: &Arc<Service>, listener: &TcpListener, name: &str) {
+    loop {
         let started = listener.accept().and_then(|(stream, _)| {
-            stream.set_nonblocking(false)?;
-            let service = Arc::clone(&service);
+            let service = Arc::clone(service);
             // A client that leaves is no error of the server.
             thread::Builder::new().spawn(move || serve(&service, &stream).unwrap_or_default())
         });
         match started {
-            Err(error) if error.kind() != ErrorKind::WouldBlock => {
-                report(&mut io::stderr(), &format!("{}: {error}", name()));
+            Err(error) => {
+                report(&mut io::stderr(), &format!("{name}: {error}"));
                 // There may be no descriptor or no thread left: one comes back when another ends.
                 thread::sleep(Duration::from_millis(100));
             }
-            _ => {}
+            Ok(_) => {}
         }
     }
 }
@@ -63,7 +122,10 @@ fn serve(service: &Service, stream: &TcpStream) -> io::Result<()> {
     let mut held = service.room.held();
     let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
     let mut wait = |time| wait_beside(stream, time);
-    if service.exchange(request, &mut out, &mut wait)? {
+    let is_left = service.exchange(request, &mut out, &mut wait)?;
+    // There is room for others before the client sees the end.
+    drop(held);
+    if is_left {
         // What is closed before all was read is reset, and the answer may be lost.
         stream.shutdown(Shutdown::Write)?;
         drain(Timed { stream, until: Instant::now() + LINGER });

@@ -142,7 +142,7 @@ fn with_way_out(mut error: clap::Error) -> clap::Error {
             format!("to read it: `toolstream parse {word}`")
         }
         clap::error::ErrorKind::UnknownArgument => match owners(&option).as_slice() {
-            [] => return error,
+            [] => return without_escape(error, &option),
             owners => format!(
                 "'{option}' is an option of `toolstream {}`",
                 owners.join("`, `toolstream ")
@@ -152,6 +152,18 @@ fn with_way_out(mut error: clap::Error) -> clap::Error {
     };
     let tip = StyledStr::from(tip);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    error
+}
+
+/// Takes out the tip that an unknown option is a value behind `--`: what stands there is COMMAND, or
+/// nothing.
+fn without_escape(mut error: clap::Error, option: &str) -> clap::Error {
+    let escape = format!("-- {option}");
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested) {
+        let is_escape = |tip: &&StyledStr| tip.to_string().contains(&escape);
+        let tips = tips.iter().filter(|tip| !is_escape(tip)).cloned().collect();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
     error
 }
 

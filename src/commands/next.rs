@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 
 use crate::agent::{self, Approval, Runner, Stop};
-use crate::cli::{Next, Running};
+use crate::cli::{Next, Passing, Running};
 use crate::commands::reader::Reader;
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
@@ -26,8 +26,12 @@ use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
 pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let file = args.file.as_deref().unwrap_or("-");
     let results = args.results.as_deref();
-    let inputs =
-        [("request", Some(args.request.as_str())), ("answer", Some(file)), ("results", results)];
+    let inputs = [
+        ("request", Some(args.request.as_str())),
+        ("answer", Some(file)),
+        ("results", results),
+        ("user's words", args.user.as_deref()),
+    ];
     let piped: Vec<_> =
         inputs.into_iter().filter(|(_, name)| *name == Some("-")).map(|(what, _)| what).collect();
     match piped.as_slice() {
@@ -44,6 +48,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
         None => Signals::listen()?,
     };
     let (mut body, bytes) = read_request(&args.request)?;
+    let user = args.user.as_deref().map(words).transpose()?;
     let given = results.map(read_results).transpose()?;
     let mut out = Output::standard();
     let mut sink: Box<dyn Sink> = match target {
@@ -54,6 +59,10 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
     let refused = |refused| named(refused, shown(file));
     let verdict = request::verdict(&message).map_err(refused)?;
+    if verdict == Verdict::Pause && user.is_some() {
+        let why = "--user: the provider has paused: send the request first, without it";
+        return Err(refused(Refused::malformed(why)));
+    }
     let row = request::row(&body, &message).map_err(refused)?;
     request::check_end(&body, row).map_err(refused)?;
     let results = match &given {
@@ -69,8 +78,12 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let growth = Growth { by_id: args.by_id, keep_choice: args.keep_choice };
     let notes = request::grow(&mut body, row, &message, &results, growth).map_err(refused)?;
     notes.iter().for_each(|note| report(&mut io::stderr(), note));
-    let code = if verdict == Verdict::Final { 0 } else { TOOL_CALLS };
-    if verdict != Verdict::Final {
+    if let Some(user) = &user {
+        request::add_user(&mut body, row, user).map_err(refused)?;
+    }
+    let is_over = verdict == Verdict::Final && user.is_none();
+    let code = if is_over { 0 } else { TOOL_CALLS };
+    if !is_over {
         request::declare(&mut body, row, &tools.declarations());
     }
     sink.finish().map_err(lost)?;
@@ -133,7 +146,23 @@ pub(super) fn running(args: &Running) -> agent::Running {
         max_calls: 0,
         max_repeats: 0,
         env: args.env.clone(),
+        passes_argument: args.args == Passing::Argv,
     }
+}
+
+/// Returns the user's words that `--user` gives: a text, or for `-` all of standard input.
+pub(super) fn words(text: &str) -> anyhow::Result<String> {
+    let words = match text {
+        "-" => {
+            let bytes = read_whole("-").context("--user -")?;
+            String::from_utf8(bytes).context("--user -")?
+        }
+        text => text.to_owned(),
+    };
+    if words.trim().is_empty() {
+        bail!("--user: there are no words");
+    }
+    Ok(words)
 }
 
 /// Reads a request. Returns also the bytes that were read.

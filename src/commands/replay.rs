@@ -54,7 +54,7 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     if is_server {
         let service = Service::new(args, captures)?;
         return match &args.listen {
-            Some(address) => listen::listen(service, address, args.listen_anywhere, &signals),
+            Some(address) => listen::listen(service, address, args, &signals),
             None => one_exchange(&service, &signals),
         };
     }

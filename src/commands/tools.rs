@@ -1,19 +1,26 @@
 //! `tools`: what tools there are, as a request declares them.
 
-use std::io;
 use std::path::Path;
+use std::{io, iter};
 
 use anyhow::{Context, bail};
 
 use crate::agent::{Rules, Toolbox};
-use crate::cli::{Running, Tools};
-use crate::commands::print;
-use crate::format::turn::Declaration;
+use crate::cli::{Auto, Running, Tools};
+use crate::commands::next::{named, read_request};
+use crate::commands::{needs_pipe, print, shown};
+use crate::format::Format;
+use crate::format::turn::{Declaration, Request};
 use crate::io::report;
 use crate::json;
+use crate::request;
+use crate::request::{Body, Refused};
 
 pub(super) fn tools(args: &Tools) -> anyhow::Result<u8> {
     let tools = read(&args.folder).with_context(|| args.folder.display().to_string())?;
+    if let Some(request) = &args.into {
+        return into(request, args.form, &tools.declarations());
+    }
     let declared = match args.form {
         None => mcp(&tools.declarations()),
         Some(format) => {
@@ -29,10 +36,40 @@ pub(super) fn tools(args: &Tools) -> anyhow::Result<u8> {
     print(&line)
 }
 
+/// Prints a request with tools declared in it.
+fn into(request: &str, form: Auto<Format>, tools: &[Declaration]) -> anyhow::Result<u8> {
+    if request == "-" {
+        needs_pipe("--into -: name a FILE, or pipe the request in")?;
+    }
+    let (mut body, _) = read_request(request)?;
+    let row = row(&body, form, iter::empty()).ok_or_else(|| {
+        let why = "the request's form is not known: `--for FORMAT` names it";
+        named(Refused::malformed(why), shown(request))
+    })?;
+    if !request::declare(&mut body, row, tools) {
+        report(&mut io::stderr(), &format!("{}: it declares tools already", shown(request)));
+    }
+    print(body.as_str())
+}
+
+/// Returns the row of a request: of the format that is named, or else of the one that it looks like,
+/// and that the words of what sends it name.
+pub(super) fn row<'w>(
+    body: &Body,
+    form: Auto<Format>,
+    words: impl Iterator<Item = &'w str>,
+) -> Option<&'static Request> {
+    form.map_or_else(|| request::guess(body, words), |format| format.request)
+}
+
 /// Returns the tools that calls are run with; none without `--tools`.
 pub(super) fn toolbox(args: &Running) -> anyhow::Result<Toolbox> {
     let Some(folder) = &args.tools else { return Ok(Toolbox::default()) };
-    read(folder).with_context(|| format!("--tools {}", folder.display()))
+    let mut tools = read(folder).with_context(|| format!("--tools {}", folder.display()))?;
+    if let Some(path) = &args.declare {
+        tools.declare(path).with_context(|| format!("--declare {}", path.display()))?;
+    }
+    Ok(tools)
 }
 
 /// Reads a directory of tools, and reports what is passed over.

@@ -42,10 +42,32 @@ pub struct Request {
     pub results: fn(answers: &[Answer<'_>]) -> Vec<String>,
     /// The element that is a user's text: where results stand in text.
     pub user: fn(text: &str) -> String,
+    /// Where the system's text stands, and its form.
+    pub system: System,
+    /// A new request without words: what the format demands, and that the answer be a stream. One
+    /// that names its model has a member `model`; the others have it in their address.
+    pub new: &'static str,
     /// The member that declares tools, and its value.
     pub tools: fn(tools: &[Declaration]) -> (&'static str, String),
     /// The member of the request that restricts which tools may be called.
     pub choice: Option<&'static ToolChoice>,
+}
+
+/// The place of the system's text in a request.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    /// The members that it may be, the usual one first; none where it is the first element of the
+    /// conversation.
+    pub paths: &'static [&'static str],
+    /// The member's value, or the element, as JSON.
+    pub form: fn(text: &str) -> String,
+}
+
+impl System {
+    /// A text in a member.
+    pub(crate) const fn text(paths: &'static [&'static str]) -> Self {
+        System { paths, form: json::quote }
+    }
 }
 
 /// The form of a request: what tells it from others with the same list.

@@ -6,12 +6,14 @@
 //! another's.
 
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -27,6 +29,9 @@ const LINGER: Duration = Duration::from_millis(100);
 
 /// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// The descriptors beside 0, 1 and 2 that this process was given.
+static GIVEN: OnceLock<Vec<RawFd>> = OnceLock::new();
 
 /// The children that run, until they have ended. All are killed when it is dropped.
 pub(crate) struct Children<'s> {
@@ -96,8 +101,10 @@ struct Child {
 
 impl<'s> Children<'s> {
     /// Returns none. Descriptors that this process was given beside 0, 1 and 2 are closed in all
-    /// that it starts from now on.
+    /// that it starts from now on, but for what [`Self::start_command`] starts.
     pub(crate) fn new(signals: &'s Signals) -> io::Result<Self> {
+        // What this process opens itself is closed in what it starts.
+        GIVEN.get_or_init(|| close_fds::iter_open_fds(3).filter(|it| !is_closed(*it)).collect());
         close_fds::set_fds_cloexec(3, &[]);
         let (exits, hook) = UnixStream::pair()?;
         exits.set_nonblocking(true)?;
@@ -122,9 +129,34 @@ impl<'s> Children<'s> {
         input: Vec<u8>,
         timeout: Option<Duration>,
     ) -> io::Result<()> {
+        self.start_with(&[], number, command, input, timeout)
+    }
+
+    /// Starts a program of the user's own, as a shell would: the descriptors that this process was
+    /// given are its own as well.
+    pub(crate) fn start_command(
+        &mut self,
+        number: u64,
+        command: &mut Command,
+        input: Vec<u8>,
+    ) -> io::Result<()> {
+        self.start_with(GIVEN.get().map_or(&[], Vec::as_slice), number, command, input, None)
+    }
+
+    fn start_with(
+        &mut self,
+        given: &[RawFd],
+        number: u64,
+        command: &mut Command,
+        input: Vec<u8>,
+        timeout: Option<Duration>,
+    ) -> io::Result<()> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut groups = self.signals.groups();
-        let mut process = command.spawn()?;
+        given.iter().for_each(|descriptor| set_closed(*descriptor, false));
+        let started = command.spawn();
+        given.iter().for_each(|descriptor| set_closed(*descriptor, true));
+        let mut process = started?;
         groups.add(Pid::from_child(&process));
         drop(groups);
         let started = Instant::now();
@@ -288,6 +320,19 @@ impl<'s> Children<'s> {
         }
         Ok(got)
     }
+}
+
+/// True if a descriptor is closed in what this process starts.
+fn is_closed(descriptor: RawFd) -> bool {
+    let flags = fcntl(descriptor, FcntlArg::F_GETFD);
+    flags.is_ok_and(|flags| FdFlag::from_bits_truncate(flags).contains(FdFlag::FD_CLOEXEC))
+}
+
+/// Says if a descriptor is closed in what this process starts. One that is not open is none there
+/// either.
+fn set_closed(descriptor: RawFd, is_closed: bool) {
+    let flags = if is_closed { FdFlag::FD_CLOEXEC } else { FdFlag::empty() };
+    let _ = fcntl(descriptor, FcntlArg::F_SETFD(flags));
 }
 
 impl Drop for Children<'_> {

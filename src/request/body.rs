@@ -101,6 +101,23 @@ impl Body {
         true
     }
 
+    /// Adds an element at the beginning of the list at a path. A value in its place is the list's
+    /// other element, as `first` writes it.
+    pub(crate) fn prepend(&mut self, path: &str, element: &str, first: impl Fn(&str) -> String) {
+        let Some(span) = self.span(path) else { return };
+        let list = self.0.get(span.clone()).unwrap_or_default();
+        if list == "null" {
+            return;
+        }
+        if !list.starts_with('[') {
+            let whole = format!("[{element},{}]", first(list));
+            return self.0.replace_range(span, &whole);
+        }
+        let is_empty = json::elements(list).is_none_or(|elements| elements.is_empty());
+        let comma = if is_empty { "" } else { "," };
+        self.0.insert_str(span.start + 1, &format!("{element}{comma}"));
+    }
+
     /// Returns the last element of the list at a path.
     pub(crate) fn last(&self, path: &str) -> Option<&str> {
         json::elements(self.get(path)?)?.pop()

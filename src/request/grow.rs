@@ -10,7 +10,7 @@ use crate::dialect::{Results, TextResult};
 use crate::event::FinishReason;
 use crate::format;
 use crate::format::FORMATS;
-use crate::format::turn::{self, Answer, Declaration, Request, Shape};
+use crate::format::turn::{self, Answer, Declaration, Request, Shape, System};
 use crate::json;
 use crate::request::body::{Body, has};
 use crate::request::message::{Call, Ending, Given, Message};
@@ -258,11 +258,7 @@ pub(crate) fn grow(
         }
         _ => {
             let whole = [append, answered].concat();
-            let first = |value: &str| match serde_json::from_str::<String>(value) {
-                Ok(text) => (row.user)(&text),
-                Err(_) => value.to_owned(),
-            };
-            body.append(row.list, &whole, first);
+            body.append(row.list, &whole, |value| first(row, value));
         }
     }
     for (key, value) in json::members(set.as_deref().unwrap_or_default()) {
@@ -399,12 +395,64 @@ pub(crate) fn forbid_calls(body: &mut Body, row: &Request) {
     body.set(path, none);
 }
 
-/// Declares tools, if the request declares none.
-pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) {
-    if !tools.is_empty() && !has_tools(body, row) {
+/// Declares tools, if the request declares none. Returns false if it does.
+pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) -> bool {
+    if has_tools(body, row) {
+        return false;
+    }
+    if !tools.is_empty() {
         let (member, value) = (row.tools)(tools);
         body.set(member, &value);
     }
+    true
+}
+
+/// Adds a user's words at the end of the conversation. Returns an error if there is no list.
+pub(crate) fn add_user(body: &mut Body, row: &Request, text: &str) -> Result<(), Refused> {
+    if body.append(row.list, &[(row.user)(text)], |words| first(row, words)) {
+        return Ok(());
+    }
+    Err(Refused::malformed(format!("the request has no `{}`", row.list)))
+}
+
+/// Adds the system's text, if the request has none. Returns a note for the user if it has another.
+pub(crate) fn add_system(body: &mut Body, row: &Request, text: &str) -> Option<String> {
+    let System { paths, form } = row.system;
+    let is_system = |element: &str| {
+        let role = json::member(element, "role").unwrap_or_default();
+        matches!(role, "\"system\"" | "\"developer\"")
+    };
+    let list = json::elements(body.get(row.list).unwrap_or_default()).unwrap_or_default();
+    let element = list.into_iter().find(|element| is_system(element));
+    let known = paths.iter().filter(|path| body.has(path)).find_map(|path| body.get(path));
+    if let Some(known) = known.or(element) {
+        let is_same = known.contains(&json::quote(text));
+        return (!is_same).then(|| "--system: the request has another one, which stays".to_owned());
+    }
+    match paths.first() {
+        Some(path) => body.set(path, &form(text)),
+        None => body.prepend(row.list, &form(text), |words| first(row, words)),
+    }
+    None
+}
+
+/// Returns the element that a value in place of the conversation is: a text is the user's.
+fn first(row: &Request, value: &str) -> String {
+    match serde_json::from_str::<String>(value) {
+        Ok(text) => (row.user)(&text),
+        Err(_) => value.to_owned(),
+    }
+}
+
+/// Returns a new request without words. Returns an error if it has to name a model, and none is
+/// given.
+pub(crate) fn new(row: &Request, model: Option<&str>) -> Result<Body, String> {
+    let mut body = Body::new(row.new.to_owned())?;
+    if body.get("model").is_some() {
+        let model = model.ok_or("its requests name a model: `--model NAME`")?;
+        body.set("model", &json::quote(model));
+    }
+    Ok(body)
 }
 
 fn has_tools(body: &Body, row: &Request) -> bool {

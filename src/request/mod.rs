@@ -10,8 +10,8 @@ mod results;
 
 pub(crate) use body::Body;
 pub(crate) use grow::{
-    Growth, Refused, Verdict, assign, check_end, declare, forbid_calls, grow, guess, row,
-    unanswered, verdict,
+    Growth, Refused, Verdict, add_system, add_user, assign, check_end, declare, forbid_calls, grow,
+    guess, new, row, unanswered, verdict,
 };
 pub(crate) use message::{Call, Ending, Given, Message};
 pub(crate) use results::read as read_results;

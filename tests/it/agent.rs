@@ -333,7 +333,7 @@ fn a_tool_need_not_read_its_arguments() {
 fn tools_see_what_they_are_given() {
     let scene = once("t", "{}").tool("t", "echo $#; env | sort; ls /proc/self/fd | wc -l");
     let args = scene.args(&["--env", "GIVEN"]);
-    // A descriptor that this program was given is not given on.
+    // A descriptor that this program was given is not given on: to COMMAND alone it is.
     let shell = "exec 7< /dev/null; exec \"$@\"";
     let mut outer = Command::new("sh");
     outer.args(["-c", shell, "sh", env!("CARGO_BIN_EXE_toolstream")]).args(&args);
@@ -918,4 +918,83 @@ fn a_thousand_rounds() {
     // The request itself has grown by some 150 KB.
     assert!(seen[1].1 <= seen[0].1 + 4096, "{seen:?}");
     child.wait().unwrap();
+}
+
+/// A new request of a format, with the system's and the user's words; what COMMAND was asked.
+#[track_caller]
+fn check_new(format: &str, expected: &Value) {
+    let scene = once("t", "{}");
+    let format = ["--for", format, "--model", "m", "--system", "S", "--user", "U"];
+    let command = ["--", "sh", "-c", "cat > asked; exit 1"];
+    let args = [&["agent", "--retries", "0"], &format[..], &command].concat();
+    let _ = scene.run(&args);
+    let asked: Value = serde_json::from_str(&scene.read("asked")).unwrap();
+    assert_eq!(asked, *expected);
+}
+
+#[test]
+fn new_requests_have_the_form_of_their_provider() {
+    let (system, user) =
+        (json!({"role":"system","content":"S"}), json!({"role":"user","content":"U"}));
+    let chat = json!({"model":"m","messages":[system, user],"stream":true});
+    check_new("openai-chat", &chat);
+    check_new("ollama-chat", &chat);
+    check_new(
+        "anthropic",
+        &json!({"model":"m","max_tokens":8192,"system":"S","messages":[user],"stream":true}),
+    );
+    check_new(
+        "openai-responses",
+        &json!({"model":"m","instructions":"S","input":[user],"stream":true}),
+    );
+    check_new(
+        "gemini",
+        &json!({"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"U"}]}]}),
+    );
+    check_new(
+        "bedrock-converse",
+        &json!({"system":[{"text":"S"}],"messages":[{"role":"user","content":[{"text":"U"}]}]}),
+    );
+}
+
+#[test]
+fn command_has_the_descriptors_that_a_shell_would_give_it() {
+    let scene = once("t", "{}");
+    scene.write("r.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    scene.write("key", "secret\n");
+    let script =
+        "exec 7< key; exec \"$0\" agent --retries 0 r.json -- sh -c 'cat <&7 > seen; exit 1'";
+    let mut outer = Command::new("sh");
+    outer.args(["-c", script, env!("CARGO_BIN_EXE_toolstream")]).current_dir(scene.folder());
+    outer.stdin(Stdio::null()).output().unwrap();
+    assert_eq!(scene.read("seen"), "secret\n");
+}
+
+/// Arguments that are refused before COMMAND runs, with this status and these words.
+#[track_caller]
+fn check_refused_words(args: &[&str], code: i32, words: &str) {
+    let scene = once("t", "{}");
+    scene.write("r.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    scene.write("odd.json", "{\"prompt\":\"Hi\"}");
+    fs::create_dir(scene.path("log")).unwrap();
+    scene.write("log/1.answer", "");
+    let ran = scene.run(&[&["agent"], args, &["--", "touch", "ran"]].concat());
+    assert_eq!(ran.code, Some(code), "{}", ran.err);
+    assert!(ran.err.contains(words), "{}", ran.err);
+    assert!(!scene.path("ran").exists());
+}
+
+#[test]
+fn words_that_have_no_place_are_refused() {
+    let new = ["--for", "openai-chat"];
+    check_refused_words(&["--user", "U", "odd.json"], 3, "form is not known");
+    check_refused_words(&[&new[..], &["--user", "U"]].concat(), 2, "--model NAME");
+    check_refused_words(
+        &[&new[..], &["--model", "m", "--user", "U", "r.json"]].concat(),
+        2,
+        "--for",
+    );
+    check_refused_words(&["--user", "-", "-"], 2, "standard input can't be");
+    check_refused_words(&["--user", " ", "r.json"], 2, "no words");
+    check_refused_words(&["--log", "log", "r.json"], 2, "earlier run");
 }

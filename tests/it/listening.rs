@@ -152,7 +152,7 @@ fn each_response_of_a_capture_is_an_answer() {
         let answers = [0; 4].map(|_| server.ask(CHAT, &question()));
         assert!(answers[0].0.contains("x-number: 1\r\n"), "{answers:?}");
         assert!(answers[1].0.contains("retry-after: 7\r\n"), "{answers:?}");
-        assert_eq!(answers.each_ref().map(|(head, _)| &head[9..12]), ["200", "503", "200", "500"]);
+        assert_eq!(answers.each_ref().map(|(head, _)| &head[9..12]), ["200", "503", "200", "400"]);
         assert_eq!(answers.each_ref().map(|(_, body)| body.as_str())[..3], [&one, "", &two]);
     }
     // Without HTTP, all of its bytes are played.
@@ -192,12 +192,12 @@ fn the_turn_says_which_capture_answers() {
     }
     let (status, body) = answers(&server, &[&user, &own, &user, &own, &user]);
     let why = "There are no more answers: this would be number 3.";
-    assert_eq!(status, "500");
+    assert_eq!(status, "400");
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["error"]["message"], why);
     let server = Server::start(&scene, &["--by", "request", "1.sse", "2.sse"]);
     assert_eq!(answers(&server, &[&user]).1, scene.read("1.sse"));
     assert_eq!(answers(&server, &[&user]).1, scene.read("2.sse"));
-    assert_eq!(answers(&server, &[&user]).0, "500");
+    assert_eq!(answers(&server, &[&user]).0, "400");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn the_path_says_which_capture_answers() {
     let server = Server::start(&scene, &["--by", "path", "1.sse", "ollama"]);
     assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
     assert_eq!(server.ask("/api/chat", &question()).1, ollama);
-    assert!(server.ask("/v1/messages", &question()).0.starts_with("HTTP/1.1 500 "));
+    assert!(server.ask("/v1/messages", &question()).0.starts_with("HTTP/1.1 400 "));
 }
 
 /// An item of each API that is the model's own, and one of a tool.

@@ -8,7 +8,8 @@ use crate::format::support::answers::{
 use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -43,6 +44,9 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results,
     user,
+    system: System::text(&["system"]),
+    // The most that every model of its has allowed since Claude 3.5.
+    new: r#"{"model":"","max_tokens":8192,"messages":[],"stream":true}"#,
     tools: |tools| ("tools", array(declarations(tools, "input_schema").iter().map(Draft::json))),
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],

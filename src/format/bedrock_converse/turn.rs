@@ -6,7 +6,8 @@ use crate::format::support::answers::{Block, Given, declarations, function, give
 use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -39,6 +40,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results,
     user: |text| message("user", [text_block(text)]),
+    system: System { paths: &["system"], form: |text| array([text_block(text)]) },
+    new: r#"{"messages":[]}"#,
     tools: |tools| {
         let declare = |mut draft: Draft| {
             let schema = draft.remove("inputSchema").unwrap_or_default();

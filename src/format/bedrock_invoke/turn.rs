@@ -22,6 +22,7 @@ pub(super) static REQUEST: Request = Request {
     turn: |choice| Box::new(InvokeTurn { choice, inner: None }),
     calls,
     results,
+    new: r#"{"anthropic_version":"bedrock-2023-05-31","max_tokens":8192,"messages":[]}"#,
     ..anthropic::REQUEST
 };
 

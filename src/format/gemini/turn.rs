@@ -8,7 +8,8 @@ use crate::format::support::answers::{Given, declarations, function, given, is_a
 use crate::format::support::draft::{Draft, each_record};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -27,6 +28,14 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results,
     user: |text| content("user", [Draft::of(&[("text", &json::quote(text))]).json()]),
+    system: System {
+        paths: &["systemInstruction", "system_instruction"],
+        form: |text| {
+            let part = Draft::of(&[("text", &json::quote(text))]).json();
+            Draft::of(&[("parts", &array([part]))]).json()
+        },
+    },
+    new: r#"{"contents":[]}"#,
     tools: |tools| {
         let declared = array(declarations(tools, "parametersJsonSchema").iter().map(Draft::json));
         ("tools", array([Draft::of(&[("functionDeclarations", &declared)]).json()]))

@@ -7,7 +7,8 @@ use crate::format::support::answers::{declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts, each_record, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -43,6 +44,8 @@ pub(super) static REQUEST: Request = Request {
         let text = Draft::of(&[("type", "\"text\""), ("text", &json::quote(text))]).json();
         Draft::of(&[("type", "\"user_input\""), ("content", &array([text]))]).json()
     },
+    system: System::text(&["system_instruction"]),
+    new: r#"{"model":"","input":[],"stream":true}"#,
     tools: |tools| {
         let declare = |mut draft: Draft| {
             draft.set_first("type", "\"function\"");

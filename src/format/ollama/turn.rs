@@ -22,6 +22,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user,
+    system: chat::SYSTEM,
+    new: r#"{"model":"","messages":[],"stream":true}"#,
     tools: |tools| ("tools", functions(tools)),
     choice: None,
 };

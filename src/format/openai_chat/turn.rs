@@ -8,7 +8,8 @@ use crate::format::support::draft::{Draft, each_record, is_blank, object, string
 use crate::format::support::object::Object;
 use crate::format::support::payload::OptionalStr;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -31,6 +32,12 @@ pub(in crate::format) static SHAPE: Shape = Shape {
     ],
 };
 
+/// The system's message.
+pub(in crate::format) const SYSTEM: System = System {
+    paths: &[],
+    form: |text| Draft::of(&[("role", "\"system\""), ("content", &json::quote(text))]).json(),
+};
+
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &SHAPE,
@@ -44,6 +51,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results,
     user,
+    system: SYSTEM,
+    new: r#"{"model":"","messages":[],"stream":true}"#,
     tools: |tools| ("tools", functions(tools)),
     choice: Some(&ToolChoice {
         paths: &["tool_choice", "function_call"],

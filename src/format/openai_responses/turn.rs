@@ -10,7 +10,8 @@ use crate::format::support::answers::{
 use crate::format::support::draft::{Draft, each_record, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, ToolChoice, Turn, no_content,
+    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
+    no_content,
 };
 use crate::frame::Frame;
 use crate::json;
@@ -47,6 +48,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user,
+    system: System::text(&["instructions"]),
+    new: r#"{"model":"","input":[],"stream":true}"#,
     tools: |tools| {
         let declare = |mut draft: Draft| {
             draft.set_first("type", "\"function\"");
