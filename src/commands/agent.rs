@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
@@ -11,7 +11,8 @@ use clap::ColorChoice;
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
 use crate::commands::messages::{look, of_people};
-use crate::commands::next::{named, read_request, running, target, words};
+use crate::commands::next::{running, target, words};
+use crate::commands::request::{named, read_request};
 use crate::commands::tools::{row, rules, toolbox};
 use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
@@ -23,29 +24,10 @@ use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
-    let file = args.request.as_deref();
-    let piped = [file, args.user.as_deref()].iter().filter(|it| **it == Some("-")).count();
-    match piped {
-        0 => {}
-        1 => needs_pipe(match file {
-            Some("-") => "name a FILE, or pipe the request in",
-            _ => "--user -: pipe the words in",
-        })?,
-        _ => bail!("standard input can't be the request and the user's words: name a FILE"),
-    }
-    if let (Some(_), Some(file), false) = (args.form, file, args.running.in_place) {
-        bail!("--for makes a new request in place of {file}: leave one of them out, or add -i");
-    }
-    let target = match file {
-        None if args.running.in_place => bail!("-i: name the FILE that the request is kept in"),
-        file => target(&args.running, file.unwrap_or_default())?,
-    };
-    if let Some(folder) = args.log.as_deref().filter(|folder| holds_run(folder)) {
-        bail!("--log {}: it holds an earlier run's: name another DIR", folder.display());
-    }
+    let target = checked(args)?;
     let tools = toolbox(&args.running)?;
     let rules = rules(&args.running, &tools)?;
-    let (body, bytes, row) = first_request(args)?;
+    let First { body, bytes, row } = first_request(args)?;
     let signals = Signals::listen_for_children()?;
     let running = agent::Running {
         max_calls: args.max_calls,
@@ -114,11 +96,43 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Returns the request that the loop begins with, the bytes of the file that it was read of, if it
-/// was, and its row, as far as it is known.
-fn first_request(
-    args: &Agent,
-) -> anyhow::Result<(Body, Option<Vec<u8>>, Option<&'static Request>)> {
+/// Checks what standard input and the files are for, and returns the file that the request is written
+/// into.
+fn checked(args: &Agent) -> anyhow::Result<Option<PathBuf>> {
+    let file = args.request.as_deref();
+    let piped = [file, args.user.as_deref()].iter().filter(|it| **it == Some("-")).count();
+    match piped {
+        0 => {}
+        1 => needs_pipe(match file {
+            Some("-") => "name a FILE, or pipe the request in",
+            _ => "--user -: pipe the words in",
+        })?,
+        _ => bail!("standard input can't be the request and the user's words: name a FILE"),
+    }
+    if let (Some(_), Some(file), false) = (args.form, file, args.running.in_place) {
+        bail!("--for makes a new request in place of {file}: leave one of them out, or add -i");
+    }
+    let target = match file {
+        None if args.running.in_place => bail!("-i: name the FILE that the request is kept in"),
+        file => target(&args.running, file.unwrap_or_default())?,
+    };
+    if let Some(folder) = args.log.as_deref().filter(|folder| holds_run(folder)) {
+        bail!("--log {}: it holds an earlier run's: name another DIR", folder.display());
+    }
+    Ok(target)
+}
+
+/// The request that the loop begins with.
+struct First {
+    body: Body,
+    /// The bytes of the file that it was read of.
+    bytes: Option<Vec<u8>>,
+    /// Its row, as far as it is known.
+    row: Option<&'static Request>,
+}
+
+/// Returns the request that the loop begins with.
+fn first_request(args: &Agent) -> anyhow::Result<First> {
     let file = args.request.as_deref();
     let is_there = file.is_some_and(|file| args.form.is_none() || Path::new(file).exists());
     let (mut body, bytes, row) = match (file.filter(|_| is_there), args.form) {
@@ -161,7 +175,7 @@ fn first_request(
     if let Some(row) = row {
         request::check_end(&body, row).map_err(refused)?;
     }
-    Ok((body, bytes, row))
+    Ok(First { body, bytes, row })
 }
 
 /// True if a directory holds the requests or answers of an earlier run.

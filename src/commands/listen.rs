@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::agent::FUNCTION_HINT;
 use crate::cli::Replay;
-use crate::commands::next::named;
+use crate::commands::request::named;
 use crate::commands::service::Service;
 use crate::io::http::Request;
 use crate::io::{Signals, Woken, die, report, wait_for, write_whole};
@@ -42,7 +42,7 @@ pub(super) fn listen(
     let address = listener.local_addr().with_context(name)?;
     let url = format!("http://{address}");
     if let Some(path) = &args.port_file {
-        write_whole(path, &format!("{url}\n")).map_err(|error| {
+        write_whole(path, format!("{url}\n")).map_err(|error| {
             named(
                 Refused { outcome: Outcome::Io, why: error.to_string() },
                 &path.display().to_string(),
@@ -102,13 +102,10 @@ fn accept(service: &Arc<Service>, listener: &TcpListener, name: &str) {
             // A client that leaves is no error of the server.
             thread::Builder::new().spawn(move || serve(&service, &stream).unwrap_or_default())
         });
-        match started {
-            Err(error) => {
-                report(&mut io::stderr(), &format!("{name}: {error}"));
-                // There may be no descriptor or no thread left: one comes back when another ends.
-                thread::sleep(Duration::from_millis(100));
-            }
-            Ok(_) => {}
+        if let Err(error) = started {
+            report(&mut io::stderr(), &format!("{name}: {error}"));
+            // There may be no descriptor or no thread left: one comes back when another ends.
+            thread::sleep(Duration::from_millis(100));
         }
     }
 }

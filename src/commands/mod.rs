@@ -15,6 +15,7 @@ mod reader;
 mod record;
 mod redact;
 mod replay;
+mod request;
 mod rows;
 mod service;
 mod tools;

@@ -9,36 +9,24 @@ use anyhow::{Context, bail};
 use crate::agent::{self, Approval, Runner, Stop};
 use crate::cli::{Next, Passing, Running};
 use crate::commands::reader::Reader;
+use crate::commands::request::{named, read_json, read_request};
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
-use crate::frame::without_mark;
 use crate::io::{
     Children, Input, Original, Output, Progress, Signals, can_write, die, pump, read_whole, report,
     report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
-use crate::request::{Body, Given, Growth, Message, Refused, Verdict};
+use crate::request::{Given, Growth, Message, Refused, Verdict};
 use crate::sink::{Label, Ndjson, Sink};
 use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
 
 pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let file = args.file.as_deref().unwrap_or("-");
     let results = args.results.as_deref();
-    let inputs = [
-        ("request", Some(args.request.as_str())),
-        ("answer", Some(file)),
-        ("results", results),
-        ("user's words", args.user.as_deref()),
-    ];
-    let piped: Vec<_> =
-        inputs.into_iter().filter(|(_, name)| *name == Some("-")).map(|(what, _)| what).collect();
-    match piped.as_slice() {
-        [] => {}
-        [what] => needs_pipe(&format!("name a FILE, or pipe the {what} in"))?,
-        both => bail!("standard input can't be the {}: name a FILE", both.join(" and the ")),
-    }
+    check_inputs(args, file, results)?;
     let target = target(&args.running, &args.request)?;
     let tools = toolbox(&args.running)?;
     let rules = rules(&args.running, &tools)?;
@@ -109,9 +97,22 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns the error that a request stands as it is, with the name of what it lies in.
-pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
-    anyhow::Error::new(refused).context(name.to_owned())
+/// Checks that standard input is one thing at most.
+fn check_inputs(args: &Next, file: &str, results: Option<&str>) -> anyhow::Result<()> {
+    let inputs = [
+        ("request", Some(args.request.as_str())),
+        ("answer", Some(file)),
+        ("results", results),
+        ("user's words", args.user.as_deref()),
+    ];
+    let piped: Vec<_> =
+        inputs.into_iter().filter(|(_, name)| *name == Some("-")).map(|(what, _)| what).collect();
+    match piped.as_slice() {
+        [] => {}
+        [what] => needs_pipe(&format!("name a FILE, or pipe the {what} in"))?,
+        both => bail!("standard input can't be the {}: name a FILE", both.join(" and the ")),
+    }
+    Ok(())
 }
 
 /// Returns the file that the request is written into, if it is. Fails if it can't be written,
@@ -163,23 +164,6 @@ pub(super) fn words(text: &str) -> anyhow::Result<String> {
         bail!("--user: there are no words");
     }
     Ok(words)
-}
-
-/// Reads a request. Returns also the bytes that were read.
-pub(super) fn read_request(path: &str) -> anyhow::Result<(Body, Vec<u8>)> {
-    let bytes = read_whole(path).with_context(|| shown(path).to_owned())?;
-    let body = match String::from_utf8(without_mark(&bytes).to_vec()) {
-        Ok(text) => Body::new(text),
-        Err(_) => Err("is not UTF-8".to_owned()),
-    };
-    body.map(|body| (body, bytes))
-        .map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
-}
-
-/// Reads a file of JSON without the byte order mark that it may begin with: parsers may ignore that
-/// (RFC 8259, section 8.1), and writers must not add it.
-fn read_json(path: &str) -> io::Result<Vec<u8>> {
-    Ok(without_mark(&read_whole(path)?).to_vec())
 }
 
 fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {

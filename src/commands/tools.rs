@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use crate::agent::{Rules, Toolbox};
 use crate::cli::{Auto, Running, Tools};
-use crate::commands::next::{named, read_request};
+use crate::commands::request::{named, read_request};
 use crate::commands::{needs_pipe, print, shown};
 use crate::format::Format;
 use crate::format::turn::{Declaration, Request};
