@@ -172,8 +172,14 @@ fn overall() -> Vec<String> {
 
 fn main() -> ExitCode {
     set_hook(Box::new(|panic| PANIC.with_borrow_mut(|last| *last = panic.to_string())));
-    if let Some(is_good) = mutated::meaning::asked().or_else(mutated::asked) {
-        return if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    match run("the fuzzer", || mutated::meaning::asked().or_else(mutated::asked)) {
+        Ok(None) => {}
+        Ok(Some(true)) => return ExitCode::SUCCESS,
+        Ok(Some(false)) => return ExitCode::FAILURE,
+        Err(why) => {
+            println!("{}", why.message().unwrap_or_default());
+            return ExitCode::FAILURE;
+        }
     }
     let mut args = Arguments::from_args();
     let Ok(trials) = run("the cases", trials)
