@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::detect::leading::{Beginning, Skipped, first};
+use crate::detect::leading::{Beginning, Looks, Skipped, first};
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
@@ -13,9 +13,6 @@ use crate::frame::{
     Envelope, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff, is_begun_mark,
     skip_blank,
 };
-
-/// The most times that a byte of the head is read.
-const LOOKS: usize = 256;
 
 /// A framer of any framing.
 pub struct AutoFramer {
@@ -30,8 +27,7 @@ pub struct AutoFramer {
     state: State,
     /// Where the body is in the input.
     places: Places,
-    /// The number of bytes that were looked at in order to decide, each as often as it was.
-    looked: usize,
+    looks: Looks,
 }
 
 enum State {
@@ -54,7 +50,7 @@ impl AutoFramer {
             head: Vec::new(),
             state: text.map_or(State::Body, |text| State::Chosen((text.framer)(config))),
             places: Places::new(0),
-            looked: 0,
+            looks: Looks::default(),
         }
     }
 
@@ -103,7 +99,7 @@ impl AutoFramer {
     /// Begins a body: what its head says.
     fn begin(&mut self, begin: &Begin, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.places = Places::new(begin.offset);
-        self.looked = 0;
+        self.looks = Looks::default();
         let Some((status, offset)) = begin.head else { return Ok(()) };
         self.next(offset, out)?;
         if status < 400 {
@@ -204,7 +200,7 @@ impl AutoFramer {
                     State::Rejected => {}
                     State::Body => {
                         self.head.extend_from_slice(&body);
-                        if self.may_look() {
+                        if self.looks.may_look(self.head.len()) {
                             self.decide(false, out)?;
                         }
                     }
@@ -222,16 +218,6 @@ impl AutoFramer {
             Piece::None => {}
         }
         Ok(Cow::Owned(self.decided()))
-    }
-
-    /// True if the head is to be looked at again. All of it is, so that many
-    /// small reads would take the square of its length: it's looked at only as
-    /// often as that stays linear.
-    fn may_look(&mut self) -> bool {
-        let length = self.head.len();
-        let may_look = length >= WINDOW || self.looked <= LOOKS * length;
-        self.looked += if may_look { length } else { 0 };
-        may_look
     }
 
     /// Returns the beginning of the body, once its framing is known.
@@ -345,6 +331,7 @@ pub(crate) fn offsets(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detect::leading::LOOKS;
 
     #[test]
     fn the_head_is_looked_at_in_linear_time() {
@@ -352,7 +339,9 @@ mod tests {
         for length in 1..WINDOW {
             framer.feed(b" ", &mut |_| Ok(())).unwrap();
             assert!(matches!(framer.state, State::Body), "{length} spaces decide");
-            assert!(framer.looked <= (LOOKS + 1) * length, "{} of {length}", framer.looked);
+            for Looks(looked) in [&framer.looks, &framer.beginning.looks] {
+                assert!(*looked <= (LOOKS + 1) * length, "{looked} of {length}");
+            }
         }
     }
 }

@@ -13,15 +13,28 @@ use crate::frame::http::begins_head;
 use crate::frame::{Content, FRAMINGS, FrameConfig, Framing, Leading, Sniff, leading};
 use crate::json;
 
-/// The most times that a byte of the beginning is read.
-const LOOKS: usize = 256;
+/// The most times that a byte of a head is read.
+pub(super) const LOOKS: usize = 256;
+
+/// The number of bytes that were looked at in order to decide, each as often as it was.
+#[derive(Debug, Default)]
+pub(super) struct Looks(pub(super) usize);
+
+impl Looks {
+    /// True if a head of this length is to be looked at again. All of it is, so that many small reads
+    /// would take the square of its length: it's looked at only as often as that stays linear.
+    pub(super) fn may_look(&mut self, length: usize) -> bool {
+        let may_look = length >= WINDOW || self.0 <= LOOKS * length;
+        self.0 += if may_look { length } else { 0 };
+        may_look
+    }
+}
 
 /// Buffers the beginning of an input while it may be lines before a stream.
 #[derive(Debug)]
 pub(super) struct Beginning {
     held: Vec<u8>,
-    /// The number of bytes that were looked at, each as often as it was.
-    looked: usize,
+    pub(super) looks: Looks,
     is_over: bool,
 }
 
@@ -38,7 +51,7 @@ impl Beginning {
     /// Returns the state at the beginning of an input in which lines may stand before a stream, or of
     /// one in which every line is a part of it.
     pub(super) fn new(may_lead: bool) -> Self {
-        Beginning { held: Vec::new(), looked: 0, is_over: !may_lead }
+        Beginning { held: Vec::new(), looks: Looks::default(), is_over: !may_lead }
     }
 
     /// Takes the next bytes, and returns those of the stream, with what came before it.
@@ -48,11 +61,11 @@ impl Beginning {
         }
         self.held.extend_from_slice(bytes);
         let length = self.held.len();
-        if length < WINDOW && self.looked > LOOKS * length {
-            return (Cow::Borrowed(&[]), None);
+        if self.looks.may_look(length) {
+            self.decide(length >= WINDOW)
+        } else {
+            (Cow::Borrowed(&[]), None)
         }
-        self.looked += length;
-        self.decide(length >= WINDOW)
     }
 
     /// The input has ended: returns what is left of the stream, with what came before it.

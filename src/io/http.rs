@@ -58,9 +58,7 @@ impl Held<'_> {
         self.bytes += bytes;
         Ok(())
     }
-}
 
-impl Held<'_> {
     fn release(&mut self) {
         self.room.left.fetch_add(std::mem::take(&mut self.bytes), Ordering::SeqCst);
     }

@@ -36,14 +36,7 @@ impl Machine {
     /// Takes the closer: what it closes can't be read.
     pub(crate) fn close_doubt(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
-        self.enter(Place::Text(doubt.outer));
-        self.leave_text(emit)?;
-        self.calls.open_markup(
-            self.grammars.get(doubt.id.0).name,
-            &doubt.text,
-            &Captures::default(),
-            "",
-        );
+        self.open_unreadable(doubt, emit)?;
         self.calls.push_raw(marker);
         self.calls.fault(Reason::Malformed, emit)?;
         if self.calls.count() == 1 {
@@ -71,15 +64,17 @@ impl Machine {
             _ => return self.leave_doubt(emit).map(|()| false),
         }
         let Some(doubt) = self.end_doubt() else { return Ok(false) };
+        self.open_unreadable(doubt, emit)?;
+        self.calls.cut(emit).map(|()| true)
+    }
+
+    /// Leaves text for a call of which no more is known than its markup.
+    fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut Emit<'_>) -> io::Result<()> {
         self.enter(Place::Text(doubt.outer));
         self.leave_text(emit)?;
-        self.calls.open_markup(
-            self.grammars.get(doubt.id.0).name,
-            &doubt.text,
-            &Captures::default(),
-            "",
-        );
-        self.calls.cut(emit).map(|()| true)
+        let source = self.grammars.get(doubt.id.0).name;
+        self.calls.open_markup(source, &doubt.text, &Captures::default(), "");
+        Ok(())
     }
 
     fn end_doubt(&mut self) -> Option<OpenDoubt> {
