@@ -151,12 +151,12 @@
 //!
 //! # Adding a wire format
 //!
-//! 1. Write `src/format/rows/NAME.rs`: a `FORMAT` row, and what its records mean in the words of
+//! 1. Write a TOML file with the fields of a row (`man/reference.md`, "Format files"), and try it
+//!    with `-f FILE`. The same fields are a `SPEC` in `src/format/rows/NAME.rs`, in the words of
 //!    `src/format/spec.rs`. What they do not say is `src/format/NAME.rs`: structs with every field
-//!    optional and borrowed ([`format::payload!`]), and a [`format::Decoder`]. Where records are
-//!    text and little else, a `Shape` of `src/format/support/text_rows.rs` does: `watsonx.rs` is
-//!    one. The log of an agent is a `Log` of `src/format/support/log.rs`: `goose.rs` has two.
-//! 2. Name the file in `src/format/mod.rs` and its row in `src/format/table.rs`. Detection takes
+//!    optional and borrowed ([`format::payload!`]), and a [`format::Decoder`]. The log of an agent
+//!    is a `Log` of `src/format/support/log.rs`: `goose.rs` has two.
+//! 2. Name the file in the `mod.rs` beside it and its row in `src/format/table.rs`. Detection takes
 //!    the first row that recognises a record: a row whose records are a special case of another
 //!    one's stands above it.
 //! 3. Add cases: one `CASE.in` for each rule, in `fixtures/format/NAME`.
@@ -194,6 +194,8 @@ mod detect;
 #[cfg(feature = "cli")]
 mod io;
 mod json;
+mod leak;
+mod nearest;
 mod pipeline;
 mod repeat;
 #[cfg(feature = "cli")]

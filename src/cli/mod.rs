@@ -19,7 +19,7 @@ use clap_complete::Shell;
 
 pub(crate) use captures::{Check, Order, Record, Replay};
 pub(crate) use convert::{Convert, Ids};
-pub(crate) use value::{Auto, ChoiceFilter, Size, nearest};
+pub(crate) use value::{Auto, ChoiceFilter, Size};
 
 use crate::agent::Rules;
 use crate::dialect::Selection;
@@ -299,6 +299,10 @@ Examples:
 /// `toolstream detect`
 #[derive(Args, Debug)]
 pub struct Detect {
+    /// A format file of your own, which is tried first
+    #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::FormatName, hide_possible_values = true, hide_default_value = true)]
+    pub format: Auto<Format>,
+
     /// Print an object instead of text
     #[arg(long)]
     pub json: bool,
@@ -315,8 +319,13 @@ pub struct Formats {
     #[arg(long)]
     pub json: bool,
 
-    /// The framing, format or dialect to print all of, by any of its names
-    #[arg(value_name = "NAME")]
+    /// Print the row that a format is, as TOML: a file to start your own from
+    #[arg(long, conflicts_with = "json", requires = "name")]
+    pub row: bool,
+
+    /// The framing, format or dialect to print all of, by any of its names, or a format file of your
+    /// own to check
+    #[arg(value_name = "NAME|FILE")]
     pub name: Option<String>,
 }
 
@@ -617,9 +626,9 @@ const LIMITS: &str = "Limits";
 pub struct Wire {
     /// The wire format: `toolstream formats` lists them
     ///
-    /// `text` is plain text. By default the format is found out; `toolstream detect` says which it
-    /// is, and why.
-    #[arg(short, long, value_name = "NAME", default_value = "auto", value_parser = value::format(), hide_possible_values = true)]
+    /// `text` is plain text. A FILE is a format of your own in TOML: `toolstream formats FILE` checks
+    /// it. By default the format is found out; `toolstream detect` says which it is, and why.
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::FormatName, hide_possible_values = true)]
     pub format: Auto<Format>,
 
     /// How records are separated

@@ -14,9 +14,10 @@ use serde_json::Value;
 use crate::dialect;
 use crate::dialect::{DIALECTS, DialectError, Selection};
 use crate::format;
-use crate::format::{FORMATS, Format};
+use crate::format::{FORMATS, Format, FormatError};
 use crate::frame;
 use crate::frame::{FRAMINGS, Framing};
+use crate::nearest::nearest;
 use crate::sink::schema;
 
 /// A row of a table, or `None` for `auto`.
@@ -25,19 +26,13 @@ pub(crate) type Auto<T> = Option<&'static T>;
 /// The most names that an error message lists; of more, only the nearest are named.
 const MAX_LISTED: usize = 12;
 
-/// The most names that a message suggests.
-const MAX_NEAR: usize = 3;
-
-/// The similarity from which on a name is suggested, from 0 to 1.
-const MIN_LIKENESS: f64 = 0.75;
-
 /// Returns the parser of `--framing`.
 pub(super) fn framing() -> Names<Auto<Framing>> {
     let all = || with_auto(FRAMINGS.iter().map(|row| (row.name, row.about)));
     Names { all, find: |name| or_auto(name, frame::find(&name.replace('_', "-"))), tip: TIP }
 }
 
-/// Returns the parser of `--format`.
+/// Returns the parser of the name of a format.
 pub(super) fn format() -> Names<Auto<Format>> {
     let all = || with_auto(FORMATS.iter().map(|row| (row.name, row.about)));
     Names { all, find: |name| or_auto(name, format::find(name)), tip: TIP }
@@ -49,6 +44,8 @@ pub(super) fn target() -> Names<&'static Format> {
         || FORMATS.iter().filter(|row| row.write.is_some()).map(|row| (row.name, "")).collect();
     Names { all, find: |name| format::find(name).filter(|row| row.write.is_some()), tip: "" }
 }
+
+const FILE_TIP: &str = "`toolstream formats` lists them all, and the name of a FILE has a dot";
 
 const TIP: &str = "`toolstream formats` lists them all";
 
@@ -100,6 +97,38 @@ impl<V: Clone + Send + Sync + 'static> TypedValueParser for Names<V> {
     }
 }
 
+/// Parses `auto`, the name of a format, or the path of a format file.
+#[derive(Clone)]
+pub(super) struct FormatName;
+
+impl TypedValueParser for FormatName {
+    type Value = Auto<Format>;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, Error> {
+        format::choose.parse_ref(command, arg, value).map_err(|error| {
+            match error.source().and_then(|source| source.downcast_ref()) {
+                Some(FormatError::Unknown(name)) => {
+                    let names = FORMATS.iter().map(|row| row.name);
+                    let names = ["auto"].into_iter().chain(names).collect();
+                    unknown(command, arg, name, names, FILE_TIP)
+                }
+                _ => error,
+            }
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        format().possible_values().map(|values| -> Box<dyn Iterator<Item = PossibleValue>> {
+            Box::new(values.collect::<Vec<_>>().into_iter())
+        })
+    }
+}
+
 /// Parses `auto`, `none`, the name of a dialect, or the path of a dialect file.
 #[derive(Clone)]
 pub(super) struct DialectName;
@@ -116,9 +145,7 @@ impl TypedValueParser for DialectName {
         dialect::choose.parse_ref(command, arg, value).map_err(|error| {
             match error.source().and_then(|source| source.downcast_ref()) {
                 Some(DialectError::Unknown(name)) => {
-                    let tip =
-                        "`toolstream formats` lists them all, and the name of a FILE has a dot";
-                    unknown(command, arg, name, dialect_names().collect(), tip)
+                    unknown(command, arg, name, dialect_names().collect(), FILE_TIP)
                 }
                 _ => error,
             }
@@ -160,24 +187,6 @@ fn unknown(
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
-}
-
-/// Returns the names that are spelled most like this one, the nearest first.
-pub(crate) fn nearest<'n>(name: &str, names: &[&'n str]) -> Vec<&'n str> {
-    let name = name.to_lowercase().replace('_', "-");
-    let mut near: Vec<(f64, &str)> = names
-        .iter()
-        .map(|known| {
-            let plain = known.replace('_', "-");
-            let is_part =
-                name.len().min(plain.len()) > 2 && (plain.contains(&name) || name.contains(&plain));
-            let likeness = strsim::jaro_winkler(&name, &plain);
-            (if is_part { likeness.max(MIN_LIKENESS) } else { likeness }, *known)
-        })
-        .filter(|(likeness, _)| *likeness >= MIN_LIKENESS)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().map(|(_, name)| name).take(MAX_NEAR).collect()
 }
 
 /// The choices to follow.

@@ -9,6 +9,7 @@ use crate::commands::{Inputs, conclude, shown, write_now};
 use crate::detect;
 use crate::detect::Verdict;
 use crate::event::Code;
+use crate::format::Format;
 use crate::io::{Ended, Input, Output, Read, die, report_error, report_on};
 use crate::json;
 use crate::status::{Outcome, Status};
@@ -21,7 +22,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     for name in &inputs.names {
         let stderr = &mut io::stderr();
         let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
-        let mut look = Look::default();
+        let mut look = Look { own: args.format, ..Look::default() };
         let ended = look.read(&mut input);
         if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
             die(signal);
@@ -42,7 +43,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
                     Some(reason) if look.verdict.framing == "unknown" => reason,
                     _ => {
                         "the format is not recognised; `toolstream parse -f NAME` reads it as one \
-                         that `toolstream formats` lists"
+                         that `toolstream formats` lists, `-f FILE` as one that you describe"
                     }
                 };
                 report_on(stderr, shown(name), message, None);
@@ -61,6 +62,8 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
 /// The head of an input, and the verdict on it.
 #[derive(Default)]
 struct Look {
+    /// The format that is tried first.
+    own: Option<&'static Format>,
     head: Vec<u8>,
     verdict: Verdict,
 }
@@ -75,7 +78,7 @@ impl Look {
             match input.read(&mut buffer) {
                 Ok(Read::Bytes) => self.head.extend_from_slice(&buffer),
                 Ok(Read::End) => {
-                    self.verdict = detect::explain(&self.head, true);
+                    self.verdict = detect::explain_with(self.own, &self.head, true);
                     return Ended::Well;
                 }
                 Ok(Read::Signal(signal)) => return Ended::BySignal(signal),
@@ -84,7 +87,7 @@ impl Look {
             self.head.truncate(detect::WINDOW);
             let is_all = self.head.len() == detect::WINDOW;
             if self.head.len() >= enough || is_all {
-                self.verdict = detect::explain(&self.head, false);
+                self.verdict = detect::explain_with(self.own, &self.head, false);
                 enough = self.head.len() * 2;
                 if is_all || self.verdict.is_final() {
                     return Ended::Well;

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
-use crate::cli::{Formats, nearest};
+use crate::cli::Formats;
 use crate::commands::print;
 use crate::dialect::DIALECTS;
-use crate::format::FORMATS;
+use crate::format;
+use crate::format::{FORMATS, Format};
 use crate::frame::FRAMINGS;
 use crate::json;
+use crate::nearest::nearest;
 
 /// The width of the names, in columns.
 const NAME_WIDTH: usize = 23;
@@ -24,8 +26,20 @@ const CAN: &str = "READS WRITES NEXT";
 const MIN_WIDTH: usize = 24;
 
 pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
-    let mut listing = Listing::new();
-    if let Some(name) = &args.name {
+    let own = args.name.as_deref().filter(|name| name.contains(['/', '.']));
+    let own = own.map(|path| format::choose(path).map_err(|error| anyhow!("{path}: {error}")));
+    let own = own.transpose()?.flatten();
+    if let Some(name) = args.name.as_deref().filter(|_| args.row) {
+        let Some(format) = own.or_else(|| format::find(name)) else {
+            bail!("no format is named {name}");
+        };
+        let Some(row) = format.row else {
+            bail!("{name} is no row: its records need code");
+        };
+        return print(&row.to_toml());
+    }
+    let mut listing = Listing::new(own);
+    if let Some(name) = args.name.as_ref().filter(|_| own.is_none()) {
         let names = listing.names();
         listing.retain(name);
         if listing.rows().next().is_none() {
@@ -45,7 +59,7 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
 }
 
 /// The three tables.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Listing {
     framings: Vec<Row>,
     formats: Vec<Row>,
@@ -82,25 +96,18 @@ struct Row {
 }
 
 impl Listing {
-    fn new() -> Self {
+    /// Returns all rows, or that of one format of a user's.
+    fn new(own: Option<&'static Format>) -> Self {
+        if let Some(format) = own {
+            return Listing { formats: vec![Row::of(format)], ..Listing::default() };
+        }
         let framings = FRAMINGS.iter().map(|row| Row {
             kind: "framing",
             name: row.name,
             about: Some(row.about),
             ..Row::default()
         });
-        let formats = FORMATS.iter().map(|row| Row {
-            kind: "format",
-            name: row.name,
-            aliases: Some(row.aliases),
-            about: Some(row.about),
-            link: Some(row.link),
-            reads: Some(true),
-            writes: Some(row.write.is_some()),
-            next: Some(row.request.is_some()),
-            evidence: Some(row.evidence),
-            ..Row::default()
-        });
+        let formats = FORMATS.iter().map(|row| Row::of(row));
         let dialects = DIALECTS.iter().map(|row| Row {
             kind: "dialect",
             name: row.name,
@@ -167,6 +174,21 @@ impl Listing {
 }
 
 impl Row {
+    fn of(format: &Format) -> Row {
+        Row {
+            kind: "format",
+            name: format.name,
+            aliases: Some(format.aliases),
+            about: Some(format.about),
+            link: Some(format.link),
+            reads: Some(true),
+            writes: Some(format.write.is_some()),
+            next: Some(format.request.is_some()),
+            evidence: Some(format.evidence),
+            ..Row::default()
+        }
+    }
+
     fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.name].into_iter().chain(self.aliases.unwrap_or_default().iter().copied())
     }
@@ -262,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_row_is_listed() {
-        let listing = Listing::new();
+        let listing = Listing::new(None);
         let names = listing.names();
         for name in &names {
             let near = nearest(name, &names);

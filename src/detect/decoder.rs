@@ -110,7 +110,7 @@ impl AutoDecoder {
             };
         };
         match found {
-            _ if (wanted.sniff)(record) => Ok(Some(wanted)),
+            _ if wanted.accepts(record) => Ok(Some(wanted)),
             Some(row) if row.is_of_errors() => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
@@ -146,7 +146,8 @@ impl AutoDecoder {
         };
         let message = format!(
             "no known format; the first record{name} begins with {}. \
-             `toolstream formats` lists the formats, `-f NAME` takes one, `-f text` is for plain text",
+             `toolstream formats` lists the formats, `-f NAME` takes one, `-f FILE` one that you \
+             describe, `-f text` is for plain text",
             json::quote_start(&mask(&String::from_utf8_lossy(&first.data)))
         );
         let offset = first.offset;
@@ -184,7 +185,7 @@ impl Decoder for AutoDecoder {
             }
             Err(message) => return self.fail(&message, frame.offset, out),
         };
-        let mut decoder = (row.decoder)();
+        let mut decoder = row.decode();
         self.chosen = Some(row).filter(|_| is_format);
         let offset = out.offset;
         // An error in a format that was asked for goes by its name.

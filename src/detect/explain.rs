@@ -25,16 +25,22 @@ impl Verdict {
     /// True if no more of the input changes it: the format is known, and is not that of an error,
     /// which a message of any format may follow.
     pub fn is_final(&self) -> bool {
-        format::find(&self.format).is_some_and(|format| !format.is_of_errors())
+        let is_known = self.format != "unknown";
+        is_known && format::find(&self.format).is_none_or(|format| !format.is_of_errors())
     }
 }
 
 /// Returns what an input is that begins with `head`, and is no longer if
 /// `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
+    explain_with(None, head, ended)
+}
+
+/// The same, where a user's own format comes before all others.
+pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: bool) -> Verdict {
     let verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
-    let mut search = Search { verdict, row: None, unknown: 0, is_over: false };
+    let mut search = Search { own, verdict, row: None, unknown: 0, is_over: false };
     let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
         match frame {
@@ -60,6 +66,7 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
 /// A verdict in the making: it looks at as many records as
 /// [`crate::detect::AutoDecoder`] does.
 struct Search {
+    own: Option<&'static Format>,
     verdict: Verdict,
     /// The row of the format. After an error body, another one may come.
     row: Option<&'static Format>,
@@ -90,7 +97,8 @@ impl Search {
             return;
         }
         see_record(frame, |record| {
-            let mut found = candidates(record);
+            let own = self.own.filter(|row| row.accepts(record));
+            let mut found = own.into_iter().chain(candidates(record));
             let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
                 self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
                 return;

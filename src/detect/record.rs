@@ -22,5 +22,5 @@ pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) ->
 
 /// Returns the formats whose `sniff` accepts a record.
 pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().copied().filter(|row| (row.sniff)(record))
+    FORMATS.iter().copied().filter(|row| row.accepts(record))
 }

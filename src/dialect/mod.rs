@@ -42,7 +42,6 @@ pub(crate) mod body;
 mod echo;
 mod error;
 pub(crate) mod hf_template;
-mod leak;
 pub(crate) mod load;
 pub(crate) mod machine;
 mod markup;

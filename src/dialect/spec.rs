@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::dialect::leak;
+use crate::leak;
 
 /// A word of a row. Built-in rows are part of the program; a user's is loaded
 /// once and never freed.

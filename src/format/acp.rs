@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://agentclientprotocol.com/protocol/prompt-turn",
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
     sniff: is_ours,
-    ..Format::new("acp", || Box::new(Acp::default()))
+    ..Format::new("acp", |_| Box::new(Acp::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://ai-sdk.dev/v4/docs/ai-sdk-ui/stream-protocol",
     evidence: &[],
     sniff: |record| record.framing.is_coded(),
-    ..Format::new("ai-sdk-data", || {
+    ..Format::new("ai-sdk-data", |_| {
         Box::new(AiSdkData { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     })
 };

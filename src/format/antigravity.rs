@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://antigravity.google/docs",
     evidence: &["step_index", "source", "status"],
     sniff: is_ours,
-    ..Format::new("antigravity", || Box::new(LogDecoder::new(&ANTIGRAVITY)))
+    ..Format::new("antigravity", |_| Box::new(LogDecoder::new(&ANTIGRAVITY)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
     evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
-    ..Format::new("bedrock-agent", || Box::new(Agent::default()))
+    ..Format::new("bedrock-agent", |_| Box::new(Agent::default()))
 };
 
 /// A chunk is an agent's if it isn't a model's.

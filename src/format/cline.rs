@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.cline.bot/",
     evidence: &["ts", "say", "ask"],
     sniff: is_ours,
-    ..Format::new("cline", || Box::new(Cline::default()))
+    ..Format::new("cline", |_| Box::new(Cline::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
         "OpenAI Codex v",
     ],
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()),
-    ..Format::new("codex", || {
+    ..Format::new("codex", |_| {
         let (thread, calls, error) = Default::default();
         Box::new(Codex { message: Lifecycle::new(&FORMAT, USAGE), thread, calls, error })
     })

@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/openai/codex/tree/main/codex-rs/rollout",
     evidence: &["payload", "instructions", "created_at"],
     sniff: is_ours,
-    ..Format::new("codex-rollout", || Box::new(LogDecoder::new(&CODEX)))
+    ..Format::new("codex-rollout", |_| Box::new(LogDecoder::new(&CODEX)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/sourcegraph/cody-public-snapshot",
     evidence: &["deltaText", "completion", "stopReason"],
     sniff: is_ours,
-    ..Format::new("cody", || {
+    ..Format::new("cody", |_| {
         Box::new(Cody { message: Lifecycle::new(&FORMAT, &[]), answer: Answer::default() })
     })
 };

@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/github/copilot-sdk/blob/main/docs/features/streaming-events.md",
     evidence: &["data", "history", "prompt", "output"],
     sniff: is_ours,
-    ..Format::new("copilot-cli", || Box::new(LogDecoder::new(&COPILOT)))
+    ..Format::new("copilot-cli", |_| Box::new(LogDecoder::new(&COPILOT)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://cursor.com/docs/cli/reference/output-format",
     evidence: &["apiKeySource", "tool_call", "call_id"],
     sniff: is_run,
-    ..Format::new("cursor", || Box::new(LogDecoder::new(&RUN)))
+    ..Format::new("cursor", |_| Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static TRANSCRIPT: Format = Format {
@@ -24,7 +24,7 @@ pub(super) static TRANSCRIPT: Format = Format {
     link: "https://cursor.com/docs",
     evidence: &["role", "message.content", "bubble_rows"],
     sniff: is_transcript,
-    ..Format::new("cursor-transcript", || Box::new(LogDecoder::new(&FILE)))
+    ..Format::new("cursor-transcript", |_| Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

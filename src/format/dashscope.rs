@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
         let is_answer = record.at("output.choices|output.text").is_some();
         is_answer && record.has("request_id")
     },
-    ..Format::new("dashscope", || {
+    ..Format::new("dashscope", |_| {
         Box::new(DashScope {
             message: Lifecycle::new(&FORMAT, USAGE),
             progress: Progress::default(),

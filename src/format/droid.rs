@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.factory.ai/cli/droid-exec/overview",
     evidence: &["session_id", "finalText", "toolName"],
     sniff: is_run,
-    ..Format::new("droid", || Box::new(LogDecoder::new(&RUN)))
+    ..Format::new("droid", |_| Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static SESSION: Format = Format {
@@ -23,7 +23,7 @@ pub(super) static SESSION: Format = Format {
     link: "https://docs.factory.ai/",
     evidence: &["id", "cwd"],
     sniff: is_session,
-    ..Format::new("droid-session", || Box::new(LogDecoder::new(&FILE)))
+    ..Format::new("droid-session", |_| Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

@@ -11,7 +11,7 @@ pub(crate) static FORMAT: Format = Format {
     link: "https://platform.openai.com/docs/guides/error-codes",
     evidence: &["error", "errors", "detail", "message", "Message", "title"],
     sniff: error::is_error,
-    ..Format::new("error", || Box::new(ErrorBody { started: false }))
+    ..Format::new("error", |_| Box::new(ErrorBody { started: false }))
 };
 
 impl Format {

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["v", "format", "framing"],
     sniff,
     is_ours: true,
-    ..Format::new("events", || Box::new(Events { is_open: false }))
+    ..Format::new("events", |_| Box::new(Events { is_open: false }))
 };
 
 fn sniff(record: &Record) -> bool {

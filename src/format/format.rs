@@ -5,6 +5,9 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use crate::format::machine::{Machine, evidence};
+use crate::format::print;
+use crate::format::spec::Spec;
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
@@ -23,7 +26,7 @@ use crate::json;
 /// use toolstream::format::{Decoder, Done, EventOut, Format, payload, read};
 /// use toolstream::frame::Frame;
 ///
-/// static FORMAT: Format = Format::new("ticker", || Box::new(Ticker));
+/// static FORMAT: Format = Format::new("ticker", |_| Box::new(Ticker));
 ///
 /// payload! {
 ///     struct Tick<'a> {
@@ -109,10 +112,13 @@ pub struct Format {
     pub evidence: &'static [&'static str],
     /// The beginnings of lines that an agent prints before its log, on the same standard output.
     pub banners: &'static [&'static str],
-    /// True if a stream whose first record is this one is in this format.
+    /// True if a stream whose first record is this one may be in this format. Where there is a
+    /// [`Row`], that must say so too.
     pub sniff: fn(&Record<'_>) -> bool,
-    /// A new decoder.
-    pub decoder: fn() -> Box<dyn Decoder>,
+    /// Returns a new decoder of the format that it is given.
+    pub decoder: fn(&'static Format) -> Box<dyn Decoder>,
+    /// What describes the format, if no code does.
+    pub row: Option<Row>,
     /// True if it is what this program prints: whoever writes it says what the events are, and with
     /// that what a request grows by and which calls were run.
     pub is_ours: bool,
@@ -129,7 +135,7 @@ impl Format {
     /// Returns a row with a name and a decoder, which detection never chooses. Other rows are made
     /// of it by `..Format::new(NAME, DECODER)`. A row outside of this crate is in no table: the
     /// `format` of a configuration asks for it.
-    pub const fn new(name: &'static str, decoder: fn() -> Box<dyn Decoder>) -> Self {
+    pub const fn new(name: &'static str, decoder: fn(&'static Format) -> Box<dyn Decoder>) -> Self {
         Format {
             name,
             aliases: &[],
@@ -139,11 +145,48 @@ impl Format {
             banners: &[],
             sniff: |_| false,
             decoder,
+            row: None,
             is_ours: false,
             results_follow: false,
             request: None,
             write: None,
         }
+    }
+}
+
+impl Format {
+    /// Returns the format that a row describes.
+    pub(crate) const fn of(spec: &'static Spec) -> Self {
+        Format {
+            aliases: spec.aliases,
+            about: spec.about,
+            link: spec.link,
+            evidence: spec.evidence,
+            sniff: |_| true,
+            row: Some(Row(spec)),
+            ..Format::new(spec.name, Machine::boxed)
+        }
+    }
+
+    /// True if a stream whose first record is this one is in this format.
+    pub fn accepts(&self, record: &Record<'_>) -> bool {
+        self.row.is_none_or(|row| evidence::proves(row.0, record)) && (self.sniff)(record)
+    }
+
+    /// Returns a new decoder.
+    pub fn decode(&'static self) -> Box<dyn Decoder> {
+        (self.decoder)(self)
+    }
+}
+
+/// A description of a format in place of code: see [`load`](crate::format::load).
+#[derive(Clone, Copy, Debug)]
+pub struct Row(pub(crate) &'static Spec);
+
+impl Row {
+    /// Returns the TOML file that describes the format.
+    pub fn to_toml(&self) -> String {
+        print::print(self.0)
     }
 }
 

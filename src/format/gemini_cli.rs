@@ -29,7 +29,7 @@ pub(super) static FORMAT: Format = Format {
     // Qwen Code, which is made of it, prints them as well.
     banners: &["Loaded cached credentials", "Data collection is disabled", "YOLO mode is enabled"],
     sniff: is_ours,
-    ..Format::new("gemini-cli", || {
+    ..Format::new("gemini-cli", |_| {
         Box::new(GeminiCli { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     })
 };

@@ -16,7 +16,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://geminicli.com/docs/cli/session-management/",
     evidence: &["projectHash", "messages", "history", "parts"],
     sniff: is_ours,
-    ..Format::new("gemini-cli-session", || Box::new(LogDecoder::new(&GEMINI)))
+    ..Format::new("gemini-cli-session", |_| Box::new(LogDecoder::new(&GEMINI)))
 };
 
 fn is_ours(record: &Record) -> bool {

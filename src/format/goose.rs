@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://block.github.io/goose/docs/guides/goose-cli-commands",
     evidence: &["message", "extension_id", "token_state"],
     sniff: is_run,
-    ..Format::new("goose", || Box::new(LogDecoder::new(&RUN)))
+    ..Format::new("goose", |_| Box::new(LogDecoder::new(&RUN)))
 };
 
 pub(super) static SESSION: Format = Format {
@@ -23,7 +23,7 @@ pub(super) static SESSION: Format = Format {
     link: "https://block.github.io/goose/docs/guides/sessions/",
     evidence: &["working_dir", "conversation", "created"],
     sniff: is_session,
-    ..Format::new("goose-session", || Box::new(LogDecoder::new(&FILE)))
+    ..Format::new("goose-session", |_| Box::new(LogDecoder::new(&FILE)))
 };
 
 fn is_run(record: &Record) -> bool {

@@ -14,7 +14,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.x.ai/build/overview",
     evidence: &["content", "prompt_index", "model_id"],
     sniff: is_ours,
-    ..Format::new("grok", || Box::new(LogDecoder::new(&GROK)))
+    ..Format::new("grok", |_| Box::new(LogDecoder::new(&GROK)))
 };
 
 pub(super) static STREAM: Format = Format {
@@ -23,7 +23,7 @@ pub(super) static STREAM: Format = Format {
     link: "https://docs.x.ai/build/cli/headless-scripting",
     evidence: &["data", "stopReason", "sessionId"],
     sniff: is_run,
-    ..Format::new("grok-stream", || Box::new(LogDecoder::new(&RUN)))
+    ..Format::new("grok-stream", |_| Box::new(LogDecoder::new(&RUN)))
 };
 
 fn is_run(record: &Record) -> bool {

@@ -12,7 +12,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/NousResearch/hermes-agent",
     evidence: &["session_id", "session_start", "messages"],
     sniff: is_ours,
-    ..Format::new("hermes", || Box::new(LogDecoder::new(&HERMES)))
+    ..Format::new("hermes", |_| Box::new(LogDecoder::new(&HERMES)))
 };
 
 fn is_ours(record: &Record) -> bool {

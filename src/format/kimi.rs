@@ -13,7 +13,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://moonshotai.github.io/kimi-cli/en/customization/wire-mode.html",
     evidence: &["protocol_version", "event", "message.payload", "params.payload"],
     sniff: is_ours,
-    ..Format::new("kimi", || Box::new(LogDecoder::new(&KIMI)))
+    ..Format::new("kimi", |_| Box::new(LogDecoder::new(&KIMI)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.mistral.ai/api/endpoint/beta/conversations",
     evidence: &["response_id", "conversation_id", "outputs"],
     sniff,
-    ..Format::new("mistral-conversations", || {
+    ..Format::new("mistral-conversations", |_| {
         Box::new(Conversations { message: Lifecycle::new(&FORMAT, USAGE) })
     })
 };

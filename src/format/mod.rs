@@ -8,19 +8,14 @@
 //! share is in `support`.
 
 mod acp;
-mod ag_ui;
-mod ai21_j2;
 mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
-mod anthropic_completions;
 mod antigravity;
 mod bedrock_agent;
 mod bedrock_converse;
 mod bedrock_invoke;
-mod bedrock_llama;
-mod bedrock_mistral;
-mod bedrock_titan;
+mod check;
 mod claude_code;
 mod cline;
 mod codex;
@@ -46,11 +41,10 @@ mod goose;
 mod grok;
 mod hermes;
 mod kimi;
-mod llama_completion;
+mod load;
 mod machine;
 mod mistral_conversations;
 mod ollama;
-mod openai_assistants;
 mod openai_chat;
 mod openai_completions;
 mod openai_messages;
@@ -59,6 +53,7 @@ mod openai_responses;
 mod opencode;
 mod opencode_session;
 mod pi;
+mod print;
 mod qwen_code;
 mod replicate;
 mod reply;
@@ -67,19 +62,17 @@ mod spec;
 pub(crate) mod support;
 pub(crate) mod table;
 pub(crate) mod text;
-mod tgi;
 pub(crate) mod turn;
-mod watsonx;
 mod workers_ai;
 pub(crate) mod write;
-mod writer_completions;
 
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
-pub use format::{Decoder, Format, Record, Repeatable};
+pub use format::{Decoder, Format, Record, Repeatable, Row};
+pub use load::{FormatError, load};
 pub use reply::{Reply, Trouble};
 pub use support::emit::{Done, EventOut};
 pub use support::payload::{Payload, payload, read_records as read};
-pub use table::{FORMATS, find, reply_of};
+pub use table::{FORMATS, choose, find, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
 };

@@ -19,7 +19,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://platform.openai.com/docs/api-reference/completions",
     evidence: &["choices", "choices.0.text"],
     sniff,
-    ..Format::new("openai-completions", || {
+    ..Format::new("openai-completions", |_| {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Completions {
             message,

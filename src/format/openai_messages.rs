@@ -28,7 +28,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
     sniff: is_ours,
     results_follow: true,
-    ..Format::new("openai-messages", || {
+    ..Format::new("openai-messages", |_| {
         Box::new(OpenAiMessages {
             message: Lifecycle::new(&FORMAT, &[]),
             calls: Calls::default(),

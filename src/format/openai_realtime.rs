@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://platform.openai.com/docs/api-reference/realtime-server-events",
     evidence: &["event_id", "session", "response"],
     sniff,
-    ..Format::new("openai-realtime", || {
+    ..Format::new("openai-realtime", |_| {
         Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None })
     })
 };

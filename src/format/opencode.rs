@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://opencode.ai/docs/cli/",
     evidence: &["sessionID", "part"],
     sniff: is_ours,
-    ..Format::new("opencode", || {
+    ..Format::new("opencode", |_| {
         Box::new(OpenCode { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
     })
 };

@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://opencode.ai/docs/server/",
     evidence: &["messageID", "sessionID", "info", "properties"],
     sniff: is_ours,
-    ..Format::new("opencode-session", || Box::new(OpenCodeSession::default()))
+    ..Format::new("opencode-session", |_| Box::new(OpenCodeSession::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -12,7 +12,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/QwenLM/qwen-code",
     evidence: &["sessionId", "uuid", "message.parts", "systemPayload"],
     sniff: is_ours,
-    ..Format::new("qwen-code", || Box::new(LogDecoder::new(&QWEN)))
+    ..Format::new("qwen-code", |_| Box::new(LogDecoder::new(&QWEN)))
 };
 
 fn is_ours(record: &Record) -> bool {

@@ -17,7 +17,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://replicate.com/docs/topics/predictions/streaming",
     evidence: &["urls", "version", "status", "output"],
     sniff: |record| record.event_type == "output" || is_prediction(record),
-    ..Format::new("replicate", || Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }))
+    ..Format::new("replicate", |_| Box::new(Replicate { message: Lifecycle::new(&FORMAT, USAGE) }))
 };
 
 fn is_prediction(record: &Record) -> bool {

@@ -1,58 +1,234 @@
-//! The language in which a row of [`rows`](crate::format::rows) describes a format:
-//! where things stand in its records, and which kind of thing each is.
+//! The language in which a row of [`rows`](crate::format::rows) describes a format: where things
+//! stand in its records, and which kind of thing each is. A user's TOML file has the same fields.
 //!
 //! A row never says when, depending on what came before: that is the
 //! [machine](crate::format::machine)'s, which has the meaning of every word.
+//!
+//! **Places** are paths of keys joined by dots, relative to the object that a rule is for, with `|`
+//! between several, of which the first that holds anything but null counts:
+//!
+//! | | |
+//! | --- | --- |
+//! | `a.b`, `a.0` | a member of a member, an element of a list |
+//! | `a.*.b` | `b` in any member of `a` |
+//! | `.` | the object itself |
+//! | `/a` | a member of the record, wherever it is asked for |
+//! | `#` | the object's position in its list |
+//! | `a{}`, `a[]`, `a""`, `a?` | only if an object, a list, a string, or true or false stands there |
+//! | `'word'` | this word, or this JSON |
+//! | `kind:`, `event:` | the object's kind, the name of its frame |
+//! | `a=b\|c` | a flag: one of these words stands there |
+//! | `{a: b, c: d}` | an object made of places |
 
+use serde::Deserialize;
+
+use crate::event::{Executor, FinishReason, WarningCode};
 use crate::format::format::Repeatable;
-use crate::format::support::object::Places;
+use crate::format::load;
 use crate::format::support::usage::Row;
+use crate::leak;
+
+/// The places of a value.
+pub(crate) type Places = &'static str;
+
+/// A word of a row. Built-in rows are part of the program; a user's is loaded once and never freed.
+pub(crate) type Word = &'static str;
 
 /// A format as a row.
-///
-/// Each place is relative to the object that its part is read from, and may be one of several
-/// with `|` between them, of which the first that holds anything but null counts. `/x` is a member
-/// of the record wherever it is asked for, `x{}` counts only if an object stands there. Empty is
-/// no place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spec {
-    /// The word that says what a record is; where none stands, the name of its frame counts.
-    pub(crate) kind: Places,
-    pub(crate) id: Places,
-    pub(crate) model: Places,
-    /// The time at which the message was begun: a number of seconds, or a date.
-    pub(crate) created: Places,
+    pub(crate) name: Word,
+    pub(crate) aliases: &'static [Word],
+    pub(crate) about: Word,
+    pub(crate) link: Word,
+    /// Members of a first record that set it apart, for people.
+    pub(crate) evidence: &'static [Word],
+    /// The places of the words that say what a record is, joined by `/`. `event:` is the name of
+    /// its frame; with `key:`, each member of the record that a rule names is a record of that
+    /// kind.
+    pub(crate) kind: &'static [Places],
+    pub(crate) start: Start,
+    /// Members that any record may have, for the next start.
+    pub(crate) session: Start,
+    pub(crate) detect: Detect,
+    pub(crate) done: Option<Done>,
+    /// True if whoever sends a whole call may run it too: it waits for its result, or for a rule
+    /// with `release`.
+    pub(crate) hold: bool,
+    /// Who runs its calls, if not the caller.
+    pub(crate) executor: Option<Executor>,
+    /// Reasons to stop that mean another thing in this format.
+    pub(crate) finish_words: &'static [(Word, FinishReason)],
     /// The first that applies says what a record is. A record to which none applies is an error of
     /// any provider's, or unknown.
     pub(crate) on: &'static [Rule],
+    pub(crate) groups: &'static [Group],
     pub(crate) usage: &'static [Row],
-    /// The warning if `[DONE]` comes before the end of a message, which it ends then. Without one,
-    /// `[DONE]` means nothing.
-    pub(crate) done: Option<&'static str>,
     /// What may differ in a record that repeats the last one. A row has it only if the records that
     /// hold text hold no counts.
     pub(crate) repeatable: Option<&'static Repeatable>,
 }
 
-/// What the records of some kinds mean.
+/// What the beginning of a message says.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Start {
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) id: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) model: Places,
+    /// The time at which the message was begun: a number of seconds, or a date.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) created: Places,
+    /// The warning if a message has no beginning of its own.
+    #[serde(deserialize_with = "load::code")]
+    pub(crate) late: Option<WarningCode>,
+}
+
+/// What the rules' kinds leave open of a first record.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Detect {
+    /// All of these stand in it. A row whose rules have no kinds needs one.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) has: &'static [Places],
+    /// None of these stands in it.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) not: &'static [Places],
+}
+
+/// The meaning of `[DONE]`: it ends its message.
 #[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    /// The warning if that has not stopped.
+    pub(crate) warn: Option<WarningCode>,
+    /// The warning if it is missing after a message that has stopped.
+    pub(crate) missing: Option<WarningCode>,
+}
+
+/// Objects that stand in others: `each` leads to them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    pub(crate) name: Word,
+    pub(crate) kind: &'static [Places],
+    /// True if each is a record of its own that stands in a string, as JSON.
+    pub(crate) encoded: bool,
+    pub(crate) on: &'static [Rule],
+}
+
+/// The meaning of the objects of some kinds. What it emits comes in the order of its fields.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Rule {
-    /// The kinds; empty for all.
-    pub(crate) kind: &'static [&'static str],
-    /// The rule applies only if anything stands here.
-    pub(crate) has: Places,
+    /// The kinds, with `|` between them: words, which may begin or end with `*`. Empty for objects
+    /// without a kind; missing for all.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) kind: Word,
+    /// The rule applies only if something stands at each of these.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) has: &'static [Places],
+    /// And if nothing stands at any of these.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) not: &'static [Places],
+    /// And if each of these places holds one of these words.
+    #[serde(deserialize_with = "leak::pairs")]
+    pub(crate) is: &'static [(Places, Word)],
+    /// What else must stand there for a first record to prove the format.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) needs: &'static [Places],
+    /// The rule proves no format: others have such records.
+    pub(crate) weak: Weak,
+
     pub(crate) begin: Begin,
-    /// True if what the record holds is whole: its calls are numbered as they come, and end.
+    /// Calls that wait are the caller's to run.
+    pub(crate) release: bool,
+    /// The record goes on beside the answer, and ends nothing that goes on.
+    pub(crate) aside: bool,
+    /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
+    /// Groups inside have it too.
     pub(crate) whole: bool,
-    pub(crate) part: Part,
-    /// The object of the counts; `.` if they are members of the record that ends the message.
-    pub(crate) usage: Places,
+    /// The index or name of the block or part that it is of.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) at: &'static [Places],
+    /// A block begins.
+    pub(crate) open: bool,
+    /// A block ends.
+    pub(crate) close: bool,
+    /// A new thought begins, apart from the last one.
+    #[serde(deserialize_with = "load::new")]
+    pub(crate) part: bool,
+    /// The message that it is of, and who wrote that: what is not the assistant's is passed over.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) of: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) role: Places,
+
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) thought: Places,
+    /// The text is passed over if this is true: a marker of the model's.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) hidden: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) text: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) refusal: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) signature: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) redacted: Places,
+    pub(crate) call: Option<Call>,
+    pub(crate) result: Option<Outcome>,
+    /// Objects inside, as `PLACES > GROUP`: those of a list, or one by itself.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) each: &'static [Word],
+    pub(crate) block: Option<Block>,
+    /// Places of blocks that are named after their last key.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) blocks: &'static [Places],
+    /// An object that is a block if it has members that are no counts of the rule's.
+    pub(crate) rest: Option<Block>,
+    /// The index or id of a call that ends. Where the record has none, all calls end.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) call_end: Places,
+    pub(crate) warn: Option<Warn>,
+    /// An event of another provider's, for `--raw`.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) provider_event: Places,
+    /// The objects of the counts, or lists of them, of which each is of another model.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) usage: &'static [Places],
+    #[serde(deserialize_with = "leak::text")]
     pub(crate) finish: Places,
-    /// The provider's error, which ends the message.
-    pub(crate) error: Places,
-    /// The member of the record that is quoted with the error; empty for the whole record.
-    pub(crate) error_in: &'static str,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) stop_sequence: Places,
+    /// The provider's error.
+    #[serde(deserialize_with = "load::error")]
+    pub(crate) error: Option<Failure>,
+    /// The message has a reason to stop; what it cost may follow.
+    pub(crate) stop: bool,
     pub(crate) end: End,
+}
+
+/// The type that a place's value is read as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Text,
+    Json,
+    /// A number of at least 0, or a name.
+    Index,
+    /// An object, or a list of objects, of the group of this number.
+    Group(usize),
+    /// Whatever else it is.
+    Something,
+}
+
+/// Whether a rule proves its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weak {
+    No,
+    Yes,
+    /// Only if something stands here.
+    Without(Places),
 }
 
 /// The effect of a record on the beginning of its message.
@@ -60,78 +236,296 @@ pub(crate) struct Rule {
 pub(crate) enum Begin {
     /// None.
     No,
-    /// It begins a message unless one is open.
+    /// It begins a message unless one is open, which has no beginning of its own.
     Late,
+    /// It begins a message unless one is open.
+    Yes,
     /// It begins a message. One that is open is cut.
-    Anew,
+    Cut,
 }
 
 /// The effect of a record on the end of its message.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     No,
-    Always,
-    /// It is the end if `true` stands here.
+    Yes,
+    /// It is the end if anything but false stands here.
     If(Places),
-}
-
-/// What the model wrote, as far as one object holds it. Emitted in the order of the fields.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    pub(crate) thought: Places,
-    pub(crate) text: Places,
-    pub(crate) call: Option<Call>,
-    /// Places of objects, or of lists of objects, and what each of these holds.
-    pub(crate) each: &'static [(Places, &'static Part)],
-    /// A name and a place: what stands there is a block; if that is a list, each element is one.
-    pub(crate) block: (&'static str, Places),
-    /// The key of a call that ends. Where the record has none, all calls end.
-    pub(crate) call_end: Places,
+    /// It is the end if the message has stopped.
+    Stopped,
 }
 
 /// A call, or a piece of one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Call {
-    /// The number that its pieces have in common.
-    pub(crate) key: Places,
+    /// What its pieces have in common, if that is not their id.
+    #[serde(deserialize_with = "leak::one_or_more")]
+    pub(crate) key: &'static [Places],
+    #[serde(deserialize_with = "leak::text")]
     pub(crate) id: Places,
+    #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
     /// A string holds a piece of the arguments' JSON, any other value is all of them.
+    #[serde(deserialize_with = "load::places")]
     pub(crate) arguments: Places,
+    /// A flag: the arguments are text.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) free: Places,
+    /// What the model wrote in place of arguments that can be read.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) invalid: Places,
+    /// A flag: the provider runs the tool.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) provider: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) signature: Places,
+    /// The provider's second id, of the item that the call is.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) item: Places,
+    /// The set of tools that the name is of.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) namespace: Places,
+    /// The provider's type of the call, if it is no plain function.
+    #[serde(rename = "type", deserialize_with = "leak::text")]
+    pub(crate) of_type: Places,
+    /// The call goes on in such records until there is another.
+    #[serde(deserialize_with = "load::other")]
+    pub(crate) until: bool,
+}
+
+/// A tool's result.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Outcome {
+    /// There is one only if this flag is set.
+    #[serde(rename = "if", deserialize_with = "leak::text")]
+    pub(crate) condition: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) id: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) name: Places,
+    #[serde(deserialize_with = "load::places")]
+    pub(crate) output: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) is_error: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) is_ok: Places,
+}
+
+/// A value without an event of its own. If it is a list, each element is one.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Block {
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) name: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) at: Places,
+}
+
+/// A warning.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Warn {
+    #[serde(deserialize_with = "load::some_code")]
+    pub(crate) code: WarningCode,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) text: Places,
+}
+
+/// A provider's error. Without a message and a code, they are looked for where providers have
+/// them.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Failure {
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) at: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) message: Places,
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) code: Places,
 }
 
 impl Spec {
     /// A row that says nothing.
     pub(crate) const NEW: Spec = Spec {
-        kind: "",
-        id: "",
-        model: "",
-        created: "",
-        on: &[],
-        usage: &[],
+        name: "",
+        aliases: &[],
+        about: "",
+        link: "",
+        evidence: &[],
+        kind: &[],
+        start: Start::NEW,
+        session: Start::NEW,
+        detect: Detect::NEW,
         done: None,
+        hold: false,
+        executor: None,
+        finish_words: &[],
+        on: &[],
+        groups: &[],
+        usage: &[],
         repeatable: None,
     };
 }
 
+impl Detect {
+    pub(crate) const NEW: Detect = Detect { has: &[], not: &[] };
+}
+
+impl Start {
+    pub(crate) const NEW: Start = Start { id: "", model: "", created: "", late: None };
+}
+
+impl Group {
+    pub(crate) const NEW: Group = Group { name: "", kind: &[], encoded: false, on: &[] };
+}
+
+/// The kind of a rule for all objects.
+pub(crate) const ANY: Word = "*";
+
 impl Rule {
-    /// A rule that applies to all records and passes them over.
+    /// A rule that applies to all objects and passes them over.
     pub(crate) const NEW: Rule = Rule {
-        kind: &[],
-        has: "",
+        kind: ANY,
+        has: &[],
+        not: &[],
+        is: &[],
+        needs: &[],
+        weak: Weak::No,
         begin: Begin::Late,
+        release: false,
+        aside: false,
         whole: false,
-        part: Part::NEW,
-        usage: "",
+        at: &[],
+        open: false,
+        close: false,
+        part: false,
+        of: "",
+        role: "",
+        thought: "",
+        hidden: "",
+        text: "",
+        refusal: "",
+        signature: "",
+        redacted: "",
+        call: None,
+        result: None,
+        each: &[],
+        block: None,
+        blocks: &[],
+        rest: None,
+        call_end: "",
+        warn: None,
+        provider_event: "",
+        usage: &[],
         finish: "",
-        error: "",
-        error_in: "",
+        stop_sequence: "",
+        error: None,
+        stop: false,
         end: End::No,
+    };
+
+    /// True if it is of objects of this kind.
+    pub(crate) fn is_of(&self, kind: &str) -> bool {
+        self.kind.split('|').any(|word| fits(word, kind))
+    }
+}
+
+/// True if a kind is this word, which may begin or end with `*`.
+pub(crate) fn fits(word: &str, kind: &str) -> bool {
+    match (word.strip_suffix('*'), word.strip_prefix('*')) {
+        (Some(start), _) => kind.starts_with(start),
+        (None, Some(end)) => kind.ends_with(end),
+        (None, None) => word == kind,
+    }
+}
+
+impl Call {
+    pub(crate) const NEW: Call = Call {
+        key: &[],
+        id: "",
+        name: "",
+        arguments: "",
+        free: "",
+        invalid: "",
+        provider: "",
+        signature: "",
+        item: "",
+        namespace: "",
+        of_type: "",
+        until: false,
     };
 }
 
-impl Part {
-    /// Nothing.
-    pub(crate) const NEW: Part =
-        Part { thought: "", text: "", call: None, each: &[], block: ("", ""), call_end: "" };
+impl Outcome {
+    pub(crate) const NEW: Outcome =
+        Outcome { condition: "", id: "", name: "", output: "", is_error: "", is_ok: "" };
+}
+
+impl Failure {
+    pub(crate) const NEW: Failure = Failure { at: "", message: "", code: "" };
+}
+
+impl Rule {
+    /// True if it holds something of what the model wrote, or begins a message.
+    pub(crate) fn is_content(&self) -> bool {
+        let texts = [self.thought, self.text, self.refusal, self.signature, self.redacted];
+        texts.iter().any(|places| !places.is_empty())
+            || self.call.is_some()
+            || self.result.is_some()
+            || !self.each.is_empty()
+            || self.error.is_some()
+            || self.begin != Begin::Late
+    }
+
+    /// True if it says nothing of a record but that it is known: text does not go on over it.
+    pub(crate) fn is_seam(&self) -> bool {
+        !self.is_content()
+            && self.block.is_none()
+            && self.blocks.is_empty()
+            && self.usage.is_empty()
+            && self.finish.is_empty()
+            && self.provider_event.is_empty()
+    }
+
+    /// Calls `see` with each place of the rule, and what is wanted there, but for those of `each`.
+    /// What only has to stand there comes last.
+    pub(crate) fn each_place(&'static self, see: &mut dyn FnMut(Places, Wanted)) {
+        use Wanted::{Index, Json, Something, Text};
+        let mut all = |places: &[Places], wanted| places.iter().for_each(|it| see(it, wanted));
+        all(&[self.thought, self.text, self.refusal, self.signature, self.redacted], Text);
+        all(&[self.of, self.role, self.finish, self.stop_sequence], Text);
+        all(self.at, Index);
+        if let Some(call) = &self.call {
+            all(call.key, Index);
+            all(&[call.id, call.name, call.signature], Text);
+            all(&[call.item, call.namespace, call.of_type], Text);
+            all(&[call.arguments, call.free, call.invalid, call.provider], Json);
+        }
+        if let Some(result) = &self.result {
+            all(&[result.id, result.name], Text);
+            all(&[result.condition, result.output, result.is_error, result.is_ok], Json);
+        }
+        for block in self.block.iter().chain(&self.rest) {
+            all(&[block.name], Text);
+            all(&[block.at], Json);
+        }
+        if let Some(warn) = &self.warn {
+            all(&[warn.text], Text);
+        }
+        if let Some(error) = &self.error {
+            all(&[error.at, error.message, error.code], Json);
+        }
+        all(self.blocks, Json);
+        all(self.usage, Json);
+        all(&[self.hidden, self.provider_event], Json);
+        all(&[self.call_end], Index);
+        if let End::If(places) = self.end {
+            all(&[places], Json);
+        }
+        self.is.iter().for_each(|(places, _)| all(&[places], Json));
+        all(self.has, Something);
+        all(self.not, Something);
+    }
 }

@@ -1,16 +1,15 @@
 //! The table of formats.
 
 use crate::format::format::Format;
+use crate::format::load::{FormatError, load};
 use crate::format::reply::Reply;
 use crate::format::{
-    acp, ag_ui, ai_sdk_data, ai_sdk_ui, ai21_j2, anthropic, anthropic_completions, antigravity,
-    bedrock_agent, bedrock_converse, bedrock_invoke, bedrock_llama, bedrock_mistral, bedrock_titan,
-    claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli, cursor,
-    dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
-    gemini_live, goose, grok, hermes, kimi, llama_completion, mistral_conversations, ollama,
-    openai_assistants, openai_chat, openai_completions, openai_messages, openai_realtime,
-    openai_responses, opencode, opencode_session, pi, qwen_code, replicate, rows, text, tgi,
-    watsonx, workers_ai, writer_completions,
+    acp, ai_sdk_data, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse,
+    bedrock_invoke, claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli,
+    cursor, dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session,
+    gemini_interactions, gemini_live, goose, grok, hermes, kimi, mistral_conversations, ollama,
+    openai_chat, openai_completions, openai_messages, openai_realtime, openai_responses, opencode,
+    opencode_session, pi, qwen_code, replicate, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -37,30 +36,30 @@ pub static FORMATS: &[&Format] = &[
     &cline::FORMAT,
     &cody::FORMAT,
     &ai_sdk_data::FORMAT,
-    &ag_ui::FORMAT,
-    &ai_sdk_ui::FORMAT,
+    &rows::ag_ui::FORMAT,
+    &rows::ai_sdk_ui::FORMAT,
     &pi::FORMAT,
     &claude_code::FORMAT,
     &codex::FORMAT,
     &gemini_cli::FORMAT,
     &opencode::FORMAT,
-    &bedrock_converse::FORMAT,
+    &rows::bedrock_converse::FORMAT,
     &bedrock_invoke::FORMAT,
     &bedrock_agent::FORMAT,
-    &bedrock_titan::FORMAT,
-    &bedrock_llama::FORMAT,
-    &bedrock_mistral::FORMAT,
+    &rows::bedrock_titan::FORMAT,
+    &rows::bedrock_llama::FORMAT,
+    &rows::bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
     &rows::cohere::FORMAT,
     &cohere_v1::FORMAT,
     &rows::ollama::CHAT,
     &rows::ollama::GENERATE,
-    &tgi::FORMAT,
-    &watsonx::FORMAT,
-    &ai21_j2::FORMAT,
-    &anthropic_completions::FORMAT,
-    &llama_completion::FORMAT,
-    &writer_completions::FORMAT,
+    &rows::tgi::FORMAT,
+    &rows::watsonx::FORMAT,
+    &rows::ai21_j2::FORMAT,
+    &rows::anthropic_completions::FORMAT,
+    &rows::llama_completion::FORMAT,
+    &rows::writer_completions::FORMAT,
     &mistral_conversations::FORMAT,
     &dashscope::FORMAT,
     &replicate::FORMAT,
@@ -70,7 +69,7 @@ pub static FORMATS: &[&Format] = &[
     &gemini::FORMAT,
     &openai_realtime::FORMAT,
     &openai_responses::FORMAT,
-    &openai_assistants::FORMAT,
+    &rows::openai_assistants::FORMAT,
     &openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
@@ -104,4 +103,31 @@ pub fn reply_of(format: Option<&Format>) -> &'static Reply {
 pub fn find(name: &str) -> Option<&'static Format> {
     let name = name.replace('_', "-");
     FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
+}
+
+/// Finds a format by what a user calls it: `auto`, a name or alias (`-` and `_` are the same), or
+/// the path of a TOML file (see [`load()`]), which contains a `/` or a `.`. `auto` is `None`.
+///
+/// # Errors
+///
+/// No format has the name, or the file can't be read or describes none.
+///
+/// ```
+/// use toolstream::format::choose;
+///
+/// assert_eq!(choose("openai")?.map(|row| row.name), Some("openai-chat"));
+/// assert_eq!(choose("opnai").unwrap_err().to_string(), "no format is named opnai");
+/// # Ok::<(), toolstream::format::FormatError>(())
+/// ```
+pub fn choose(word: &str) -> Result<Option<&'static Format>, FormatError> {
+    if word == "auto" {
+        return Ok(None);
+    }
+    if let Some(row) = find(word) {
+        return Ok(Some(row));
+    }
+    if !word.contains(['/', '.']) {
+        return Err(FormatError::Unknown(word.to_owned()));
+    }
+    load(&std::fs::read_to_string(word).map_err(FormatError::Unreadable)?).map(Some)
 }

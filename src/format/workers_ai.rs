@@ -15,7 +15,7 @@ use crate::format::support::many::Many;
 use crate::format::support::prelude::*;
 use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
-    openai_responses, tgi,
+    openai_responses, rows,
 };
 
 pub(super) static FORMAT: Format = Format {
@@ -24,7 +24,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://developers.cloudflare.com/workers-ai/",
     evidence: &["response", "tool_calls", "success", "result"],
     sniff: |record| is_record(record) || is_wrapper(record),
-    ..Format::new("workers-ai", || {
+    ..Format::new("workers-ai", |_| {
         Box::new(WorkersAi { message: Lifecycle::new(&FORMAT, USAGE), calls: 0 })
     })
 };
@@ -46,7 +46,7 @@ fn is_wrapper(record: &Record) -> bool {
 /// The formats of other providers that an answer may be in.
 static OTHERS: [&Format; 8] = [
     &anthropic::FORMAT,
-    &tgi::FORMAT,
+    &rows::tgi::FORMAT,
     &gemini_interactions::FORMAT,
     &gemini::FORMAT,
     &openai_responses::FORMAT,
@@ -57,7 +57,7 @@ static OTHERS: [&Format; 8] = [
 
 /// The format of another provider that an answer is in.
 fn other_format(result: &Record) -> Option<&'static Format> {
-    OTHERS.into_iter().find(|row| (row.sniff)(result))
+    OTHERS.into_iter().find(|row| row.accepts(result))
 }
 
 payload! {
@@ -134,7 +134,7 @@ impl WorkersAi {
     /// another.
     fn result(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         if let Some(row) = other_format(&Record::new(frame)) {
-            let mut decoder = (row.decoder)();
+            let mut decoder = row.decode();
             decoder.feed(*frame, out)?;
             return decoder.finish(out);
         }

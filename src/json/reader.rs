@@ -8,6 +8,7 @@
 //! key goes; all structs share [`Reader::object`]. What serde derives for each is kilobytes of
 //! code, which a processor's cache does not hold for all the structs of a record.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memchr;
@@ -55,6 +56,11 @@ impl FieldKey {
         let is_same = bytes.simd_eq(u8x32::new(self.block)).to_bitmask();
         // Few names are so long that they do not fit: they are found as other spellings are.
         self.mask != 0 && is_same & self.mask == self.mask
+    }
+
+    /// Returns the name that errors call it by.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// True if this is one of its spellings.
@@ -275,6 +281,49 @@ impl<'t> Reader<'t> {
         Reader { text, at: 0, depth: 0, source, unescaped_key: String::new() }
     }
 
+    /// Returns a reader of the same text, at the same place.
+    pub(crate) fn fork(&self) -> Self {
+        Reader {
+            text: self.text,
+            at: self.at,
+            depth: self.depth,
+            source: self.source,
+            unescaped_key: String::new(),
+        }
+    }
+
+    /// Returns the place of the next byte.
+    pub(crate) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Returns the word that stands in the object that is next, at the end of some keys: a string,
+    /// or the text of another value but null. Reads no further, and moves nowhere.
+    pub(crate) fn word_at(&self, keys: &[FieldKey]) -> Option<Cow<'t, str>> {
+        let mut reader = self.fork();
+        for key in keys {
+            let mut value = None;
+            // It stops where the value begins, as it would at a mistake.
+            let _ = reader.members(&"an object", &mut |name, reader| {
+                if !key.is(name.as_str().as_bytes()) {
+                    return reader.skip();
+                }
+                value = Some(reader.fork());
+                Err(syntax())
+            });
+            reader = value?;
+        }
+        match reader.peek().ok()? {
+            b'n' => None,
+            b'"' => Str::from_json(&mut reader).ok().map(Str::into_text),
+            _ => {
+                let start = reader.at;
+                reader.skip().ok()?;
+                reader.since(start).ok().map(Cow::Borrowed)
+            }
+        }
+    }
+
     fn is_lossy(&self) -> bool {
         self.source == Source::Lossy
     }
@@ -287,7 +336,7 @@ impl<'t> Reader<'t> {
 
     /// Returns the text from a place up to here.
     #[inline]
-    fn since(&self, start: usize) -> Result<&'t str> {
+    pub(crate) fn since(&self, start: usize) -> Result<&'t str> {
         self.text.get(start..self.at).ok_or_else(syntax)
     }
 

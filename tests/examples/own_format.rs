@@ -16,7 +16,7 @@ use toolstream::{Config, Pipeline, Str};
 static TICKER: Format = Format {
     about: "pieces of text, one a record",
     link: "https://example.org/ticker",
-    ..Format::new("ticker", || Box::new(Ticker::default()))
+    ..Format::new("ticker", |_| Box::new(Ticker::default()))
 };
 
 payload! {

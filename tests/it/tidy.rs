@@ -82,7 +82,7 @@ fn every_row_has_fixtures() {
     check_fixtures("dialect", DIALECTS.iter().map(|row| row.name));
     assert_eq!(
         folders("fixtures"),
-        ["convert", "dialect", "format", "frame", "turn"].map(str::to_owned).into()
+        ["convert", "dialect", "format", "frame", "own", "turn"].map(str::to_owned).into()
     );
 }
 
@@ -194,7 +194,8 @@ fn is_row(line: &str) -> bool {
 
 /// The name in a line of a row.
 fn row_name(line: &str) -> Option<&str> {
-    line.strip_prefix("    ..Format::new(\"")?.split('"').next()
+    let starts = ["    ..Format::new(\"", "    name: \""];
+    starts.iter().find_map(|start| line.strip_prefix(start))?.split('"').next()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::format::write::{
 };
 use crate::json::Line;
 
-pub(super) static WRITING: Writing = Writing {
+pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],
     has_body: false,
     has_fragments: true,

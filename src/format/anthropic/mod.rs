@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("anthropic", || {
+    ..Format::new("anthropic", |_| {
         Box::new(Anthropic {
             message: Lifecycle::new(&FORMAT, USAGE),
             blocks: Blocks::default(),

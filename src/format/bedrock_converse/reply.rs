@@ -1,9 +1,9 @@
 //! The server of AWS Bedrock.
 
 use crate::format::bedrock_agent::FORMAT as AGENT;
-use crate::format::bedrock_converse::FORMAT;
 use crate::format::bedrock_invoke::FORMAT as INVOKE;
 use crate::format::reply::{Reply, Trouble};
+use crate::format::rows::bedrock_converse::FORMAT;
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {

@@ -17,8 +17,7 @@ use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use crate::format::{
-    ai21_j2, anthropic, anthropic_completions, bedrock_converse, bedrock_llama, bedrock_mistral,
-    bedrock_titan, cohere_v1, error, openai_chat, openai_completions, openai_responses, rows, tgi,
+    anthropic, cohere_v1, error, openai_chat, openai_completions, openai_responses, rows,
 };
 
 pub(super) static FORMAT: Format = Format {
@@ -28,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["bytes", "p"],
     sniff,
     request: Some(&turn::REQUEST),
-    ..Format::new("bedrock-invoke", || Box::new(Invoke::default()))
+    ..Format::new("bedrock-invoke", |_| Box::new(Invoke::default()))
 };
 
 /// The event that pieces of an answer come in.
@@ -50,16 +49,16 @@ fn sniff(record: &Record) -> bool {
 
 /// The formats of the models on Bedrock; an error may stand in place of any.
 static MODELS: [&Format; 14] = [
-    &bedrock_converse::FORMAT,
-    &bedrock_titan::FORMAT,
-    &bedrock_llama::FORMAT,
-    &bedrock_mistral::FORMAT,
+    &rows::bedrock_converse::FORMAT,
+    &rows::bedrock_titan::FORMAT,
+    &rows::bedrock_llama::FORMAT,
+    &rows::bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
     &rows::cohere::FORMAT,
     &cohere_v1::FORMAT,
-    &tgi::FORMAT,
-    &ai21_j2::FORMAT,
-    &anthropic_completions::FORMAT,
+    &rows::tgi::FORMAT,
+    &rows::ai21_j2::FORMAT,
+    &rows::anthropic_completions::FORMAT,
     &openai_responses::FORMAT,
     &openai_completions::FORMAT,
     &openai_chat::FORMAT,
@@ -68,7 +67,7 @@ static MODELS: [&Format; 14] = [
 
 /// The format that a record is in.
 fn known(record: &Record) -> Option<&'static Format> {
-    MODELS.into_iter().find(|row| (row.sniff)(record))
+    MODELS.into_iter().find(|row| row.accepts(record))
 }
 
 payload! {
@@ -174,7 +173,7 @@ impl Invoke {
             return Ok(());
         }
         if inner.is_none() {
-            *inner = known(&record).map(|row| (row.decoder)());
+            *inner = known(&record).map(|row| row.decode());
         }
         match inner {
             Some(inner) => out

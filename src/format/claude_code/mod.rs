@@ -37,7 +37,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://code.claude.com/docs/en/headless",
     evidence: &["session_id", "sessionId", "uuid", "message"],
     sniff: is_ours,
-    ..Format::new("claude-code", || Box::new(ClaudeCode::default()))
+    ..Format::new("claude-code", |_| Box::new(ClaudeCode::default()))
 };
 
 /// The most blocks of one message of the model.

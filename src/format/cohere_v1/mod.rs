@@ -20,7 +20,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.cohere.com/v1/reference/chat-stream",
     evidence: &["is_finished", "generation_id", "response_id", "generations", "text"],
     sniff,
-    ..Format::new("cohere-v1", || {
+    ..Format::new("cohere-v1", |_| {
         Box::new(CohereV1 {
             message: Lifecycle::new(&FORMAT, USAGE),
             progress: Progress::default(),

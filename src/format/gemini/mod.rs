@@ -48,7 +48,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("gemini", || {
+    ..Format::new("gemini", |_| {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Gemini {
             message,
@@ -176,7 +176,7 @@ impl Gemini {
         let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
         if !self.message.is_open() {
-            self.message.head.created = time(chunk.create_time);
+            self.message.head.created = chunk.create_time.and_then(|json| time(json.get()));
         }
         self.message.begin(id, chunk.model_version.non_empty(), out)?;
         self.progress.chunks += 1;

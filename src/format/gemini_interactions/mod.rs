@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["interaction", "step", "content"],
     sniff,
     request: Some(&turn::REQUEST),
-    ..Format::new("gemini-interactions", || {
+    ..Format::new("gemini-interactions", |_| {
         Box::new(GeminiInteractions {
             message: Lifecycle::new(&FORMAT, USAGE),
             steps: Steps::default(),

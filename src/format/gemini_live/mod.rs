@@ -32,7 +32,7 @@ pub(super) static FORMAT: Format = Format {
         "setup",
     ],
     sniff,
-    ..Format::new("gemini-live", || {
+    ..Format::new("gemini-live", |_| {
         let message = Lifecycle::new(&FORMAT, USAGE);
         let (model, parts) = (None, Parts::default());
         Box::new(GeminiLive { message, model, is_interrupted: false, parts })

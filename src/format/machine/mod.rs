@@ -1,33 +1,47 @@
 //! The decoder of all formats that are rows: see [`Spec`].
 //!
-//! A record is read once, at the places of its row. The first rule that applies to its kind and to
-//! what it has says what it means, and its words are done in one order:
+//! A record is read once, at the places of the rules for its kind. The first rule that applies says
+//! what it means, and its words are done in one order:
 //!
-//! 1. `begin`: the message begins, if none is open, or anew.
-//! 2. `part`: thoughts, text, calls, what is inside of it, blocks, and the end of a call.
-//! 3. `usage`, `finish`, `error`: what the message costs, why the model stopped, what went wrong.
-//! 4. `end`: the message ends.
+//! 1. `begin`: the message begins, if none is open, or anew. What is of no message, as it came
+//!    after the end of one, is passed over.
+//! 2. `release`, `of`, `at`: which message, which block, which part it is of.
+//! 3. What the model wrote: thoughts, text, calls, results, the objects inside, blocks, and the
+//!    ends of calls and blocks.
+//! 4. `usage`, `finish`, `error`: what the message costs, why the model stopped, what went wrong.
+//! 5. `stop`, `end`: the message ends.
 //!
 //! A record to which no rule applies is any provider's error, which ends the message, or is passed
 //! over with a warning. A value of another type than its place asks for costs that value, a warning
 //! and the calls that are open.
 
-mod places;
+mod calls;
+pub(super) mod evidence;
+mod fields;
+mod layout;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{CallPart, Key, WarningCode};
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
 use crate::format::format::Repeatable;
-use crate::format::machine::places::{Fields, Layout, Values};
-use crate::format::spec::{Begin, Call, End, Part, Rule, Spec};
-use crate::format::support::function::emit_arguments;
-use crate::format::support::many::each;
+use crate::format::machine::fields::{Fields, Index};
+use crate::format::machine::layout::{Program, Table, Values, split_each};
+use crate::format::machine::state::Turn;
+use crate::format::spec::{Begin, End, Failure, Rule, Spec, Start};
+use crate::format::support::emit::{Slot, output};
+use crate::format::support::finish;
+use crate::format::support::growth::hash;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;
 
 /// Decodes a format by its row.
 pub(crate) struct Machine {
-    layout: Layout,
+    program: Program,
     emitter: Emitter,
 }
 
@@ -35,31 +49,54 @@ pub(crate) struct Machine {
 struct Emitter {
     spec: &'static Spec,
     message: Lifecycle,
-    /// The number of whole calls in the message so far.
-    calls: u64,
+    turn: Turn,
+    /// The id and the model of the session.
+    session: [Option<String>; 2],
+    /// True if the framing promises a `[DONE]`.
+    awaits_done: bool,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
 
+/// What an object has from those around it.
+#[derive(Clone, Copy, Default)]
+struct Scope {
+    is_whole: bool,
+    /// True if all of the message comes at once: why it stopped says whether calls are whole.
+    is_body: bool,
+    /// The index of the block that it is of, and true if that begins.
+    block: Option<(u64, bool)>,
+    /// The key of the part that it is of.
+    part: Option<u64>,
+}
+
 impl Decoder for Machine {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        let Machine { layout, emitter } = self;
+        let Machine { program, emitter } = self;
         emitter.repeats = false;
-        if frame.is_done() {
+        // Some servers in Python send it as a JSON string.
+        if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
             return emitter.done(out);
         }
-        each_record(&frame, out, &mut |source, text, is_lost, out| {
-            let mut values = Values::default();
-            layout.read(source, text, &mut values)?;
-            let fields = Fields::new(layout, &values);
-            let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
-                &mut |out| emitter.record(&frame, text, fields, out);
-            Ok(if is_lost { out.distrusted(emit) } else { emit(out) })
-        })
+        emitter.awaits_done = frame.framing.ends_with_done;
+        if frame.is_failure() {
+            emitter.message.begin(None, None, out)?;
+            emitter.message.state = State::Failed;
+            return error::report_failure(&frame, out);
+        }
+        emitter.records(program, program.records(frame.event_type), &frame, out)
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.emitter.message.finish(out)
+        let Machine { emitter, .. } = self;
+        emitter.turn.cut(out)?;
+        let missing = emitter.spec.done.and_then(|done| done.missing);
+        if let Some(code) = missing.filter(|_| emitter.awaits_done)
+            && emitter.message.state == State::Stopped
+        {
+            out.warn(code, "the stream ended without `[DONE]`, after its end")?;
+        }
+        emitter.message.finish(out)
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
@@ -68,116 +105,452 @@ impl Decoder for Machine {
 }
 
 impl Machine {
-    /// Returns a decoder of the format that `spec` describes.
-    pub(in crate::format) fn boxed(
-        format: &'static Format,
-        spec: &'static Spec,
-    ) -> Box<dyn Decoder> {
-        let message = Lifecycle::new(format, spec.usage);
-        let emitter = Emitter { spec, message, calls: 0, repeats: false };
-        Box::new(Machine { layout: Layout::new(spec), emitter })
+    /// Returns a decoder of a format that is a row.
+    pub(in crate::format) fn boxed(format: &'static Format) -> Box<dyn Decoder> {
+        let spec = format.row.map_or(&Spec::NEW, |row| row.0);
+        let emitter = Emitter {
+            spec,
+            message: Lifecycle::new(format, spec.usage),
+            turn: Turn::new(spec),
+            session: [None, None],
+            awaits_done: false,
+            repeats: false,
+        };
+        Box::new(Machine { program: Program::new(spec), emitter })
     }
 }
 
 impl Emitter {
-    /// Emits what a record holds.
-    fn record(&mut self, frame: &Frame, json: &str, fields: Fields, out: &mut EventOut) -> Done {
-        let kind = fields.text(self.spec.kind).and_then(Str::non_empty).unwrap_or(frame.event_type);
-        let Some(rule) = self.spec.on.iter().find(|rule| applies(rule, kind, fields)) else {
-            let is_error = self.message.stray(frame, kind, out)?;
-            return if is_error { self.message.end(out) } else { Ok(()) };
-        };
-        self.begin(rule.begin, fields, out)?;
-        self.part(&rule.part, rule.whole, fields, out)?;
-        let is_end = match rule.end {
-            End::No => fields.has(rule.error),
-            End::Always => true,
-            End::If(place) => fields.has(rule.error) || fields.is_true(place),
-        };
-        match fields.json(rule.usage) {
-            Some(counts) => self.message.meter.feed(counts.get()),
-            None if is_end && rule.usage == "." => self.message.meter.pick(json),
-            None => {}
-        }
-        out.finish_if(0, fields.text(rule.finish))?;
-        if fields.has(rule.error) {
-            let quoted = Some(rule.error_in).filter(|key| !key.is_empty());
-            error::report(quoted.and_then(|key| json::member(json, key)).unwrap_or(json), out)?;
-        }
-        self.repeats = true;
-        if is_end { self.message.end(out) } else { Ok(()) }
+    /// Emits what the records of a frame hold.
+    fn records(
+        &mut self,
+        program: &Program,
+        table: &Table,
+        frame: &Frame,
+        out: &mut EventOut,
+    ) -> Done {
+        each_record(frame, out, &mut |source, text, is_lost, out| {
+            let mut values = Values::default();
+            program.read(table, (source, text), frame.event_type, &mut values)?;
+            let fields = Fields::of_record(program, table, &values, frame.event_type);
+            let frame = frame.with(text.as_bytes());
+            let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done = &mut |out| {
+                fields.map_or(Ok(()), |fields| self.record(&frame, is_lost, fields, out))
+            };
+            Ok(if is_lost { out.distrusted(emit) } else { emit(out) })
+        })
     }
 
-    fn begin(&mut self, begin: Begin, fields: Fields, out: &mut EventOut) -> Done {
-        match begin {
-            Begin::No => return Ok(()),
-            Begin::Late => {}
-            Begin::Anew => self.message.cut(out)?,
-        }
-        if self.message.is_open() {
+    /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
+    fn record(&mut self, frame: &Frame, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
+        self.remember(fields);
+        if self.rules(frame, Scope::default(), fields, out)? {
+            self.repeats = true;
             return Ok(());
         }
-        self.calls = 0;
-        self.message.head.created = time(fields.json(self.spec.created));
-        let [id, model] = [self.spec.id, self.spec.model].map(|place| fields.text(place));
-        self.message.begin(id.and_then(Str::non_empty), model.and_then(Str::non_empty), out)
+        if is_lost {
+            return Ok(());
+        }
+        let kind = fields.kind();
+        let kind = if kind.is_empty() { fields.first_key() } else { Cow::Borrowed(kind) };
+        let is_error = self.message.stray(frame, &kind, out)?;
+        if is_error { self.end(out) } else { Ok(()) }
+    }
+
+    /// Notes the members of the session.
+    fn remember(&mut self, fields: Fields) {
+        let Start { id, model, .. } = self.spec.session;
+        for (known, place) in self.session.iter_mut().zip([id, model]) {
+            if let Some(word) = fields.word(place) {
+                *known = Some(word.into_owned());
+            }
+        }
+    }
+
+    /// Applies the rules for an object: those for its members, or the first one that applies.
+    /// Returns false if there is none.
+    fn rules(
+        &mut self,
+        frame: &Frame,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> std::io::Result<bool> {
+        let Some(case) = fields.table.case(fields.case()) else { return Ok(false) };
+        let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
+        for (number, (key, rule)) in (1..).zip(&case.members) {
+            if let Some(member) = fields.member(number)
+                && !keys.contains(key)
+                && applies(rule, member)
+            {
+                keys.push(key);
+                self.rule(rule, frame, scope, member, out)?;
+            }
+        }
+        if !keys.is_empty() {
+            return Ok(true);
+        }
+        let (kind, is_other) = (fields.kind(), fields.case() == 0 && case.members.is_empty());
+        let is_of = |rule: &&&Rule| !is_other || rule.is_of(kind);
+        let rule = case.rules.iter().filter(is_of).find(|rule| applies(rule, fields));
+        rule.map_or(Ok(false), |rule| self.rule(rule, frame, scope, fields, out).map(|()| true))
+    }
+
+    fn rule(
+        &mut self,
+        rule: &Rule,
+        frame: &Frame,
+        mut scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        let begins = fields.is_record() || rule.begin != Begin::Late;
+        if begins && !self.begin(rule, fields, out)? {
+            return Ok(());
+        }
+        if !rule.aside && !rule.call.is_some_and(|call| call.until) {
+            self.turn.end_chunked(out)?;
+        }
+        if rule.release {
+            self.turn.calls.release(out)?;
+        }
+        if self.turn.is_foreign(rule, fields, out)? {
+            return Ok(());
+        }
+        scope.is_whole |= rule.whole;
+        scope.is_body |= rule.whole && rule.end == End::Yes && !rule.finish.is_empty();
+        self.place(rule, &mut scope, fields, out)?;
+        let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
+        let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
+        let is_unfinished = rule.whole
+            && rule.end == End::Yes
+            && !rule.finish.is_empty()
+            && reason.is_none()
+            && failure.is_none();
+        if is_unfinished {
+            out.unclosed(|out| self.content(rule, frame, scope, fields, out))?;
+        } else {
+            self.content(rule, frame, scope, fields, out)?;
+        }
+        self.usage(rule, fields);
+        if let Some(raw) = &reason {
+            self.finish_reason(raw, fields.word(rule.stop_sequence).as_deref(), out)?;
+        }
+        if let Some(failure) = failure {
+            self.message.state = State::Failed;
+            report(failure, fields, out)?;
+        }
+        if rule.stop {
+            self.message.state = State::Stopped;
+            self.turn.cut(out)?;
+        }
+        match rule.end {
+            _ if is_unfinished => {
+                self.turn = Turn::new(self.spec);
+                self.message.end_unfinished(out)
+            }
+            End::Yes => self.end(out),
+            End::If(places) if places == rule.finish && reason.is_none() => Ok(()),
+            End::If(places) if fields.flag(places) => self.end(out),
+            End::Stopped if self.message.state == State::Stopped => self.end(out),
+            End::No | End::If(_) | End::Stopped => Ok(()),
+        }
+    }
+
+    /// Begins the message as a rule says. Returns false if its record is of none.
+    fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> std::io::Result<bool> {
+        match (rule.begin, self.message.state) {
+            (Begin::No, _) => return Ok(true),
+            (Begin::Late, State::Closed)
+                if !rule.is_content() && self.message.passes_over(out)? =>
+            {
+                return Ok(false);
+            }
+            (Begin::Yes, State::Stopped) | (Begin::Cut, State::Stopped | State::Failed) => {
+                self.end(out)?;
+            }
+            (Begin::Cut, State::Open) => {
+                self.turn.cut(out)?;
+                self.turn = Turn::new(self.spec);
+                self.message.cut(out)?;
+            }
+            (Begin::Late | Begin::Yes | Begin::Cut, _) => {}
+        }
+        if self.message.is_open() {
+            return Ok(true);
+        }
+        let Start { id, model, created, late } = self.spec.start;
+        self.message.head.created = fields.json(created).and_then(|json| time(&json));
+        let [session_id, session_model] = self.session.each_ref().map(Option::as_deref);
+        let (id, model) = (fields.word(id), fields.word(model));
+        let (id, model) = (id.as_deref().or(session_id), model.as_deref().or(session_model));
+        self.message.begin(id, model, out)?;
+        match late.filter(|_| rule.begin == Begin::Late) {
+            Some(code) => out.warn(code, "a message has no beginning of its own")?,
+            None => {}
+        }
+        Ok(true)
+    }
+
+    /// Finds the block or the part that an object is of.
+    fn place(
+        &mut self,
+        rule: &Rule,
+        scope: &mut Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        match rule.at {
+            [] => Ok(()),
+            [places] if self.turn.has_blocks => {
+                let index = fields.index(places).map(|index| match index {
+                    Index::Number(number) => number,
+                    name => hash(&name),
+                });
+                let index = self.turn.blocks.place(index, out)?;
+                if rule.open {
+                    self.turn.blocks.clear(index, out)?;
+                }
+                scope.block = Some((index, rule.open));
+                Ok(())
+            }
+            all => {
+                let names: SmallVec<[_; 2]> =
+                    all.iter().map(|places| fields.index(places)).collect();
+                scope.part = Some(self.turn.part(hash(&names), scope.is_whole, out)?);
+                Ok(())
+            }
+        }
     }
 
     /// Emits what an object holds of what the model wrote.
-    fn part(&mut self, part: &Part, is_whole: bool, fields: Fields, out: &mut EventOut) -> Done {
-        if let Some(thought) = fields.text(part.thought) {
-            out.reasoning(0, thought)?;
+    fn content(
+        &mut self,
+        rule: &Rule,
+        frame: &Frame,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        if rule.is_seam() {
+            out.flush()?;
         }
-        if let Some(text) = fields.text(part.text) {
-            out.text(0, text)?;
+        if let Some(warn) = &rule.warn {
+            out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
         }
-        if let Some(call) = &part.call {
-            self.call(call, is_whole, fields, out)?;
+        if rule.part {
+            self.turn.thoughts += 1;
+        } else if rule.release || rule.call.is_some() || !rule.text.is_empty() {
+            self.turn.thoughts = 0;
         }
-        for (places, inner) in part.each {
-            fields.each(places).try_for_each(|fields| self.part(inner, is_whole, fields, out))?;
+        let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
+        let text = if fields.flag(rule.hidden) { "" } else { rule.text };
+        for (slot, places) in
+            [(slot, rule.thought), (Slot::ANSWER, text), (Slot::Refusal, rule.refusal)]
+        {
+            if let Some(text) = fields.text(places) {
+                self.turn.text(slot, &text, scope, out)?;
+            }
         }
-        let (name, places) = part.block;
-        for block in fields.json(places).into_iter().flat_map(each) {
-            out.block(0, name, block)?;
+        if let Some(signature) = fields.word(rule.signature) {
+            out.signature(0, &signature)?;
         }
-        if part.call_end.is_empty() {
-            return Ok(());
+        if let Some(data) = fields.word(rule.redacted) {
+            out.redacted(0, &data)?;
         }
-        out.call_end(0, fields.count(part.call_end).map_or(Key::None, Key::Index))
+        if let Some(call) = &rule.call {
+            self.call(call, scope, fields, out)?;
+        }
+        if let Some(result) = &rule.result {
+            self.result(result, scope, fields, out)?;
+        }
+        self.inside(rule, frame, scope, fields, out)?;
+        self.blocks(rule, scope, fields, out)?;
+        if !rule.call_end.is_empty() {
+            self.call_end(fields.index(rule.call_end), out)?;
+        }
+        if let (true, Some((index, _))) = (rule.close, scope.block) {
+            self.turn.close(index, out)?;
+        }
+        if let Some(json) = fields.json(rule.provider_event) {
+            let event = Some(fields.kind()).filter(|kind| !kind.is_empty());
+            out.emit(0, Kind::ProviderEvent(ProviderEvent { event, data: output(&json) }))?;
+        }
+        if scope.is_whole { out.flush() } else { Ok(()) }
     }
 
-    /// Emits a piece of a call, or all of it.
-    fn call(&mut self, call: &Call, is_whole: bool, fields: Fields, out: &mut EventOut) -> Done {
-        let key = match is_whole {
-            true => Key::Index(self.calls),
-            false => fields.count(call.key).map_or(Key::None, Key::Index),
-        };
-        let [id, name] = [call.id, call.name].map(|place| fields.text(place));
-        let (id, name) = (id.and_then(Str::non_empty), name.and_then(Str::non_empty));
-        let arguments = fields.json(call.arguments).map(|json| json.get());
-        emit_arguments(0, CallPart { key, id, name, ..CallPart::default() }, arguments, out)?;
-        if !is_whole {
+    /// Emits what the objects inside of an object hold.
+    fn inside(
+        &mut self,
+        rule: &Rule,
+        frame: &Frame,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        let mut is_empty = true;
+        for each in rule.each {
+            let (places, _) = split_each(each);
+            if let Some((table, text)) = fields.encoded(places) {
+                let frame = Frame { event_type: "", ..frame.with(text.as_str().as_bytes()) };
+                self.records(fields.program(), table, &frame, out)?;
+                is_empty = false;
+            }
+            for object in fields.each(places) {
+                is_empty = false;
+                if !self.rules(frame, scope, object, out)? {
+                    self.unknown(frame, scope, object, out)?;
+                }
+            }
+        }
+        match scope.block.filter(|_| is_empty && !rule.each.is_empty()) {
+            Some((index, _)) => {
+                self.turn.blocks.pass_over(index, out)?;
+                out.unknown(frame, fields.kind())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes an object that no rule is for.
+    fn unknown(&mut self, frame: &Frame, scope: Scope, object: Fields, out: &mut EventOut) -> Done {
+        let is_keyed = object.table.is_keyed();
+        if !is_keyed && object.kind().is_empty() {
             return Ok(());
         }
-        self.calls += 1;
-        out.call_end(0, key)
+        if !scope.is_whole {
+            if let Some((index, _)) = scope.block {
+                self.turn.blocks.pass_over(index, out)?;
+            }
+            let kind = if is_keyed { object.first_key() } else { Cow::Borrowed(object.kind()) };
+            return out.unknown(frame, &kind);
+        }
+        let blocks = match is_keyed {
+            true => json::members(object.here())
+                .into_iter()
+                .map(|(key, value)| (key, value.get()))
+                .collect(),
+            false => vec![(Cow::Borrowed(object.kind()), object.here())],
+        };
+        for (kind, json) in blocks {
+            out.block(0, &kind, json)?;
+            let message =
+                format!("a block of type {} has no meaning here", json::quote_start(&kind));
+            out.warn(WarningCode::UnknownBlock, &message)?;
+        }
+        Ok(())
+    }
+
+    /// Emits the blocks that an object is or has.
+    fn blocks(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        let named =
+            rule.block.and_then(|block| Some((fields.word(block.name)?, fields.json(block.at)?)));
+        let others = rule.blocks.iter().filter_map(|places| {
+            let (_, key) = places.rsplit_once('.').unwrap_or(("", places));
+            Some((Cow::Borrowed(key), fields.json(places)?))
+        });
+        let rest = rule.rest.and_then(|rest| {
+            let json = fields.json(rest.at)?;
+            has_more(rule, rest.at, &json).then_some((fields.word(rest.name)?, json))
+        });
+        for (name, json) in named.into_iter().chain(others).chain(rest) {
+            for json in each_block(&json) {
+                if self.turn.is_new_block(scope) {
+                    out.block(0, &name, json)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what the message costs.
+    fn usage(&mut self, rule: &Rule, fields: Fields) {
+        let meter = &mut self.message.meter;
+        for places in rule.usage {
+            let Some(counts) = fields.json(places) else { continue };
+            match json::elements(&counts) {
+                // One object for each model that took part.
+                Some(models) => models.into_iter().for_each(|counts| {
+                    meter.feed(counts);
+                    meter.part();
+                }),
+                None if fields.is_shared(places) => meter.pick(&counts),
+                None => meter.feed(&counts),
+            }
+        }
+    }
+
+    fn finish_reason(
+        &mut self,
+        raw: &str,
+        stop_sequence: Option<&str>,
+        out: &mut EventOut,
+    ) -> Done {
+        let known = self.spec.finish_words.iter().find(|(word, _)| *word == raw);
+        let reason: FinishReason =
+            known.map_or_else(|| finish::normalise(raw), |(_, reason)| *reason);
+        out.finish_as(0, reason, raw, stop_sequence)
     }
 
     /// Takes `[DONE]`.
     fn done(&mut self, out: &mut EventOut) -> Done {
-        match self.spec.done {
-            Some(warning) if self.message.is_open() => {
-                out.warn(WarningCode::NoFinishReason, warning)?;
-                self.message.end(out)
-            }
-            _ => Ok(()),
+        let Some(done) = self.spec.done.filter(|_| self.message.is_open()) else { return Ok(()) };
+        if let Some(code) = done.warn.filter(|_| self.message.state != State::Stopped) {
+            out.warn(code, "`[DONE]` came before the end of its message")?;
         }
+        self.turn.calls.release(out)?;
+        self.end(out)
+    }
+
+    fn end(&mut self, out: &mut EventOut) -> Done {
+        self.turn.cut(out)?;
+        self.turn = Turn::new(self.spec);
+        self.message.end(out)
     }
 }
 
-/// True if a rule is of records of this kind that have these fields.
-fn applies(rule: &Rule, kind: &str, fields: Fields) -> bool {
-    (rule.kind.is_empty() || rule.kind.contains(&kind))
-        && (rule.has.is_empty() || fields.has(rule.has))
+/// True if the conditions of a rule hold.
+fn applies(rule: &Rule, fields: Fields) -> bool {
+    let holds = |(places, words): &(&'static str, &str)| {
+        fields.scalar(places).is_some_and(|found| words.split('|').any(|word| word == found))
+    };
+    rule.has.iter().all(|places| fields.has(places))
+        && !rule.not.iter().any(|places| fields.has(places))
+        && rule.is.iter().all(holds)
+}
+
+/// True if an object has members that are not the counts of a rule.
+fn has_more(rule: &Rule, at: &str, json: &str) -> bool {
+    let counts = rule.usage.iter().flat_map(|places| places.split('|'));
+    let counts: SmallVec<[&str; 4]> =
+        counts.filter_map(|path| path.strip_prefix(at)?.strip_prefix('.')).collect();
+    json::members(json).iter().any(|(key, _)| !counts.contains(&key.as_ref()))
+}
+
+/// True if there is an error where a rule has one.
+fn fails(failure: &Failure, fields: Fields) -> bool {
+    fields.json(failure.at).is_some() || fields.scalar(failure.message).is_some()
+}
+
+/// Reports the provider's error.
+fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
+    let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
+    let json = fields.json(failure.at).unwrap_or_else(|| {
+        let members = [("message", &message), ("code", &code)];
+        let members =
+            members.into_iter().filter_map(|(key, word)| Some((key, json::quote(word.as_ref()?))));
+        Cow::Owned(json::object(members))
+    });
+    match failure.message.is_empty() && failure.code.is_empty() {
+        true => error::report(&json, out),
+        false => error::report_as(message.as_deref(), code.as_deref(), &json, out),
+    }
+}
+
+/// Returns the elements of a list, or a value by itself; nothing of an empty object.
+fn each_block(json: &str) -> Vec<&str> {
+    match json {
+        "{}" => Vec::new(),
+        json => json::elements(json).unwrap_or_else(|| vec![json]),
+    }
 }

@@ -39,7 +39,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("openai-chat", || {
+    ..Format::new("openai-chat", |_| {
         let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), Progress::default());
         Box::new(OpenAiChat {
             message,
@@ -195,7 +195,7 @@ impl OpenAiChat {
                 "a record after the end of its message was passed over",
             );
         }
-        self.message.head.created = time(chunk.created);
+        self.message.head.created = chunk.created.and_then(|json| time(json.get()));
         self.message.begin(id, chunk.model.non_empty(), out)?;
         if let Some(id) = id {
             self.message.rename(id);

@@ -6,7 +6,6 @@
 //! backend ends with an empty list, buffering gateways send nothing but the end.
 
 mod calls;
-mod emitted;
 mod events;
 mod items;
 mod payload;
@@ -29,7 +28,6 @@ use crate::json::Str;
 use items::Items;
 use payload::Response;
 
-pub(super) use emitted::Emitted;
 pub(super) use payload::Event;
 
 pub(super) static FORMAT: Format = Format {
@@ -40,7 +38,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("openai-responses", || Box::new(Responses::new(&FORMAT, USAGE)))
+    ..Format::new("openai-responses", |_| Box::new(Responses::new(&FORMAT, USAGE)))
 };
 
 fn sniff(record: &Record) -> bool {
@@ -156,7 +154,7 @@ impl Responses {
                 State::Open => self.cut(out)?,
                 State::Stopped | State::Failed => self.end(out)?,
             }
-            self.message.head.created = time(response.created_at);
+            self.message.head.created = response.created_at.and_then(|json| time(json.get()));
             self.begin(id, response.model.non_empty(), out)
         })
     }
@@ -204,7 +202,7 @@ impl Responses {
     fn whole(&mut self, frame: &Frame, status: &str, out: &mut EventOut) -> Done {
         read!(frame, out, |response: Response| {
             let id = response.id.non_empty();
-            self.message.head.created = time(response.created_at);
+            self.message.head.created = response.created_at.and_then(|json| time(json.get()));
             self.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
             let status = response.status.non_empty().unwrap_or(status);

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use crate::event::{Key, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::emitted::Emitted;
 use crate::format::openai_responses::payload::{Item, Part};
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emitted::Emitted;
 use crate::format::support::payload::{OptionalStr, read};
 
 use crate::frame::Frame;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult, WarningCode};
-use crate::format::openai_responses::Emitted;
+use crate::format::support::emitted::Emitted;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use payload::{Block, Event, Message};
@@ -26,7 +26,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://github.com/badlogic/pi-mono/tree/main/packages/coding-agent",
     evidence: &["cwd", "assistantMessageEvent", "toolCallId", "message"],
     sniff: is_ours,
-    ..Format::new("pi", || Box::new(Pi::default()))
+    ..Format::new("pi", |_| Box::new(Pi::default()))
 };
 
 fn is_ours(record: &Record) -> bool {

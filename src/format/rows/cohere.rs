@@ -6,106 +6,110 @@
 //! are counted apart. In deltas stands one object where bodies have an array.
 
 use crate::format::cohere::turn;
-use crate::format::machine::Machine;
-use crate::format::spec::{Begin, Call, End, Part, Rule, Spec};
-use crate::format::support::prelude::*;
+use crate::format::rows::prelude::*;
 
-pub(in crate::format) static FORMAT: Format = Format {
+pub(in crate::format) static FORMAT: Format =
+    Format { request: Some(&turn::REQUEST), ..Format::of(&SPEC) };
+
+static SPEC: Spec = Spec {
+    name: "cohere",
     aliases: &["cohere-v2"],
     about: "Cohere Chat, version 2, stream and body",
     link: "https://docs.cohere.com/v2/reference/chat-stream",
     evidence: &["delta", "message", "finish_reason"],
-    sniff,
-    request: Some(&turn::REQUEST),
-    ..Format::new("cohere", || Machine::boxed(&FORMAT, &SPEC))
-};
-
-fn sniff(record: &Record) -> bool {
-    match record.text("type").as_deref() {
-        Some("debug") => false,
-        Some(kind) => SPEC.on.iter().any(|rule| rule.kind.contains(&kind)),
-        None => {
-            let is_message = record.get("message").is_some_and(|message| message.starts_with('{'));
-            is_message && record.has("finish_reason") && !record.has("done")
-        }
-    }
-}
-
-pub(in crate::format) static SPEC: Spec = Spec {
-    kind: "type",
-    id: "id",
+    kind: &["type|event:"],
+    start: Start { id: "id", ..Start::NEW },
+    done: Some(Done { warn: Some(WarningCode::NoFinishReason), missing: None }),
     on: &[
-        Rule { kind: &["message-start"], begin: Begin::Anew, ..Rule::NEW },
+        Rule { kind: "message-start", begin: Begin::Cut, ..Rule::NEW },
         Rule {
-            kind: &[
-                "content-start",
-                "content-delta",
-                "tool-plan-delta",
-                "tool-call-start",
-                "tool-call-delta",
-                "citation-start",
-            ],
-            part: Part { each: &[("delta.message", &MESSAGE)], ..Part::NEW },
+            kind: "content-start|content-delta|tool-plan-delta|citation-start",
+            each: &["delta.message > message"],
             ..Rule::NEW
         },
         Rule {
-            kind: &["tool-call-end"],
+            kind: "tool-call-start|tool-call-delta",
+            each: &["delta.message > message"],
+            ..Rule::NEW
+        },
+        Rule { kind: "tool-call-end", begin: Begin::No, call_end: "index", ..Rule::NEW },
+        Rule { kind: "content-end|citation-end", begin: Begin::No, ..Rule::NEW },
+        Rule {
+            kind: "debug",
+            weak: Weak::Yes,
             begin: Begin::No,
-            part: Part { call_end: "index", ..Part::NEW },
-            ..Rule::NEW
-        },
-        Rule { kind: &["content-end", "citation-end"], begin: Begin::No, ..Rule::NEW },
-        Rule {
-            kind: &["debug"],
-            begin: Begin::No,
-            part: Part { block: ("debug", "prompt"), ..Part::NEW },
+            block: Some(Block { name: "kind:", at: "prompt" }),
             ..Rule::NEW
         },
         Rule {
-            kind: &["message-end"],
-            usage: "delta.usage",
+            kind: "message-end",
+            has: &["delta.error"],
+            usage: &["delta.usage"],
             finish: "delta.finish_reason",
-            error: "delta.error",
-            error_in: "delta",
-            end: End::Always,
+            error: Some(Failure { at: "delta", ..Failure::NEW }),
+            end: End::Yes,
             ..Rule::NEW
         },
-        // A complete body, which has no type.
         Rule {
-            has: "message{}",
-            begin: Begin::Anew,
+            kind: "message-end",
+            usage: &["delta.usage"],
+            finish: "delta.finish_reason",
+            end: End::Yes,
+            ..Rule::NEW
+        },
+        Rule {
+            kind: "",
+            has: &["message{}"],
+            needs: &["finish_reason"],
+            not: &["done"],
+            begin: Begin::Cut,
             whole: true,
-            part: Part { each: &[("message{}", &MESSAGE)], ..Part::NEW },
-            usage: "usage",
+            each: &["message{} > message"],
+            usage: &["usage"],
             finish: "finish_reason",
-            end: End::Always,
+            end: End::Yes,
             ..Rule::NEW
         },
     ],
+    groups: &[
+        // The plan is what the model thinks before its calls.
+        Group {
+            name: "message",
+            on: &[Rule {
+                thought: "tool_plan",
+                each: &["content > content", "tool_calls > call", "citations > citation"],
+                ..Rule::NEW
+            }],
+            ..Group::NEW
+        },
+        Group {
+            name: "content",
+            on: &[Rule { thought: "thinking", text: "text", ..Rule::NEW }],
+            ..Group::NEW
+        },
+        // The event's index counts calls.
+        Group {
+            name: "call",
+            on: &[Rule {
+                call: Some(Call {
+                    key: &["/index"],
+                    id: "id",
+                    name: "function.name",
+                    arguments: "function.arguments|function.parameters",
+                    ..Call::NEW
+                }),
+                ..Rule::NEW
+            }],
+            ..Group::NEW
+        },
+        Group {
+            name: "citation",
+            on: &[Rule { block: Some(Block { name: "'citation'", at: "." }), ..Rule::NEW }],
+            ..Group::NEW
+        },
+    ],
     usage: USAGE,
-    done: Some("`[DONE]` came without `message-end`"),
     ..Spec::NEW
-};
-
-/// The plan is what the model thinks before its calls.
-static MESSAGE: Part = Part {
-    thought: "tool_plan",
-    each: &[("content", &CONTENT), ("tool_calls", &CALL)],
-    block: ("citation", "citations"),
-    ..Part::NEW
-};
-
-static CONTENT: Part = Part { thought: "thinking", text: "text", ..Part::NEW };
-
-/// The event's index counts calls.
-static CALL: Part = Part {
-    call: Some(Call {
-        key: "/index",
-        id: "id",
-        name: "function.name",
-        arguments: "function.arguments|function.parameters",
-    }),
-    ..Part::NEW
 };
 
 /// The billed tokens are fewer than those that were read; old bodies have only them.

@@ -7,71 +7,80 @@
 //! stream of one record.
 
 use crate::format::format::Repeatable;
-use crate::format::machine::Machine;
 use crate::format::ollama::{turn, write};
-use crate::format::spec::{Call, End, Part, Rule, Spec};
-use crate::format::support::prelude::*;
+use crate::format::rows::prelude::*;
 
 pub(in crate::format) static CHAT: Format = Format {
+    request: Some(&turn::REQUEST),
+    write: Some(&write::WRITING),
+    ..Format::of(&CHAT_SPEC)
+};
+
+pub(in crate::format) static GENERATE: Format = Format::of(&GENERATE_SPEC);
+
+static CHAT_SPEC: Spec = Spec {
+    name: "ollama-chat",
     aliases: &["ollama"],
     about: "Ollama's /api/chat, stream and body",
     link: "https://docs.ollama.com/api/chat",
     evidence: &["message", "done"],
-    sniff: |record| sniff(record, "message", '{'),
-    request: Some(&turn::REQUEST),
-    write: Some(&write::WRITING),
-    ..Format::new("ollama-chat", || Machine::boxed(&CHAT, &SPEC))
+    detect: Detect { has: &["message{}", "done?"], not: &[] },
+    ..BOTH
 };
 
-pub(in crate::format) static GENERATE: Format = Format {
+static GENERATE_SPEC: Spec = Spec {
+    name: "ollama-generate",
     about: "Ollama's /api/generate, stream and body",
     link: "https://docs.ollama.com/api/generate",
     evidence: &["response", "done"],
-    sniff: |record| sniff(record, "response", '"'),
-    ..Format::new("ollama-generate", || Machine::boxed(&GENERATE, &SPEC))
+    detect: Detect { has: &["response\"\"", "done?"], not: &[] },
+    ..BOTH
 };
 
-fn sniff(record: &Record, key: &str, start: char) -> bool {
-    let is_record = matches!(record.get("done"), Some("true" | "false"));
-    let has_content = record.get(key).is_some_and(|content| content.starts_with(start));
-    is_record && has_content
-}
-
 /// What `/api/chat` has in its `message` stands in the records of `/api/generate` themselves.
-pub(in crate::format) static SPEC: Spec = Spec {
-    kind: "status",
-    model: "model",
-    created: "created_at",
-    on: &[Rule {
-        has: "done|error",
-        whole: true,
-        part: Part {
-            thought: "message.thinking|thinking",
-            text: "message.content|response",
-            each: &[("message.tool_calls|tool_calls", &CALL)],
-            block: ("image", "message.images|image"),
-            ..Part::NEW
+const BOTH: Spec = Spec {
+    kind: &["status|event:"],
+    start: Start { model: "model", created: "created_at", ..Start::NEW },
+    on: &[
+        Rule {
+            has: &["error"],
+            error: Some(Failure { at: ".", ..Failure::NEW }),
+            end: End::Yes,
+            ..REPLY
         },
-        usage: ".",
-        finish: "done_reason",
-        error: "error",
-        end: End::If("done"),
-        ..Rule::NEW
-    }],
+        Rule { has: &["done"], ..REPLY },
+    ],
+    groups: &[
+        // Older servers give a call no id, and count from 0 in each record: the count isn't used.
+        Group {
+            name: "call",
+            on: &[Rule {
+                call: Some(Call {
+                    id: "id",
+                    name: "function.name",
+                    arguments: "function.arguments|function.parameters",
+                    ..Call::NEW
+                }),
+                ..Rule::NEW
+            }],
+            ..Group::NEW
+        },
+    ],
     usage: USAGE,
     repeatable: Some(&Repeatable { unread: &["created_at"], ..Repeatable::TEXT }),
     ..Spec::NEW
 };
 
-/// Older servers give a call no id, and count from 0 in each record: the count isn't used.
-static CALL: Part = Part {
-    call: Some(Call {
-        key: "",
-        id: "id",
-        name: "function.name",
-        arguments: "function.arguments|function.parameters",
-    }),
-    ..Part::NEW
+const REPLY: Rule = Rule {
+    whole: true,
+    thought: "message.thinking|thinking",
+    text: "message.content|response",
+    each: &["message.tool_calls|tool_calls > call"],
+    block: Some(Block { name: "'image'", at: "message.images|image" }),
+    usage: &["."],
+    finish: "done_reason",
+    end: End::If("done"),
+    ..Rule::NEW
 };
 
 /// The count of a prompt that was in the cache is not sent. Durations are in

@@ -19,6 +19,8 @@ pub(crate) const MAX_IDS: usize = 1 << 14;
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     by_id: BTreeMap<String, Known>,
+    /// The numbers of the calls that have a place of their own.
+    by_place: BTreeMap<u64, u64>,
     /// The numbers of the calls that have not ended and have an id.
     open: BTreeSet<u64>,
     /// The numbers of the calls that are whole, and end with their result or where it is known
@@ -63,6 +65,12 @@ impl Calls {
             self.open.remove(&number);
         }
         out.call_end(0, key)
+    }
+
+    /// The call at a place has come to its end.
+    pub(crate) fn end_at(&mut self, place: u64, out: &mut EventOut) -> Done {
+        let number = self.by_place.get(&place).copied();
+        number.map_or(Ok(()), |number| self.end_key(Key::Index(number), out))
     }
 
     /// True if there has been none.
@@ -143,6 +151,36 @@ impl Calls {
             }
         }
         out.emit(0, Kind::ToolResult(result))
+    }
+
+    /// Gives a fragment the key of its call, and returns true if it is not the first one. Where calls
+    /// have a place, a known id or place is that of a known call; an id comes before a place.
+    pub(crate) fn place_at<'a>(
+        &mut self,
+        place: Option<u64>,
+        part: CallPart<'a>,
+        out: &mut EventOut,
+    ) -> io::Result<(CallPart<'a>, bool)> {
+        let count = self.count;
+        let Some(place) = place else {
+            let part = self.place(part, out)?;
+            return Ok((part, self.count == count));
+        };
+        let id = part.id.filter(|id| !id.trim_ascii().is_empty());
+        let by_id = id.and_then(|id| self.by_id.get(id)).map(|call| call.number);
+        let (part, number) = match by_id.or_else(|| self.by_place.get(&place).copied()) {
+            Some(number) => {
+                if let Some(id) = id.filter(|_| by_id.is_none()) {
+                    self.by_id.insert(id.to_owned(), Known { number, is_answered: false });
+                }
+                (CallPart { key: Key::Index(number), id, ..part }, number)
+            }
+            None => (self.place(part, out)?, count),
+        };
+        self.by_place.insert(place, number);
+        let known = self.by_place.len() + self.by_id.len();
+        out.check_limit(known, MAX_IDS, "places and ids of calls in one message")?;
+        Ok((part, self.count == count))
     }
 
     /// Gives a fragment the key of its call.

@@ -69,11 +69,6 @@ pub(crate) fn report_failure(frame: &Frame, out: &mut EventOut) -> Done {
     report_as(message, code, &json::object(members), out)
 }
 
-/// Reports the provider's error under a code that the format gives.
-pub(crate) fn report_named(code: &str, json: &str, out: &mut EventOut) -> Done {
-    report_as(words(json, 0).0.as_deref(), Some(code), json, out)
-}
-
 /// Reports the provider's error with a message and a code that the format gives.
 pub(crate) fn report_as(
     message: Option<&str>,

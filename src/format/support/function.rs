@@ -38,21 +38,6 @@ impl Function<'_> {
         let name = self.name.non_empty();
         emit_arguments(choice, CallPart { name, ..part }, self.arguments(), out)
     }
-
-    /// Emits the whole function at its call's end. One without arguments takes
-    /// nothing back.
-    pub(crate) fn done(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
-        let name = self.name.non_empty();
-        let part = CallPart { name, ..part };
-        match self.arguments() {
-            None | Some("\"\"") => out.call(choice, part),
-            Some(json) if json.starts_with('"') => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
-                out.call_done(choice, part, &text)
-            }
-            Some(json) => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
-        }
-    }
 }
 
 /// Emits what the arguments of a fragment add to the call that `part` names: a string holds a piece

@@ -258,8 +258,7 @@ pub use payload;
 pub(crate) use read;
 
 /// Returns a time, a number or a date, in whole seconds since 1970, if it is one.
-pub(in crate::format) fn time(json: Option<&RawValue>) -> Option<u64> {
-    let json = json?.get();
+pub(in crate::format) fn time(json: &str) -> Option<u64> {
     if let Some(date) = json.strip_prefix('"') {
         return seconds(date.strip_suffix('"')?);
     }

@@ -15,7 +15,7 @@ pub(crate) static FORMAT: Format = Format {
     evidence: &[],
     sniff: |record: &Record<'_>| record.framing.is_text(),
     request: Some(&turn::REQUEST),
-    ..Format::new("text", || Box::new(Plain::default()))
+    ..Format::new("text", |_| Box::new(Plain::default()))
 };
 
 #[derive(Default)]

@@ -1,0 +1,493 @@
+//! A user's own format: a TOML file with the fields of a row.
+//!
+//! ```toml
+//! name = "acme"
+//! about = "Acme's gateway"
+//! kind = "type"                         # the member that says what a record is
+//! start = { id = "acme_id", model = "m" }
+//! on = [
+//!   { kind = "begin", begin = true },
+//!   { kind = "delta", text = "d.text", thought = "d.thinking" },
+//!   { kind = "call", call = { key = "n", id = "call.id", name = "call.fn", arguments = "call.args" } },
+//!   { kind = "call_done", call_end = "n" },
+//!   { kind = "done", finish = "why", usage = "tokens", end = true },
+//!   { kind = "problem", error = "." },
+//!   { kind = "ping" },                  # a keep-alive
+//! ]
+//! usage = { input = "in", output = "out" }
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+use crate::event::words::Word as _;
+use crate::event::{Executor, FinishReason, WarningCode};
+use crate::format::check;
+use crate::format::format::Format;
+use crate::format::spec::{
+    Begin, Call, Detect, Done, End, Failure, Group, Outcome, Places, Rule, Spec, Start, Weak, Word,
+};
+use crate::format::support::usage::{Field, Op, Row};
+use crate::leak;
+use crate::nearest::nearest;
+
+/// Parses a format from TOML.
+///
+/// The row is leaked: it lives as long as the program, as the built-in ones do. A program that
+/// runs for long loads each of its formats once and keeps the reference.
+///
+/// # Errors
+///
+/// The text is no TOML, has a word that no row has, or describes no format.
+///
+/// ```
+/// let row = toolstream::format::load(
+///     "name = 'mine'
+///      kind = 'type'
+///      on = [{ kind = 'piece', text = 'text' }, { kind = 'last', finish = 'why', end = true }]",
+/// )?;
+/// assert_eq!(row.name, "mine");
+///
+/// let error = toolstream::format::load("name = 'mine'\non = [{ txt = 'text' }]").unwrap_err();
+/// assert!(error.to_string().starts_with("line 2, column 9: unknown field `txt`"), "{error}");
+/// # Ok::<(), toolstream::format::FormatError>(())
+/// ```
+pub fn load(text: &str) -> Result<&'static Format, FormatError> {
+    let text = expand(text)?;
+    let file: File = toml::from_str(&text).map_err(|error| FormatError::of_toml(&text, &error))?;
+    let spec: &'static Spec = Box::leak(Box::new(file.spec()));
+    if let Some(message) = check::mistake(spec) {
+        return Err(FormatError::Invalid { at: None, message });
+    }
+    Ok(Box::leak(Box::new(Format::of(spec))))
+}
+
+/// The fields of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(deserialize_with = "leak::text")]
+    name: Word,
+    #[serde(default, deserialize_with = "leak::texts")]
+    aliases: &'static [Word],
+    #[serde(default, deserialize_with = "leak::text")]
+    about: Word,
+    #[serde(default, deserialize_with = "leak::text")]
+    link: Word,
+    #[serde(default, deserialize_with = "leak::texts")]
+    evidence: &'static [Word],
+    #[serde(default, deserialize_with = "leak::one_or_more")]
+    kind: &'static [Places],
+    #[serde(default)]
+    start: Start,
+    #[serde(default)]
+    session: Start,
+    #[serde(default)]
+    detect: Detect,
+    #[serde(default)]
+    done: Option<Done>,
+    #[serde(default)]
+    hold: bool,
+    #[serde(default, deserialize_with = "executor")]
+    executor: Option<Executor>,
+    #[serde(default)]
+    finish_words: BTreeMap<String, String>,
+    #[serde(deserialize_with = "leak::list")]
+    on: &'static [Rule],
+    #[serde(default)]
+    group: BTreeMap<String, Inner>,
+    #[serde(default)]
+    usage: Counts,
+    /// Read before all others: see [`expand`].
+    #[serde(default, rename = "places")]
+    _places: BTreeMap<String, String>,
+}
+
+/// A group of objects that stand in others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inner {
+    #[serde(default, deserialize_with = "leak::one_or_more")]
+    kind: &'static [Places],
+    #[serde(default)]
+    encoded: bool,
+    #[serde(deserialize_with = "leak::list")]
+    on: &'static [Rule],
+}
+
+/// The places of the counts; `+` is between those that make a sum.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Counts {
+    input: String,
+    output: String,
+    total: String,
+    cached: String,
+    cache_write: String,
+    reasoning: String,
+    /// Counts that are only passed on.
+    keep: Vec<String>,
+}
+
+/// Writes the places that a file names once in place of their names: `$NAME`.
+fn expand(text: &str) -> Result<String, FormatError> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(default)]
+        places: BTreeMap<String, String>,
+    }
+    if !text.contains('$') {
+        return Ok(text.to_owned());
+    }
+    let named: Named = toml::from_str(text).map_err(|error| FormatError::of_toml(text, &error))?;
+    // A name may begin with another.
+    let names = named.places.iter().rev();
+    Ok(names.fold(text.to_owned(), |text, (name, places)| {
+        let places = places.replace('\\', "\\\\").replace('"', "\\\"");
+        text.replace(&format!("${name}"), &places)
+    }))
+}
+
+impl File {
+    fn spec(self) -> Spec {
+        let groups = self.group.into_iter().map(|(name, inner)| Group {
+            name: name.leak(),
+            kind: inner.kind,
+            encoded: inner.encoded,
+            on: inner.on,
+        });
+        let words = self.finish_words.into_iter().map(|(word, reason)| {
+            (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
+        });
+        Spec {
+            name: self.name,
+            aliases: self.aliases,
+            about: self.about,
+            link: self.link,
+            evidence: self.evidence,
+            kind: self.kind,
+            start: self.start,
+            session: self.session,
+            detect: self.detect,
+            done: self.done,
+            hold: self.hold,
+            executor: self.executor,
+            finish_words: words.collect::<Vec<_>>().leak(),
+            on: self.on,
+            groups: groups.collect::<Vec<_>>().leak(),
+            usage: self.usage.rows(),
+            repeatable: None,
+        }
+    }
+}
+
+impl Counts {
+    fn rows(self) -> &'static [Row] {
+        let fields: [(String, &'static [Field]); 6] = [
+            (self.input, &[Field::Input]),
+            (self.output, &[Field::Output]),
+            (self.total, &[Field::Total]),
+            (self.cached, &[Field::Cached]),
+            (self.cache_write, &[Field::CacheWrite]),
+            (self.reasoning, &[Field::Reasoning]),
+        ];
+        let mut rows: Vec<Row> = Vec::new();
+        for (places, fields) in fields {
+            let op = if places.contains('+') { Op::Adds } else { Op::Is };
+            let terms = places.split('+').map(str::trim).filter(|place| !place.is_empty());
+            rows.extend(terms.map(|place| (&*place.to_owned().leak(), op, fields)));
+        }
+        rows.extend(self.keep.into_iter().map(|place| (&*place.leak(), Op::Is, &[][..])));
+        rows.leak()
+    }
+}
+
+macro_rules! default {
+    ($($Type:ident),*) => {$(
+        impl Default for $Type {
+            fn default() -> Self {
+                $Type::NEW
+            }
+        }
+    )*};
+}
+
+default!(Start, Detect, Rule, Call, Outcome, Failure);
+
+/// True, false, or a word.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Flag(bool),
+    Word(String),
+}
+
+impl<'de> Deserialize<'de> for Begin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Said::deserialize(deserializer)? {
+            Said::Flag(true) => Ok(Begin::Yes),
+            Said::Flag(false) => Ok(Begin::No),
+            Said::Word(word) if word == "cut" => Ok(Begin::Cut),
+            Said::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for End {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Said::deserialize(deserializer)? {
+            Said::Flag(true) => End::Yes,
+            Said::Flag(false) => End::No,
+            Said::Word(word) if word == "stopped" => End::Stopped,
+            Said::Word(places) => End::If(places.leak()),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Weak {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Said::deserialize(deserializer)? {
+            Said::Flag(true) => Weak::Yes,
+            Said::Flag(false) => Weak::No,
+            Said::Word(places) => Weak::Without(places.leak()),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Done {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            ends: bool,
+            #[serde(default, deserialize_with = "code")]
+            warn: Option<WarningCode>,
+            #[serde(default, deserialize_with = "code")]
+            missing: Option<WarningCode>,
+        }
+        let Fields { ends, warn, missing } = Fields::deserialize(deserializer)?;
+        if ends {
+            return Ok(Done { warn, missing });
+        }
+        Err(D::Error::custom("`done` has no other meaning than `ends = true`"))
+    }
+}
+
+/// Reads the code of a warning.
+pub(in crate::format) fn code<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<WarningCode>, D::Error> {
+    some_code(deserializer).map(Some)
+}
+
+/// Reads the code of a warning.
+pub(in crate::format) fn some_code<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<WarningCode, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    WarningCode::from_word(&word)
+        .ok_or_else(|| D::Error::custom(format!("no warning has the code `{word}`")))
+}
+
+fn executor<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Executor>, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let known = Executor::from_word(&word).map(Some);
+    known.ok_or_else(|| D::Error::custom("`executor` is \"agent\" or \"provider\""))
+}
+
+/// Reads the place of an error, or what else is known of it.
+pub(in crate::format) fn error<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Failure>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        At(String),
+        Table(Failure),
+    }
+    Ok(Some(match Said::deserialize(deserializer)? {
+        Said::At(at) => Failure { at: at.leak(), ..Failure::NEW },
+        Said::Table(failure) => failure,
+    }))
+}
+
+/// Reads a flag whose one word says what it means.
+fn word<'de, D: Deserializer<'de>>(deserializer: D, known: &str) -> Result<bool, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let wrong = || D::Error::custom(format!("the only word is \"{known}\""));
+    (word == known).then_some(true).ok_or_else(wrong)
+}
+
+/// Reads `until`.
+pub(in crate::format) fn other<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<bool, D::Error> {
+    word(deserializer, "other")
+}
+
+/// Reads `part`.
+pub(in crate::format) fn new<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    word(deserializer, "new")
+}
+
+/// Reads places, or a table of them, which makes an object.
+pub(in crate::format) fn places<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Places, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        Places(String),
+        Object(BTreeMap<String, String>),
+    }
+    let places = match Said::deserialize(deserializer)? {
+        Said::Places(places) => places,
+        Said::Object(members) => {
+            let members = members.iter().map(|(key, places)| format!("{key}: {places}"));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+    };
+    Ok(places.leak())
+}
+
+/// The reason why a format can't be used.
+#[derive(Debug)]
+pub enum FormatError {
+    /// No built-in format has this name.
+    Unknown(String),
+    /// The file can't be read.
+    Unreadable(io::Error),
+    /// The text is no format.
+    Invalid {
+        /// The line and the column of the mistake, from 1, if it stands in one place.
+        at: Option<(usize, usize)>,
+        /// The mistake, in a sentence.
+        message: String,
+    },
+}
+
+impl FormatError {
+    fn of_toml(text: &str, error: &toml::de::Error) -> FormatError {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let at = before.map(|before| {
+            let (_, last) = before.rsplit_once('\n').unwrap_or(("", before));
+            (before.matches('\n').count() + 1, last.chars().count() + 1)
+        });
+        FormatError::Invalid { at, message: with_nearest(error.message()) }
+    }
+}
+
+/// Returns a message in which the words that are allowed are those that are spelled most like the
+/// one that is not, if there are such.
+fn with_nearest(message: &str) -> String {
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (Some((head, _)), [wrong, known @ ..]) =
+        (message.split_once(", expected"), words.as_slice())
+    else {
+        return message.to_owned();
+    };
+    match nearest(wrong, known).as_slice() {
+        [] => message.to_owned(),
+        near => format!("{head}; similar: {}", near.join(", ")),
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::Unknown(name) => write!(f, "no format is named {name}"),
+            FormatError::Unreadable(error) => write!(f, "{error}"),
+            FormatError::Invalid { at: Some((line, column)), message } => {
+                write!(f, "line {line}, column {column}: {message}")
+            }
+            FormatError::Invalid { at: None, message } => f.write_str(message),
+        }
+    }
+}
+
+// Its text is all of it: a source would be said twice.
+impl std::error::Error for FormatError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_error(toml: &str, part: &str) {
+        let error = load(toml).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+
+    /// A file that is right but for its rules.
+    #[track_caller]
+    fn check_rules(on: &str, part: &str) {
+        check_error(&format!("name = 'x'\nkind = 'type'\non = [{on}]\n"), part);
+    }
+
+    #[test]
+    fn the_example_of_this_page_is_read() {
+        let page = include_str!("load.rs");
+        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let toml: String = lines
+            .take_while(|line| *line != "//! ```")
+            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
+            .collect();
+        assert_eq!(load(&toml).unwrap().name, "acme");
+    }
+
+    #[test]
+    fn a_name_stands_for_places() {
+        let toml = "name = 'x'\nkind = 'type'\n\
+                    on = [{ kind = 'a', text = '$said|$sai', end = true }]\n\
+                    [places]\nsai = 'a.b'\nsaid = 'c.d'\n";
+        assert_eq!(load(toml).unwrap().row.unwrap().0.on[0].text, "c.d|a.b");
+    }
+
+    #[test]
+    fn wrong_words_are_pointed_at() {
+        check_error(
+            "name = 'x'\nknid = 'type'\non = []\n",
+            "line 2, column 1: unknown field `knid`",
+        );
+        check_error("name = 'x'\nknid = 'type'\non = []\n", "similar: kind");
+        check_error("kind = 'type'\non = []\n", "missing field `name`");
+        check_rules(
+            "{ kind = 'a', txt = 'b' }",
+            "line 3, column 21: unknown field `txt`; similar: text",
+        );
+        check_rules("{ kind = 'a', begin = 'late' }", "`begin` is true, false or \"cut\"");
+        check_rules("{ kind = 'a', call = { arg = 'b' } }", "unknown field `arg`");
+        check_rules(
+            "{ kind = 'a', warn = { code = 'oh', text = 'b' } }",
+            "no warning has the code",
+        );
+    }
+
+    #[test]
+    fn what_words_do_not_show_is_told() {
+        check_error("name = 'X'\non = []", "the name `X`");
+        check_error("name = 'gemini'\non = []", "the format gemini has the name");
+        check_rules("{ kind = 'a', text = 't' }", "no rule ends a message");
+        check_rules("{ kind = 'a', each = 'b > c', end = true }", "there is no [group.c]");
+        check_rules("{ kind = 'a', each = 'b', end = true }", "`each` has places and a group");
+        check_rules(
+            "{ kind = 'a', text = 'b..c', end = true }",
+            "rule 1 of `on`: `b..c` is no place",
+        );
+        check_rules(
+            "{ kind = 'a*', text = 't' }, { kind = 'ab', end = true }",
+            "rule 2 of `on` never applies: rule 1 before it",
+        );
+        check_error("name = 'x'\non = [{ text = 't', end = true }]", "takes every record");
+        check_error(
+            "name = 'x'\non = [{ has = 'choices', end = true }]",
+            "records of openai-chat too",
+        );
+        let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";
+        check_error(unused, "no `each` leads to [group.b]");
+    }
+}

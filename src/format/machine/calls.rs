@@ -1,0 +1,204 @@
+//! Calls and their results, as rules have them.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use crate::event::{
+    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult, WarningCode,
+};
+use crate::format::machine::fields::{Fields, Index};
+use crate::format::machine::state::Collected;
+use crate::format::machine::{Emitter, Scope};
+use crate::format::spec::{Call, Outcome};
+use crate::format::support::blocks::Open;
+use crate::format::support::function::emit_arguments;
+use crate::format::support::growth::hash;
+use crate::format::support::prelude::*;
+
+impl Emitter {
+    /// Emits a call, or a piece of one.
+    pub(super) fn call(
+        &mut self,
+        call: &Call,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        let given = fields.word(call.id);
+        if call.until && given.is_some() && given.as_deref() != self.turn.chunked.as_deref() {
+            self.turn.end_chunked(out)?;
+            self.turn.chunked = given.as_deref().map(str::to_owned);
+        }
+        let chunked = self.turn.chunked.clone().filter(|_| call.until).map(Cow::Owned);
+        let id = given.or(chunked);
+        let (name, signature) = (fields.text(call.name), fields.word(call.signature));
+        let [item, namespace, kind] =
+            [call.item, call.namespace, call.of_type].map(|places| fields.word(places));
+        let is_provided = fields.flag(call.provider);
+        let name = name.as_deref().and_then(Str::non_empty);
+        let part = CallPart {
+            id: id.as_deref(),
+            name,
+            executor: is_provided.then_some(Executor::Provider).or(self.spec.executor),
+            is_undecided: self.spec.hold && name.is_some() && !is_provided,
+            signature: signature.as_deref(),
+            item_id: item.as_deref(),
+            namespace: namespace.as_deref(),
+            kind: kind.as_deref(),
+            ..CallPart::default()
+        };
+        let json = fields.json(call.arguments);
+        if let Some((index, opens)) = scope.block {
+            return self.block_of_call(index, opens, part, json.as_deref(), out);
+        }
+        if !call.invalid.is_empty() {
+            return self.invalid(
+                part,
+                &fields.json(call.invalid).unwrap_or(Cow::Borrowed("{}")),
+                out,
+            );
+        }
+        if fields.flag(call.free) {
+            self.turn.free.extend(id.as_deref().map(str::to_owned));
+        }
+        let is_free = id.as_deref().is_some_and(|id| self.turn.free.contains(id));
+        let keys: SmallVec<[_; 2]> = call.key.iter().map(|places| fields.index(places)).collect();
+        let is_placed = keys.iter().all(Option::is_some) && !keys.is_empty();
+        let place = is_placed.then(|| hash(&keys));
+        if !call.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
+            return emit_arguments(0, part, json.as_deref(), out);
+        }
+        let (part, is_known) = self.turn.calls.place_at(place, part, out)?;
+        match json.as_deref() {
+            // Its text comes once more when it is whole.
+            Some(_) if is_free && !scope.is_whole => out.call(0, part)?,
+            Some(json) if is_free => {
+                let text: Str<'_> = json::read(json).unwrap_or_default();
+                out.call(0, CallPart { arguments: Arguments::Free(text.as_str()), ..part })?;
+            }
+            Some(json) if scope.is_whole && is_known => whole(part, json, out)?,
+            Some(json) if scope.is_body && !json.starts_with('"') => {
+                out.call(0, CallPart { arguments: Arguments::of_value(json), ..part })?;
+            }
+            json => emit_arguments(0, part, json, out)?,
+        }
+        match scope.is_whole {
+            true if self.spec.hold && !is_provided => self.turn.calls.hold(part.key, out),
+            true => self.turn.calls.end_key(part.key, out),
+            false => Ok(()),
+        }
+    }
+
+    /// Emits a piece of the call that a block is.
+    fn block_of_call(
+        &mut self,
+        index: u64,
+        opens: bool,
+        part: CallPart,
+        json: Option<&str>,
+        out: &mut EventOut,
+    ) -> Done {
+        let blocks = &mut self.turn.blocks;
+        if opens {
+            let key = blocks.next_key();
+            let arguments = Arguments::None;
+            out.call(0, CallPart { key, arguments, ..part })?;
+            return blocks.insert(index, Open::Call(key), out);
+        }
+        let piece: Str<'_> = json.and_then(|json| json::read(json).ok()).unwrap_or_default();
+        blocks.fragment(index, &piece, out)
+    }
+
+    /// Ends a call whose arguments are not what its tool takes.
+    fn invalid(&mut self, part: CallPart, json: &str, out: &mut EventOut) -> Done {
+        self.turn.calls.part(part, out)?;
+        let text: Option<Str<'_>> = json::read(json).ok();
+        let fault = match &text {
+            Some(text) => (Reason::Malformed, text.as_str()),
+            None => (Reason::Schema, json),
+        };
+        let id = part.id.unwrap_or_default();
+        let Some(key) = self.turn.calls.close(id) else { return Ok(()) };
+        out.emit(0, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
+    }
+
+    /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for
+    /// its result.
+    pub(super) fn call_end(&mut self, index: Option<Index>, out: &mut EventOut) -> Done {
+        let calls = &mut self.turn.calls;
+        match index {
+            Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
+            Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
+            None if self.spec.hold => Ok(()),
+            None => out.call_end(0, Key::None),
+            Some(index) => {
+                let keys: SmallVec<[_; 2]> = SmallVec::from_iter([Some(index)]);
+                calls.end_at(hash(&keys), out)
+            }
+        }
+    }
+
+    /// Emits a result, or notes a piece of one.
+    pub(super) fn result(
+        &mut self,
+        result: &Outcome,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        if !result.condition.is_empty() && !fields.flag(result.condition) {
+            return Ok(());
+        }
+        let id = fields.word(result.id).unwrap_or_default();
+        let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
+        let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };
+        let json = fields.json(result.output);
+        if let Some((index, opens)) = scope.block {
+            return self.gather(index, opens, (&id, is_error), json.as_deref(), out);
+        }
+        let output = Output::Json(json.as_deref().unwrap_or("null"));
+        let name = fields.word(result.name);
+        let name = name.as_deref();
+        let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
+        self.turn.calls.result(result, out)
+    }
+
+    /// Notes a piece of the result that a block is.
+    fn gather(
+        &mut self,
+        index: u64,
+        opens: bool,
+        (id, is_error): (&str, Option<bool>),
+        json: Option<&str>,
+        out: &mut EventOut,
+    ) -> Done {
+        let blocks = &mut self.turn.blocks;
+        let json = json.unwrap_or("[]");
+        blocks.gather(json.len(), out)?;
+        if let Some(Open::Gathered(result)) = blocks.get_mut(index).filter(|_| !opens) {
+            result.add(json);
+            return Ok(());
+        }
+        let mut result = Collected { id: id.to_owned(), is_error, content: String::new() };
+        result.add(json);
+        blocks.insert(index, Open::Gathered(result), out)?;
+        if opens {
+            return Ok(());
+        }
+        let message = "a part of a result came without the start of its block";
+        out.warn(WarningCode::MissingBlockStart, message)
+    }
+}
+
+/// Emits the whole arguments of a call that came in pieces.
+fn whole(part: CallPart, json: &str, out: &mut EventOut) -> Done {
+    match json {
+        "\"\"" => out.call(0, part),
+        json if json.starts_with('"') => {
+            let text: Str<'_> = json::read(json).unwrap_or_default();
+            out.call_done(0, part, &text)
+        }
+        json => out.call(0, CallPart { arguments: Arguments::Done(json), ..part }),
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether a first record proves that a stream is in the format of a row.
+
+use std::borrow::Cow;
+
+use crate::format::format::Record;
+use crate::format::spec::{ANY, Places, Rule, Spec, Weak};
+use crate::json;
+
+/// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
+/// all kinds asks for, and what the row asks of it.
+pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
+    let detect = &spec.detect;
+    let holds = detect.has.iter().all(|places| stands(record, "", places))
+        && !detect.not.iter().any(|places| stands(record, "", places));
+    let kind = kind(spec, record);
+    holds
+        && match spec.on.iter().any(|rule| rule.kind != ANY && !rule.kind.is_empty()) {
+            // Its records have no kinds: what the row asks for is all that there is.
+            false if !detect.has.is_empty() => true,
+            _ => spec.on.iter().any(|rule| is_proof(spec, rule, &kind, record)),
+        }
+}
+
+/// True if a record of this kind proves the format by one rule.
+fn is_proof(spec: &Spec, rule: &Rule, kind: &str, record: &Record) -> bool {
+    let is_named = rule.kind != ANY && !rule.kind.is_empty();
+    let asks = is_named || !rule.has.is_empty() || !rule.is.is_empty();
+    if rule.weak == Weak::Yes || !asks {
+        return false;
+    }
+    if !is_named {
+        return is_met(rule, record, "") && (rule.kind == ANY || kind.is_empty());
+    }
+    let is_keyed = spec.kind.iter().any(|places| places.ends_with("key:"));
+    if is_keyed && record.event_type.is_empty() {
+        // Each member that a rule names is a record.
+        return record.names().any(|key| {
+            let value = record.get(key).unwrap_or_default();
+            rule.is_of(key) && value.starts_with('{') && is_met(rule, record, key)
+        });
+    }
+    rule.is_of(kind) && is_met(rule, record, "")
+}
+
+/// True if the conditions of a rule hold; its places are in the member `base`, if that isn't empty.
+fn is_met(rule: &Rule, record: &Record, base: &str) -> bool {
+    let is_word = |(places, words): &(Places, &str)| {
+        let found = value(record, base, places).and_then(word);
+        found.is_some_and(|found| words.split('|').any(|word| word == found))
+    };
+    let needs = match rule.weak {
+        Weak::Without(places) => Some(places),
+        Weak::No | Weak::Yes => None,
+    };
+    let mut all = rule.has.iter().chain(rule.needs).copied().chain(needs);
+    all.all(|places| stands(record, base, places))
+        && !rule.not.iter().any(|places| stands(record, base, places))
+        && rule.is.iter().all(is_word)
+}
+
+/// Returns the words for a record's kind, joined.
+fn kind(spec: &Spec, record: &Record) -> String {
+    let words = spec.kind.iter().filter_map(|places| {
+        places.split('|').find_map(|path| match path {
+            "key:" => None,
+            "event:" => Some(Cow::Borrowed(record.event_type)).filter(|name| !name.is_empty()),
+            path => value(record, "", path).and_then(word),
+        })
+    });
+    words.collect::<Vec<_>>().join("/")
+}
+
+fn stands(record: &Record, base: &str, places: &str) -> bool {
+    value(record, base, places).is_some()
+}
+
+/// Returns the JSON that stands at the first of some places that holds anything but null, and is of
+/// the type that the place asks for.
+fn value<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<&'a str> {
+    places.split('|').find_map(|path| {
+        let tests = [("{}", "{"), ("[]", "["), ("\"\"", "\""), ("?", "tf")];
+        let test = tests.iter().find(|(test, _)| path.ends_with(test));
+        let (path, begins) = test.map_or((path, ""), |(test, begins)| {
+            (path.strip_suffix(test).unwrap_or(path), *begins)
+        });
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let found = match (base, path) {
+            ("", path) => record.at(path),
+            (base, ".") => record.get(base),
+            (base, path) => record.at(&format!("{base}.{path}")),
+        };
+        found.filter(|json| begins.is_empty() || json.starts_with(|first| begins.contains(first)))
+    })
+}
+
+/// Returns a string, a number or a flag as a word.
+fn word(json: &str) -> Option<Cow<'_, str>> {
+    match json.as_bytes().first()? {
+        b'"' => json::read::<json::Str<'_>>(json).ok().map(json::Str::into_text),
+        b'{' | b'[' => None,
+        _ => Some(Cow::Borrowed(json)),
+    }
+}

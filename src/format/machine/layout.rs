@@ -1,0 +1,625 @@
+//! The places of a row's rules as trees, and what stands at them in a record.
+//!
+//! Each kind of object has its own tree, which is made once, of the rules for that kind. One pass
+//! over an object takes what stands at a place and skips the rest by its structure; a record of
+//! usual size takes no allocation. An object's kind is looked for first: where it stands first, as
+//! it mostly does, that costs next to nothing.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use serde_json::value::RawValue;
+use smallvec::SmallVec;
+
+use crate::format::spec::{ANY, Group, Places, Rule, Spec, Wanted, Word, fits};
+use crate::json::{self, Fault, FieldKey, FromJson, Reader, Source, Str};
+
+/// The tables of a row.
+pub(super) struct Program {
+    pub(super) spec: &'static Spec,
+    /// Of records that say their kind, or whose frame does.
+    plain: Table,
+    /// Of records whose members are records, which their keys name.
+    keyed: Option<Table>,
+    groups: Vec<Table>,
+}
+
+/// The rules of the records, or of one group of objects.
+pub(super) struct Table {
+    /// The words for an object's kind are joined; each stands at one of some places.
+    kind: Vec<Vec<KindPlace>>,
+    /// The words, and the case of each.
+    words: Vec<(Word, usize)>,
+    /// The first is that of all other kinds.
+    cases: Vec<Case>,
+    is_record: bool,
+}
+
+/// The rules for one kind of object.
+pub(super) struct Case {
+    pub(super) rules: Vec<&'static Rule>,
+    /// The rules for the object's members, and the keys of these.
+    pub(super) members: Vec<(Word, &'static Rule)>,
+    layout: OnceCell<Layout>,
+}
+
+/// The places that some rules ask for. What stands at each has a slot, a number.
+#[derive(Default)]
+pub(super) struct Layout {
+    places: Vec<Place>,
+    top: Node,
+    /// The slots that the keys of members are kept in.
+    keys: Vec<usize>,
+    /// The number of slots.
+    size: usize,
+}
+
+/// A place that is asked for. It is known by where its text is in memory: no text is compared.
+pub(super) struct Place {
+    address: Address,
+    /// The member that it stands in, counted from 1; 0 for the object itself.
+    base: usize,
+    pub(super) wanted: Wanted,
+    pub(super) ways: Vec<Way>,
+    /// The words of a flag.
+    pub(super) words: Option<Word>,
+}
+
+/// Where a word for an object's kind stands.
+enum KindPlace {
+    Event,
+    /// The keys that lead to it.
+    Path(Vec<FieldKey>),
+}
+
+/// Where a text begins, and its length.
+type Address = (usize, usize);
+
+/// Where a place leads.
+pub(super) enum Way {
+    Slot(usize),
+    /// To a place of the record.
+    Record(Places),
+    Here,
+    Literal(Word),
+    Kind,
+    Event,
+    Position,
+    /// To an object that is made of places.
+    Made(Vec<(Word, Places)>),
+}
+
+/// What is wanted of a value, and of what is inside of it.
+#[derive(Default)]
+struct Node {
+    slots: SmallVec<[Slot; 1]>,
+    /// The slot that keeps its key.
+    key: Option<usize>,
+    keys: Vec<FieldKey>,
+    members: Vec<Node>,
+    /// Members whose key fits a pattern.
+    others: Vec<(Word, Node)>,
+    elements: Vec<(usize, Node)>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    wanted: Wanted,
+    /// The first bytes of a value of the type that counts; empty for any.
+    begins: &'static [u8],
+    number: usize,
+}
+
+/// What stands at the places of a record. Each object begins with [`HEAD`] values of its own; those
+/// of its slots follow.
+#[derive(Default)]
+pub(super) struct Values<'t>(SmallVec<[Value<'t>; 24]>);
+
+pub(super) enum Value<'t> {
+    Nothing,
+    Text(Str<'t>),
+    Json(&'t str),
+    Index(u64),
+    Kind(Cow<'t, str>),
+    /// Where the first of some objects begins.
+    First(Option<usize>),
+    /// Where the object after this one begins, and the case that this one is.
+    Next(Option<usize>, usize),
+}
+
+/// The next object and the case, the kind, and the text of an object.
+pub(super) const HEAD: usize = 3;
+
+impl Program {
+    pub(super) fn new(spec: &'static Spec) -> Program {
+        let is_keyed = |kind: &[Places]| kind.iter().any(|places| places.ends_with("key:"));
+        let table = |group: &'static Group| {
+            Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded)
+        };
+        Program {
+            spec,
+            plain: Table::new(spec.kind, spec.on, false, true),
+            keyed: is_keyed(spec.kind).then(|| Table::new(&[], spec.on, true, true)),
+            groups: spec.groups.iter().map(table).collect(),
+        }
+    }
+
+    /// Returns the table of the records in frames of this name.
+    pub(super) fn records(&self, event: &str) -> &Table {
+        self.keyed.as_ref().filter(|_| event.is_empty()).unwrap_or(&self.plain)
+    }
+
+    pub(super) fn group(&self, number: usize) -> Option<&Table> {
+        self.groups.get(number)
+    }
+
+    /// Returns the places of one kind of object.
+    pub(super) fn layout<'p>(&self, table: &'p Table, case: usize) -> Option<&'p Layout> {
+        table
+            .cases
+            .get(case)
+            .map(|case| case.layout.get_or_init(|| Layout::new(case, table, self.spec)))
+    }
+
+    /// Reads a record, and returns its kind. `values` is empty.
+    ///
+    /// # Errors
+    ///
+    /// The text is no JSON, or at a place stands a value of another type.
+    pub(super) fn read<'t>(
+        &self,
+        table: &Table,
+        (source, text): (Source, &'t str),
+        event: &'t str,
+        values: &mut Values<'t>,
+    ) -> Result<(), Fault> {
+        json::read_by(source, text, &mut |reader| {
+            self.object(table, event, reader, values).map(drop)
+        })
+    }
+
+    /// Reads an object, and returns where its values begin.
+    fn object<'t>(
+        &self,
+        table: &Table,
+        event: &'t str,
+        reader: &mut Reader<'t>,
+        values: &mut Values<'t>,
+    ) -> Result<usize, Fault> {
+        let kind = table.kind(reader, event);
+        let known = table.words.iter().find(|(word, _)| *word == kind);
+        let case = known.map_or(0, |(_, case)| *case);
+        let begin = values.0.len();
+        values.0.push(Value::Next(None, case));
+        let Some(layout) = self.layout(table, case) else { return Ok(begin) };
+        values.0.resize_with(begin + HEAD + layout.size, || Value::Nothing);
+        values.set(begin + 1, Value::Kind(kind));
+        let start = reader.position();
+        if reader.peek()? == b'{' || !layout.asks_for_all() {
+            self.inside(&layout.top, begin + HEAD, reader, values)?;
+        } else {
+            reader.skip()?;
+        }
+        values.set(begin + 2, Value::Json(reader.since(start)?.trim_ascii()));
+        Ok(begin)
+    }
+
+    /// Reads a value at a place, or on the way to some; `begin` is where the slots begin.
+    fn value<'t>(
+        &self,
+        node: &Node,
+        begin: usize,
+        reader: &mut Reader<'t>,
+        values: &mut Values<'t>,
+    ) -> Result<(), Fault> {
+        if reader.peek()? == b'n' {
+            return Option::<()>::from_json(reader).map(drop);
+        }
+        match node.slots.as_slice() {
+            [] if node.is_leaf() => reader.skip(),
+            [] => self.inside(node, begin, reader, values),
+            [slot] if node.is_leaf() => self.slot(slot, begin, reader, values),
+            slots => {
+                let mut after = reader.fork();
+                after.skip()?;
+                for slot in slots {
+                    self.slot(slot, begin, &mut reader.fork(), values)?;
+                }
+                let is_list = reader.peek()? == b'[' && !node.elements.is_empty();
+                if !node.is_leaf() && (is_list || reader.peek()? == b'{') {
+                    self.inside(node, begin, &mut reader.fork(), values)?;
+                }
+                *reader = after;
+                Ok(())
+            }
+        }
+    }
+
+    fn slot<'t>(
+        &self,
+        slot: &Slot,
+        begin: usize,
+        reader: &mut Reader<'t>,
+        values: &mut Values<'t>,
+    ) -> Result<(), Fault> {
+        let first = reader.peek()?;
+        if !slot.begins.is_empty() && !slot.begins.contains(&first) {
+            return reader.skip();
+        }
+        let value = match slot.wanted {
+            Wanted::Text => Value::Text(Str::from_json(reader)?),
+            Wanted::Index if first == b'"' => {
+                let name = Str::from_json(reader)?;
+                name.as_str().parse().map_or(Value::Text(name), Value::Index)
+            }
+            Wanted::Index => Value::Index(u64::from_json(reader)?),
+            Wanted::Json | Wanted::Something => Value::Json(<&RawValue>::from_json(reader)?.get()),
+            Wanted::Group(number) => self.objects(number, reader, values)?,
+        };
+        values.set_first(begin + slot.number, value);
+        Ok(())
+    }
+
+    /// Reads the objects of a group, in a list or one by itself.
+    fn objects<'t>(
+        &self,
+        number: usize,
+        reader: &mut Reader<'t>,
+        values: &mut Values<'t>,
+    ) -> Result<Value<'t>, Fault> {
+        let Some(table) = self.groups.get(number) else { return Err(Fault::Syntax) };
+        if table.is_record {
+            return Str::from_json(reader).map(Value::Text);
+        }
+        if reader.peek()? != b'[' {
+            return self.object(table, "", reader, values).map(|at| Value::First(Some(at)));
+        }
+        let (mut first, mut last) = (None, None);
+        reader.elements(&"an object or an array of them", &mut |reader| {
+            let at = self.object(table, "", reader, values)?;
+            match last.replace(at) {
+                None => first = Some(at),
+                Some(last) => values.link(last, at),
+            }
+            Ok(())
+        })?;
+        Ok(Value::First(first))
+    }
+
+    /// Reads what is inside of a value.
+    fn inside<'t>(
+        &self,
+        node: &Node,
+        begin: usize,
+        reader: &mut Reader<'t>,
+        values: &mut Values<'t>,
+    ) -> Result<(), Fault> {
+        if !node.elements.is_empty() && reader.peek()? == b'[' {
+            let mut next = 0;
+            return reader.elements(&"an array", &mut |reader| {
+                let wanted = node.elements.iter().find(|(index, _)| *index == next);
+                next += 1;
+                match wanted {
+                    Some((_, node)) => self.value(node, begin, reader, values),
+                    None => reader.skip(),
+                }
+            });
+        }
+        // The reader notes in the bits of a number which keys have come.
+        if node.others.is_empty() && node.members.len() <= 64 {
+            let read = &mut |field: usize, reader: &mut Reader<'t>| match node.members.get(field) {
+                None => reader.skip(),
+                Some(member) => {
+                    if let (Some(slot), Some(key)) = (member.key, node.keys.get(field)) {
+                        values.set(begin + slot, Value::Text(Str::from(key.name())));
+                    }
+                    self.value(member, begin, reader, values)
+                }
+            };
+            return reader.object("object", &node.keys, read).map(drop);
+        }
+        reader.members(&"an object", &mut |key, reader| {
+            let exact = node.keys.iter().position(|known| known.is(key.as_str().as_bytes()));
+            let member = exact.and_then(|at| node.members.get(at)).or_else(|| {
+                node.others.iter().find(|(word, _)| fits(word, key.as_str())).map(|(_, node)| node)
+            });
+            let Some(member) = member else { return reader.skip() };
+            if let Some(slot) = member.key {
+                values.set(begin + slot, Value::Text(key));
+            }
+            self.value(member, begin, reader, values)
+        })
+    }
+}
+
+impl Table {
+    fn new(
+        kind: &'static [Places],
+        rules: &'static [Rule],
+        is_keyed: bool,
+        is_record: bool,
+    ) -> Table {
+        let words = |rule: &'static Rule| rule.kind.split('|');
+        let place = |path: &'static str| match path {
+            "event:" => KindPlace::Event,
+            path => KindPlace::Path(path.split('.').map(|key| FieldKey::new(key, &[])).collect()),
+        };
+        let kind = kind
+            .iter()
+            .map(|places| places.split('|').filter(|path| *path != "key:").map(place).collect());
+        let mut table =
+            Table { kind: kind.collect(), words: Vec::new(), cases: Vec::new(), is_record };
+        if is_keyed {
+            let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
+                rules.iter().partition(|rule| rule.kind == ANY || rule.kind.is_empty());
+            let members =
+                named.into_iter().flat_map(|rule| words(rule).map(move |key| (key, rule)));
+            table.cases.push(Case::new(plain, members.collect()));
+            return table;
+        }
+        let has_pattern = |rule: &&Rule| rule.kind.contains('*');
+        table.cases.push(Case::new(rules.iter().filter(has_pattern).collect(), Vec::new()));
+        let exact = rules.iter().flat_map(words).filter(|word| !word.contains('*'));
+        for word in exact.chain([""]) {
+            if table.words.iter().all(|(known, _)| *known != word) {
+                table.words.push((word, table.cases.len()));
+                let rules = rules.iter().filter(|rule| rule.is_of(word));
+                table.cases.push(Case::new(rules.collect(), Vec::new()));
+            }
+        }
+        table
+    }
+
+    /// True if its objects are told apart by their keys.
+    pub(super) fn is_keyed(&self) -> bool {
+        self.cases.iter().any(|case| !case.members.is_empty())
+    }
+
+    pub(super) fn case(&self, number: usize) -> Option<&Case> {
+        self.cases.get(number)
+    }
+
+    /// Returns the words for the kind of the object that is next, joined by `/`.
+    fn kind<'t>(&self, reader: &Reader<'t>, event: &'t str) -> Cow<'t, str> {
+        let mut words = self.kind.iter().filter_map(|places| {
+            places.iter().find_map(|place| match place {
+                KindPlace::Event => Some(Cow::Borrowed(event)).filter(|event| !event.is_empty()),
+                KindPlace::Path(keys) => reader.word_at(keys),
+            })
+        });
+        let Some(first) = words.next() else { return Cow::Borrowed("") };
+        words.fold(first, |kind, word| Cow::Owned(format!("{kind}/{word}")))
+    }
+}
+
+impl Case {
+    fn new(rules: Vec<&'static Rule>, members: Vec<(Word, &'static Rule)>) -> Case {
+        Case { rules, members, layout: OnceCell::new() }
+    }
+}
+
+impl Layout {
+    /// Returns the places that the rules of a case ask for.
+    fn new(case: &Case, table: &Table, spec: &'static Spec) -> Layout {
+        let mut layout = Layout::default();
+        // A kind that comes twice is told.
+        let kinds = table.kind.iter().flatten();
+        for keys in kinds.filter_map(|place| match place {
+            KindPlace::Path(keys) => Some(keys),
+            KindPlace::Event => None,
+        }) {
+            keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
+        }
+        if table.is_record {
+            layout.add_record(spec);
+        }
+        for rule in &case.rules {
+            layout.add_rule(rule, 0, None, spec);
+        }
+        for (number, (key, rule)) in (1..).zip(&case.members) {
+            let next = layout.size;
+            let slot = *layout.top.inner(key).key.get_or_insert(next);
+            layout.size += usize::from(slot == next);
+            layout.keys.push(slot);
+            layout.add_rule(rule, number, Some(*key), spec);
+        }
+        layout
+    }
+
+    /// Adds what rules ask a record for.
+    fn add_record(&mut self, spec: &'static Spec) {
+        for start in [&spec.start, &spec.session] {
+            self.add(start.id, Wanted::Text, 0, None);
+            self.add(start.model, Wanted::Text, 0, None);
+            self.add(start.created, Wanted::Json, 0, None);
+        }
+        let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
+        for rule in rules {
+            rule.each_place(&mut |places, wanted| {
+                let paths = places.split('|').filter_map(|path| path.strip_prefix('/'));
+                paths.for_each(|path| self.add(path, wanted, 0, None));
+            });
+        }
+    }
+
+    fn add_rule(
+        &mut self,
+        rule: &'static Rule,
+        base: usize,
+        key: Option<Word>,
+        spec: &'static Spec,
+    ) {
+        rule.each_place(&mut |places, wanted| self.add(places, wanted, base, key));
+        for each in rule.each {
+            let (places, name) = split_each(each);
+            if let Some(number) = spec.groups.iter().position(|group| group.name == name) {
+                self.add(places, Wanted::Group(number), base, key);
+            }
+        }
+    }
+
+    fn add(&mut self, places: Places, wanted: Wanted, base: usize, key: Option<Word>) {
+        let is_known = self.find(places, wanted, base).is_some();
+        if places.is_empty() || is_known {
+            return;
+        }
+        let (all, words) = match places.split_once('=') {
+            Some((all, words)) if !places.starts_with(['\'', '{']) => (all, Some(words)),
+            _ => (places, None),
+        };
+        let ways = match all.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
+            Some(inner) => {
+                let members = inner.split(',').filter_map(|member| {
+                    let (name, place) = member.split_once(':')?;
+                    Some((name.trim_ascii(), place.trim_ascii()))
+                });
+                let members: Vec<_> = members.collect();
+                members.iter().for_each(|(_, place)| self.add(place, Wanted::Json, base, key));
+                vec![Way::Made(members)]
+            }
+            None => all.split('|').map(|path| self.way(path, wanted, key)).collect(),
+        };
+        self.places.push(Place { address: address(places), base, wanted, ways, words });
+    }
+
+    /// Adds a path, and returns where it leads.
+    fn way(&mut self, path: &'static str, wanted: Wanted, key: Option<Word>) -> Way {
+        if let Some(word) = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            return Way::Literal(word);
+        }
+        if let Some(path) = path.strip_prefix('/') {
+            return Way::Record(path);
+        }
+        match path {
+            "kind:" => return Way::Kind,
+            "event:" => return Way::Event,
+            "#" => return Way::Position,
+            _ => {}
+        }
+        let (path, begins) = match path {
+            path if let Some(path) = path.strip_suffix("{}") => (path, "{"),
+            path if let Some(path) = path.strip_suffix("[]") => (path, "["),
+            path if let Some(path) = path.strip_suffix("\"\"") => (path, "\""),
+            path if let Some(path) = path.strip_suffix('?') => (path, "tf"),
+            path => (path, ""),
+        };
+        if path == "." && key.is_none() {
+            return Way::Here;
+        }
+        let number = self.size;
+        let top = match key {
+            Some(key) => self.top.inner(key),
+            None => &mut self.top,
+        };
+        let keys = path.split('.').filter(|key| !key.is_empty());
+        let node = keys.fold(top, |node, key| node.inner(key));
+        let is_same = |slot: &&Slot| {
+            slot.begins == begins.as_bytes()
+                && (slot.wanted == wanted || wanted == Wanted::Something)
+        };
+        if let Some(slot) = node.slots.iter().find(is_same) {
+            return Way::Slot(slot.number);
+        }
+        node.slots.push(Slot { wanted, begins: begins.as_bytes(), number });
+        self.size += 1;
+        Way::Slot(number)
+    }
+
+    /// Returns a place that was added.
+    pub(super) fn find(&self, places: Places, wanted: Wanted, base: usize) -> Option<&Place> {
+        let wanted_address = address(places);
+        self.places.iter().find(|place| {
+            place.address == wanted_address
+                && place.base == base
+                && std::mem::discriminant(&place.wanted) == std::mem::discriminant(&wanted)
+        })
+    }
+
+    /// Returns the slot of the key of a member, which is counted from 1.
+    pub(super) fn key(&self, number: usize) -> Option<usize> {
+        self.keys.get(number.checked_sub(1)?).copied()
+    }
+
+    /// True if there are places in the value of a slot.
+    pub(super) fn is_shared(&self, slot: usize) -> bool {
+        fn is_in(node: &Node, slot: usize) -> bool {
+            let is_it = node.slots.iter().any(|known| known.number == slot);
+            let others = node.others.iter().map(|(_, node)| node);
+            let elements = node.elements.iter().map(|(_, node)| node);
+            let inside = || node.members.iter().chain(others).chain(elements);
+            (is_it && !node.is_leaf()) || inside().any(|node| is_in(node, slot))
+        }
+        is_in(&self.top, slot)
+    }
+
+    /// True if its objects may be anything else.
+    fn asks_for_all(&self) -> bool {
+        self.places.iter().any(|place| matches!(place.ways.as_slice(), [.., Way::Here]))
+    }
+}
+
+impl Node {
+    /// Returns the node of a member, or of the members whose key fits a pattern, or of an element.
+    fn inner(&mut self, key: &'static str) -> &mut Node {
+        fn of<T>(list: &mut Vec<(T, Node)>, is_it: impl Fn(&T) -> bool, new: T) -> &mut Node {
+            let at = list.iter().position(|(name, _)| is_it(name)).unwrap_or(list.len());
+            if at == list.len() {
+                list.push((new, Node::default()));
+            }
+            &mut list[at].1
+        }
+        if let Ok(index) = key.parse::<usize>() {
+            return of(&mut self.elements, |known| *known == index, index);
+        }
+        if key.contains('*') {
+            return of(&mut self.others, |known| *known == key, key);
+        }
+        let at = self.keys.iter().position(|known| known.is(key.as_bytes()));
+        let at = at.unwrap_or(self.keys.len());
+        if at == self.keys.len() {
+            self.keys.push(FieldKey::new(key, &[]));
+            self.members.push(Node::default());
+        }
+        &mut self.members[at]
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.members.is_empty() && self.others.is_empty() && self.elements.is_empty()
+    }
+}
+
+/// Returns the places of objects, and the name of their group.
+pub(super) fn split_each(each: Word) -> (Places, Word) {
+    each.split_once('>')
+        .map_or((each, ""), |(places, name)| (places.trim_ascii(), name.trim_ascii()))
+}
+
+fn address(text: &str) -> Address {
+    (text.as_ptr() as usize, text.len())
+}
+
+impl<'t> Values<'t> {
+    pub(super) fn get(&self, at: usize) -> Option<&Value<'t>> {
+        self.0.get(at)
+    }
+
+    fn set(&mut self, at: usize, value: Value<'t>) {
+        if let Some(place) = self.0.get_mut(at) {
+            *place = value;
+        }
+    }
+
+    /// Sets a value unless there is one.
+    fn set_first(&mut self, at: usize, value: Value<'t>) {
+        if let Some(place @ Value::Nothing) = self.0.get_mut(at) {
+            *place = value;
+        }
+    }
+
+    /// Notes which object comes after another.
+    fn link(&mut self, at: usize, after: usize) {
+        if let Some(Value::Next(next, _)) = self.0.get_mut(at) {
+            *next = Some(after);
+        }
+    }
+}

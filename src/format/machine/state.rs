@@ -1,0 +1,177 @@
+//! What is known of the message that is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use smallvec::SmallVec;
+
+use crate::event::{Kind, Output, ToolResult, WarningCode};
+use crate::format::machine::Scope;
+use crate::format::machine::fields::Fields;
+use crate::format::spec::{Rule, Spec};
+use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
+use crate::format::support::emit::Slot;
+use crate::format::support::emitted::Emitted;
+use crate::format::support::prelude::*;
+
+/// The most parts of one message.
+const MAX_PARTS: usize = 1024;
+
+/// The most messages of others that are told apart from the answer.
+const MAX_FOREIGN: usize = 4096;
+
+/// The state of the message that is open.
+#[derive(Default)]
+pub(super) struct Turn {
+    pub(super) calls: Calls,
+    /// True if blocks begin and end.
+    pub(super) has_blocks: bool,
+    pub(super) blocks: IndexedBlocks<Collected>,
+    /// The parts of the message, as far as they have been emitted.
+    parts: BTreeMap<u64, Part>,
+    /// The number of thoughts that have begun, one right after another.
+    pub(super) thoughts: u64,
+    /// The call that goes on until something else comes.
+    pub(super) chunked: Option<String>,
+    /// Ids of calls whose arguments are free text.
+    pub(super) free: BTreeSet<String>,
+    /// Messages of others, and the latest one of anybody's.
+    foreign: BTreeSet<String>,
+    latest: String,
+}
+
+/// One part of a message, as far as it has been emitted.
+#[derive(Default)]
+struct Part {
+    texts: SmallVec<[(Slot, Emitted); 1]>,
+    blocks: usize,
+    /// The number of blocks that have come again.
+    again: usize,
+}
+
+/// A result that comes in pieces, and is emitted whole.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    pub(super) id: String,
+    pub(super) is_error: Option<bool>,
+    /// The elements of its content: JSON with commas between.
+    pub(super) content: String,
+}
+
+impl Turn {
+    pub(super) fn new(spec: &Spec) -> Turn {
+        Turn { has_blocks: spec.on.iter().any(|rule| rule.open), ..Turn::default() }
+    }
+
+    /// Returns the key of a part, of which all or the next piece comes.
+    pub(super) fn part(&mut self, key: u64, is_whole: bool, out: &mut EventOut) -> io::Result<u64> {
+        let part = self.parts.entry(key).or_default();
+        if is_whole {
+            part.again = 0;
+        }
+        out.check_limit(self.parts.len(), MAX_PARTS, "parts in one message")?;
+        Ok(key)
+    }
+
+    /// Emits a piece of a text; of a whole one, what its pieces did not have.
+    pub(super) fn text(
+        &mut self,
+        slot: Slot,
+        text: &Str,
+        scope: Scope,
+        out: &mut EventOut,
+    ) -> Done {
+        let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else {
+            return out.piece(0, slot, text);
+        };
+        let known = part.texts.iter().position(|(known, _)| *known == slot);
+        let Some((_, emitted)) = known.and_then(|at| part.texts.get_mut(at)) else {
+            let mut emitted = Emitted::default();
+            emitted.add(text);
+            part.texts.push((slot, emitted));
+            return out.piece(0, slot, text);
+        };
+        let rest = if scope.is_whole { emitted.rest(text) } else { Some(text.clone()) };
+        match rest {
+            Some(rest) => {
+                emitted.add(&rest);
+                out.piece(0, slot, &rest)
+            }
+            None => out.warn(
+                WarningCode::TextMismatch,
+                "a text was repeated at its end, but not as its pieces had it",
+            ),
+        }
+    }
+
+    /// True if a block is not one that comes again with the whole of its part.
+    pub(super) fn is_new_block(&mut self, scope: Scope) -> bool {
+        let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else { return true };
+        if scope.is_whole && part.again < part.blocks {
+            part.again += 1;
+            return false;
+        }
+        part.blocks += 1;
+        part.again += 1;
+        true
+    }
+
+    /// True if an object is of a message that is not the assistant's.
+    pub(super) fn is_foreign(
+        &mut self,
+        rule: &Rule,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        if rule.of.is_empty() {
+            return Ok(false);
+        }
+        if let Some(id) = fields.word(rule.of) {
+            self.latest = id.into_owned();
+        }
+        if fields.word(rule.role).is_some_and(|role| role != "assistant") {
+            self.foreign.insert(self.latest.clone());
+            out.check_limit(self.foreign.len(), MAX_FOREIGN, "messages of others in one run")?;
+        }
+        Ok(self.foreign.contains(&self.latest))
+    }
+
+    /// The call that goes on until something else comes has ended.
+    pub(super) fn end_chunked(&mut self, out: &mut EventOut) -> Done {
+        self.chunked.take().map_or(Ok(()), |id| self.calls.hold_id(&id, out))
+    }
+
+    /// The block at an index has ended.
+    pub(super) fn close(&mut self, index: u64, out: &mut EventOut) -> Done {
+        self.blocks.remove(index).unwrap_or(Open::Plain).close(out)
+    }
+
+    /// The message has stopped: blocks that are open will not come to their own end. A call that
+    /// was never closed is the assembler's to judge.
+    pub(super) fn cut(&mut self, out: &mut EventOut) -> Done {
+        self.blocks.cut(out)
+    }
+}
+
+impl Collected {
+    /// Adds the elements of a list, or a value by itself.
+    pub(super) fn add(&mut self, json: &str) {
+        for element in json::elements(json).unwrap_or_else(|| vec![json]) {
+            let comma = if self.content.is_empty() { "" } else { "," };
+            self.content.push_str(comma);
+            self.content.push_str(element);
+        }
+    }
+}
+
+impl Gathered for Collected {
+    const NOUN: &'static str = "block";
+    const CUT: Option<&'static str> = Some("a result was cut");
+
+    fn emit(&self, out: &mut EventOut) -> Done {
+        let output = format!("[{}]", self.content);
+        let (output, is_error) = (Output::Json(&output), self.is_error);
+        let result = ToolResult { id: &self.id, output, is_error, ..ToolResult::default() };
+        out.emit(0, Kind::ToolResult(result))
+    }
+}
