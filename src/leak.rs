@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+
+use crate::event::words::Word;
 
 /// Reads a word.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
@@ -48,4 +51,38 @@ pub(crate) fn pairs<'de, D: Deserializer<'de>>(
     let pairs = BTreeMap::<String, String>::deserialize(deserializer)?;
     let leak = |(key, value): (String, String)| (&*key.leak(), &*value.leak());
     Ok(pairs.into_iter().map(leak).collect::<Vec<_>>().leak())
+}
+
+/// Reads places, or a table of them, which makes an object.
+pub(crate) fn places<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        Places(String),
+        Object(BTreeMap<String, String>),
+    }
+    let places = match Said::deserialize(deserializer)? {
+        Said::Places(places) => places,
+        Said::Object(members) => {
+            let members = members.iter().map(|(key, places)| format!("{key}: {places}"));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+    };
+    Ok(places.leak())
+}
+
+/// Reads a word of a closed list.
+pub(crate) fn word<'de, D: Deserializer<'de>, W: Word>(deserializer: D) -> Result<W, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    W::from_word(&word).ok_or_else(|| {
+        let words = W::all().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        D::Error::custom(format!("unknown word `{word}`, expected one of {words}"))
+    })
+}
+
+/// Reads a word of a closed list that may be missing.
+pub(crate) fn some_word<'de, D: Deserializer<'de>, W: Word>(
+    deserializer: D,
+) -> Result<Option<W>, D::Error> {
+    word(deserializer).map(Some)
 }

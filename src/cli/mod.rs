@@ -299,7 +299,7 @@ Examples:
 /// `toolstream detect`
 #[derive(Args, Debug)]
 pub struct Detect {
-    /// A format file of your own, which is tried first
+    /// A format file of your own, which is tried before the others: `toolstream formats` lists them
     #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::FormatName, hide_possible_values = true, hide_default_value = true)]
     pub format: Auto<Format>,
 

@@ -5,9 +5,8 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::format::machine::{Machine, evidence};
-use crate::format::print;
-use crate::format::spec::Spec;
+use crate::format::repeatable::Repeatable;
+use crate::format::spec::Row;
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
@@ -68,34 +67,6 @@ pub trait Decoder: Send {
     fn on_repeat(&mut self, _text: &json::Str, _counts: Option<&str>) {}
 }
 
-/// The places that may differ in a record that repeats the last one, beside its text: `key` is a
-/// member of the record itself, `member.key` what has that key at any depth in that member.
-///
-/// A decoder that returns one states of the record that it decoded last: if it
-/// emitted one piece of text and nothing else, but for the start of its message,
-/// then that piece is the value of a string in the record, and a record that
-/// differs in this string and in these members alone would change no state but
-/// that of its counts, and emit nothing but the text in the string's place.
-#[derive(Debug)]
-pub struct Repeatable {
-    /// Strings whose value means nothing but text: one piece of it may stand in several of them.
-    pub texts: &'static [&'static str],
-    /// Strings and numbers that the decoder does not read.
-    pub unread: &'static [&'static str],
-    /// The member of the record that is an object of numbers, of which the last one of each
-    /// counts.
-    pub counts: Option<&'static str>,
-    /// True if that is so of a record, too, that emitted nothing: one that differs in these
-    /// members alone would change nothing, and emit nothing.
-    pub may_be_silent: bool,
-}
-
-impl Repeatable {
-    /// Nothing but the text may differ.
-    pub const TEXT: Repeatable =
-        Repeatable { texts: &[], unread: &[], counts: None, may_be_silent: false };
-}
-
 /// A row of the table of formats.
 #[derive(Debug)]
 pub struct Format {
@@ -151,42 +122,6 @@ impl Format {
             request: None,
             write: None,
         }
-    }
-}
-
-impl Format {
-    /// Returns the format that a row describes.
-    pub(crate) const fn of(spec: &'static Spec) -> Self {
-        Format {
-            aliases: spec.aliases,
-            about: spec.about,
-            link: spec.link,
-            evidence: spec.evidence,
-            sniff: |_| true,
-            row: Some(Row(spec)),
-            ..Format::new(spec.name, Machine::boxed)
-        }
-    }
-
-    /// True if a stream whose first record is this one is in this format.
-    pub fn accepts(&self, record: &Record<'_>) -> bool {
-        self.row.is_none_or(|row| evidence::proves(row.0, record)) && (self.sniff)(record)
-    }
-
-    /// Returns a new decoder.
-    pub fn decode(&'static self) -> Box<dyn Decoder> {
-        (self.decoder)(self)
-    }
-}
-
-/// A description of a format in place of code: see [`load`](crate::format::load).
-#[derive(Clone, Copy, Debug)]
-pub struct Row(pub(crate) &'static Spec);
-
-impl Row {
-    /// Returns the TOML file that describes the format.
-    pub fn to_toml(&self) -> String {
-        print::print(self.0)
     }
 }
 

@@ -21,17 +21,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::event::words::Word as _;
-use crate::event::{Executor, FinishReason, WarningCode};
+use crate::event::{Executor, FinishReason};
 use crate::format::check;
 use crate::format::format::Format;
-use crate::format::spec::{
-    Begin, Call, Detect, Done, End, Failure, Group, Outcome, Places, Rule, Spec, Start, Weak, Word,
-};
+use crate::format::spec::{Detect, Done, Group, Places, Rule, Spec, Start, Word};
 use crate::format::support::usage::{Field, Op, Row};
+use crate::format::table::find;
 use crate::leak;
 use crate::nearest::nearest;
 
@@ -66,6 +64,33 @@ pub fn load(text: &str) -> Result<&'static Format, FormatError> {
     Ok(Box::leak(Box::new(Format::of(spec))))
 }
 
+/// Finds a format by what a user calls it: `auto`, a name or alias (`-` and `_` are the same), or
+/// the path of a TOML file (see [`load()`]), which contains a `/` or a `.`. `auto` is `None`.
+///
+/// # Errors
+///
+/// No format has the name, or the file can't be read or describes none.
+///
+/// ```
+/// use toolstream::format::choose;
+///
+/// assert_eq!(choose("openai")?.map(|row| row.name), Some("openai-chat"));
+/// assert_eq!(choose("opnai").unwrap_err().to_string(), "no format is named opnai");
+/// # Ok::<(), toolstream::format::FormatError>(())
+/// ```
+pub fn choose(word: &str) -> Result<Option<&'static Format>, FormatError> {
+    if word == "auto" {
+        return Ok(None);
+    }
+    if let Some(row) = find(word) {
+        return Ok(Some(row));
+    }
+    if !word.contains(['/', '.']) {
+        return Err(FormatError::Unknown(word.to_owned()));
+    }
+    load(&std::fs::read_to_string(word).map_err(FormatError::Unreadable)?).map(Some)
+}
+
 /// The fields of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +117,7 @@ struct File {
     done: Option<Done>,
     #[serde(default)]
     hold: bool,
-    #[serde(default, deserialize_with = "executor")]
+    #[serde(default, deserialize_with = "leak::some_word")]
     executor: Option<Executor>,
     #[serde(default)]
     finish_words: BTreeMap<String, String>,
@@ -206,154 +231,6 @@ impl Counts {
     }
 }
 
-macro_rules! default {
-    ($($Type:ident),*) => {$(
-        impl Default for $Type {
-            fn default() -> Self {
-                $Type::NEW
-            }
-        }
-    )*};
-}
-
-default!(Start, Detect, Rule, Call, Outcome, Failure);
-
-/// True, false, or a word.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Said {
-    Flag(bool),
-    Word(String),
-}
-
-impl<'de> Deserialize<'de> for Begin {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Said::deserialize(deserializer)? {
-            Said::Flag(true) => Ok(Begin::Yes),
-            Said::Flag(false) => Ok(Begin::No),
-            Said::Word(word) if word == "cut" => Ok(Begin::Cut),
-            Said::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for End {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Said::deserialize(deserializer)? {
-            Said::Flag(true) => End::Yes,
-            Said::Flag(false) => End::No,
-            Said::Word(word) if word == "stopped" => End::Stopped,
-            Said::Word(places) => End::If(places.leak()),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Weak {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Said::deserialize(deserializer)? {
-            Said::Flag(true) => Weak::Yes,
-            Said::Flag(false) => Weak::No,
-            Said::Word(places) => Weak::Without(places.leak()),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Done {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Fields {
-            ends: bool,
-            #[serde(default, deserialize_with = "code")]
-            warn: Option<WarningCode>,
-            #[serde(default, deserialize_with = "code")]
-            missing: Option<WarningCode>,
-        }
-        let Fields { ends, warn, missing } = Fields::deserialize(deserializer)?;
-        if ends {
-            return Ok(Done { warn, missing });
-        }
-        Err(D::Error::custom("`done` has no other meaning than `ends = true`"))
-    }
-}
-
-/// Reads the code of a warning.
-pub(in crate::format) fn code<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<WarningCode>, D::Error> {
-    some_code(deserializer).map(Some)
-}
-
-/// Reads the code of a warning.
-pub(in crate::format) fn some_code<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<WarningCode, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    WarningCode::from_word(&word)
-        .ok_or_else(|| D::Error::custom(format!("no warning has the code `{word}`")))
-}
-
-fn executor<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Executor>, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let known = Executor::from_word(&word).map(Some);
-    known.ok_or_else(|| D::Error::custom("`executor` is \"agent\" or \"provider\""))
-}
-
-/// Reads the place of an error, or what else is known of it.
-pub(in crate::format) fn error<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Failure>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Said {
-        At(String),
-        Table(Failure),
-    }
-    Ok(Some(match Said::deserialize(deserializer)? {
-        Said::At(at) => Failure { at: at.leak(), ..Failure::NEW },
-        Said::Table(failure) => failure,
-    }))
-}
-
-/// Reads a flag whose one word says what it means.
-fn word<'de, D: Deserializer<'de>>(deserializer: D, known: &str) -> Result<bool, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let wrong = || D::Error::custom(format!("the only word is \"{known}\""));
-    (word == known).then_some(true).ok_or_else(wrong)
-}
-
-/// Reads `until`.
-pub(in crate::format) fn other<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<bool, D::Error> {
-    word(deserializer, "other")
-}
-
-/// Reads `part`.
-pub(in crate::format) fn new<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    word(deserializer, "new")
-}
-
-/// Reads places, or a table of them, which makes an object.
-pub(in crate::format) fn places<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Places, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Said {
-        Places(String),
-        Object(BTreeMap<String, String>),
-    }
-    let places = match Said::deserialize(deserializer)? {
-        Said::Places(places) => places,
-        Said::Object(members) => {
-            let members = members.iter().map(|(key, places)| format!("{key}: {places}"));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-    };
-    Ok(places.leak())
-}
-
 /// The reason why a format can't be used.
 #[derive(Debug)]
 pub enum FormatError {
@@ -461,10 +338,7 @@ mod tests {
         );
         check_rules("{ kind = 'a', begin = 'late' }", "`begin` is true, false or \"cut\"");
         check_rules("{ kind = 'a', call = { arg = 'b' } }", "unknown field `arg`");
-        check_rules(
-            "{ kind = 'a', warn = { code = 'oh', text = 'b' } }",
-            "no warning has the code",
-        );
+        check_rules("{ kind = 'a', warn = { code = 'oh', text = 'b' } }", "unknown word `oh`");
     }
 
     #[test]

@@ -55,6 +55,7 @@ mod opencode_session;
 mod pi;
 mod print;
 mod qwen_code;
+pub(crate) mod repeatable;
 mod replicate;
 mod reply;
 mod rows;
@@ -67,12 +68,14 @@ mod workers_ai;
 pub(crate) mod write;
 
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
-pub use format::{Decoder, Format, Record, Repeatable, Row};
-pub use load::{FormatError, load};
+pub use format::{Decoder, Format, Record};
+pub use load::{FormatError, choose, load};
+pub use repeatable::Repeatable;
 pub use reply::{Reply, Trouble};
+pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub use support::payload::{Payload, payload, read_records as read};
-pub use table::{FORMATS, choose, find, reply_of};
+pub use table::{FORMATS, find, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
 };

@@ -3,13 +3,20 @@
 use std::fmt::Write as _;
 
 use crate::format::spec::{
-    ANY, Begin, Block, Call, End, Failure, Outcome, Rule, Spec, Start, Warn, Weak, Word,
+    ANY, Begin, Block, Call, End, Failure, Outcome, Row, Rule, Spec, Start, Warn, Weak, Word,
 };
 use crate::format::support::usage::{Field, Op};
 
+impl Row {
+    /// Returns the TOML file that describes the format.
+    pub fn to_toml(&self) -> String {
+        print(self.0)
+    }
+}
+
 /// Returns a row as TOML: [`load`](crate::format::load()) reads it. Of what may differ in records
 /// that repeat it says nothing, as a user's row can't.
-pub(in crate::format) fn print(spec: &Spec) -> String {
+fn print(spec: &Spec) -> String {
     let mut head = Table::default();
     head.text("name", spec.name);
     head.list("aliases", spec.aliases);

@@ -20,12 +20,12 @@
 //! | `a=b\|c` | a flag: one of these words stands there |
 //! | `{a: b, c: d}` | an object made of places |
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::event::{Executor, FinishReason, WarningCode};
-use crate::format::format::Repeatable;
-use crate::format::load;
-use crate::format::support::usage::Row;
+use crate::format::repeatable::Repeatable;
+use crate::format::support::usage;
 use crate::leak;
 
 /// The places of a value.
@@ -33,6 +33,10 @@ pub(crate) type Places = &'static str;
 
 /// A word of a row. Built-in rows are part of the program; a user's is loaded once and never freed.
 pub(crate) type Word = &'static str;
+
+/// A description of a format in place of code: see [`load`](crate::format::load()).
+#[derive(Clone, Copy, Debug)]
+pub struct Row(pub(crate) &'static Spec);
 
 /// A format as a row.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +67,7 @@ pub(crate) struct Spec {
     /// any provider's, or unknown.
     pub(crate) on: &'static [Rule],
     pub(crate) groups: &'static [Group],
-    pub(crate) usage: &'static [Row],
+    pub(crate) usage: &'static [usage::Row],
     /// What may differ in a record that repeats the last one. A row has it only if the records that
     /// hold text hold no counts.
     pub(crate) repeatable: Option<&'static Repeatable>,
@@ -81,7 +85,7 @@ pub(crate) struct Start {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) created: Places,
     /// The warning if a message has no beginning of its own.
-    #[serde(deserialize_with = "load::code")]
+    #[serde(deserialize_with = "leak::some_word")]
     pub(crate) late: Option<WarningCode>,
 }
 
@@ -155,7 +159,7 @@ pub(crate) struct Rule {
     /// A block ends.
     pub(crate) close: bool,
     /// A new thought begins, apart from the last one.
-    #[serde(deserialize_with = "load::new")]
+    #[serde(deserialize_with = "new")]
     pub(crate) part: bool,
     /// The message that it is of, and who wrote that: what is not the assistant's is passed over.
     #[serde(deserialize_with = "leak::text")]
@@ -202,7 +206,6 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) stop_sequence: Places,
     /// The provider's error.
-    #[serde(deserialize_with = "load::error")]
     pub(crate) error: Option<Failure>,
     /// The message has a reason to stop; what it cost may follow.
     pub(crate) stop: bool,
@@ -267,7 +270,7 @@ pub(crate) struct Call {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
     /// A string holds a piece of the arguments' JSON, any other value is all of them.
-    #[serde(deserialize_with = "load::places")]
+    #[serde(deserialize_with = "leak::places")]
     pub(crate) arguments: Places,
     /// A flag: the arguments are text.
     #[serde(deserialize_with = "leak::text")]
@@ -290,7 +293,7 @@ pub(crate) struct Call {
     #[serde(rename = "type", deserialize_with = "leak::text")]
     pub(crate) of_type: Places,
     /// The call goes on in such records until there is another.
-    #[serde(deserialize_with = "load::other")]
+    #[serde(deserialize_with = "other")]
     pub(crate) until: bool,
 }
 
@@ -305,7 +308,7 @@ pub(crate) struct Outcome {
     pub(crate) id: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
-    #[serde(deserialize_with = "load::places")]
+    #[serde(deserialize_with = "leak::places")]
     pub(crate) output: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) is_error: Places,
@@ -327,7 +330,7 @@ pub(crate) struct Block {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Warn {
-    #[serde(deserialize_with = "load::some_code")]
+    #[serde(deserialize_with = "leak::word")]
     pub(crate) code: WarningCode,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) text: Places,
@@ -335,14 +338,10 @@ pub(crate) struct Warn {
 
 /// A provider's error. Without a message and a code, they are looked for where providers have
 /// them.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Failure {
-    #[serde(deserialize_with = "leak::text")]
     pub(crate) at: Places,
-    #[serde(deserialize_with = "leak::text")]
     pub(crate) message: Places,
-    #[serde(deserialize_with = "leak::text")]
     pub(crate) code: Places,
 }
 
@@ -528,4 +527,116 @@ impl Rule {
         all(self.has, Something);
         all(self.not, Something);
     }
+}
+
+macro_rules! default {
+    ($($Type:ident),*) => {$(
+        impl Default for $Type {
+            fn default() -> Self {
+                $Type::NEW
+            }
+        }
+    )*};
+}
+
+default!(Start, Detect, Rule, Call, Outcome);
+
+/// True, false, or a word.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Flag(bool),
+    Word(String),
+}
+
+impl<'de> Deserialize<'de> for Begin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Said::deserialize(deserializer)? {
+            Said::Flag(true) => Ok(Begin::Yes),
+            Said::Flag(false) => Ok(Begin::No),
+            Said::Word(word) if word == "cut" => Ok(Begin::Cut),
+            Said::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for End {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Said::deserialize(deserializer)? {
+            Said::Flag(true) => End::Yes,
+            Said::Flag(false) => End::No,
+            Said::Word(word) if word == "stopped" => End::Stopped,
+            Said::Word(places) => End::If(places.leak()),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Weak {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Said::deserialize(deserializer)? {
+            Said::Flag(true) => Weak::Yes,
+            Said::Flag(false) => Weak::No,
+            Said::Word(places) => Weak::Without(places.leak()),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Done {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            ends: bool,
+            #[serde(default, deserialize_with = "leak::some_word")]
+            warn: Option<WarningCode>,
+            #[serde(default, deserialize_with = "leak::some_word")]
+            missing: Option<WarningCode>,
+        }
+        let Fields { ends, warn, missing } = Fields::deserialize(deserializer)?;
+        if ends {
+            return Ok(Done { warn, missing });
+        }
+        Err(D::Error::custom("`done` has no other meaning than `ends = true`"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Failure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Fields {
+            at: String,
+            #[serde(default, deserialize_with = "leak::text")]
+            message: Places,
+            #[serde(default, deserialize_with = "leak::text")]
+            code: Places,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Said {
+            At(String),
+            Table(Fields),
+        }
+        Ok(match Said::deserialize(deserializer)? {
+            Said::At(at) => Failure { at: at.leak(), ..Failure::NEW },
+            Said::Table(Fields { at, message, code }) => Failure { at: at.leak(), message, code },
+        })
+    }
+}
+
+/// Reads `until`.
+fn other<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    only_word(deserializer, "other")
+}
+
+/// Reads `part`.
+fn new<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    only_word(deserializer, "new")
+}
+
+/// Reads a flag that one word sets.
+fn only_word<'de, D: Deserializer<'de>>(deserializer: D, known: &str) -> Result<bool, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let wrong = || D::Error::custom(format!("the only word is \"{known}\""));
+    (word == known).then_some(true).ok_or_else(wrong)
 }

@@ -1,7 +1,6 @@
 //! The table of formats.
 
 use crate::format::format::Format;
-use crate::format::load::{FormatError, load};
 use crate::format::reply::Reply;
 use crate::format::{
     acp, ai_sdk_data, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse,
@@ -103,31 +102,4 @@ pub fn reply_of(format: Option<&Format>) -> &'static Reply {
 pub fn find(name: &str) -> Option<&'static Format> {
     let name = name.replace('_', "-");
     FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
-}
-
-/// Finds a format by what a user calls it: `auto`, a name or alias (`-` and `_` are the same), or
-/// the path of a TOML file (see [`load()`]), which contains a `/` or a `.`. `auto` is `None`.
-///
-/// # Errors
-///
-/// No format has the name, or the file can't be read or describes none.
-///
-/// ```
-/// use toolstream::format::choose;
-///
-/// assert_eq!(choose("openai")?.map(|row| row.name), Some("openai-chat"));
-/// assert_eq!(choose("opnai").unwrap_err().to_string(), "no format is named opnai");
-/// # Ok::<(), toolstream::format::FormatError>(())
-/// ```
-pub fn choose(word: &str) -> Result<Option<&'static Format>, FormatError> {
-    if word == "auto" {
-        return Ok(None);
-    }
-    if let Some(row) = find(word) {
-        return Ok(Some(row));
-    }
-    if !word.contains(['/', '.']) {
-        return Err(FormatError::Unknown(word.to_owned()));
-    }
-    load(&std::fs::read_to_string(word).map_err(FormatError::Unreadable)?).map(Some)
 }

@@ -50,7 +50,8 @@ use std::ops::Range;
 use crate::event::{
     Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Pieces, Reasoning, Text,
 };
-use crate::format::format::{Decoder, Repeatable};
+use crate::format::format::Decoder;
+use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{EventOut, Halves};
 use crate::frame::{Envelope, Frame, FrameConfig};
 use crate::json::{self, Str, after_space, begins_with, plain_length};

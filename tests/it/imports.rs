@@ -11,7 +11,7 @@ use crate::case::{files, root};
 const ROOMS: &[(&str, &[&str])] = &[
     ("event", &[]),
     ("json", &["event"]),
-    ("leak", &[]),
+    ("leak", &["event"]),
     ("nearest", &[]),
     ("scan", &[]),
     ("tools", &["event"]),
@@ -46,15 +46,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "agent", "assemble", "capture", "dialect", "format", "frame", "json", "pipeline",
-            "rows", "sink", "tools",
+            "agent", "assemble", "capture", "dialect", "format", "frame", "json", "nearest",
+            "pipeline", "rows", "sink", "tools",
         ],
     ),
     (
         "commands",
         &[
             "agent", "capture", "cli", "convert", "detect", "dialect", "event", "format", "frame",
-            "io", "json", "pipeline", "request", "rows", "sink", "status",
+            "io", "json", "nearest", "pipeline", "request", "rows", "sink", "status",
         ],
     ),
     ("main", &[]),

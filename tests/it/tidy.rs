@@ -195,7 +195,9 @@ fn is_row(line: &str) -> bool {
 /// The name in a line of a row.
 fn row_name(line: &str) -> Option<&str> {
     let starts = ["    ..Format::new(\"", "    name: \""];
-    starts.iter().find_map(|start| line.strip_prefix(start))?.split('"').next()
+    let name = starts.iter().find_map(|start| line.strip_prefix(start))?.split('"').next()?;
+    // Other tables have names of places.
+    name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-').then_some(name)
 }
 
 #[test]

@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 use crate::event::{
     Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult, WarningCode,
 };
+use crate::format::machine::Emitter;
 use crate::format::machine::fields::{Fields, Index};
-use crate::format::machine::state::Collected;
-use crate::format::machine::{Emitter, Scope};
+use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{Call, Outcome};
 use crate::format::support::blocks::Open;
 use crate::format::support::function::emit_arguments;
@@ -157,7 +157,11 @@ impl Emitter {
         if let Some((index, opens)) = scope.block {
             return self.gather(index, opens, (&id, is_error), json.as_deref(), out);
         }
-        let output = Output::Json(json.as_deref().unwrap_or("null"));
+        let text: Option<Str<'_>> = json.as_deref().and_then(|json| json::read(json).ok());
+        let output = match &text {
+            Some(text) => Output::Text(text.as_str()),
+            None => Output::Json(json.as_deref().unwrap_or("null")),
+        };
         let name = fields.word(result.name);
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };

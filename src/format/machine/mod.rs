@@ -28,11 +28,11 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
-use crate::format::format::Repeatable;
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::layout::{Program, Table, Values, split_each};
-use crate::format::machine::state::Turn;
-use crate::format::spec::{Begin, End, Failure, Rule, Spec, Start};
+use crate::format::machine::state::{Scope, Turn};
+use crate::format::repeatable::Repeatable;
+use crate::format::spec::{Begin, End, Failure, Row, Rule, Spec, Start};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
 use crate::format::support::growth::hash;
@@ -56,18 +56,6 @@ struct Emitter {
     awaits_done: bool,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
-}
-
-/// What an object has from those around it.
-#[derive(Clone, Copy, Default)]
-struct Scope {
-    is_whole: bool,
-    /// True if all of the message comes at once: why it stopped says whether calls are whole.
-    is_body: bool,
-    /// The index of the block that it is of, and true if that begins.
-    block: Option<(u64, bool)>,
-    /// The key of the part that it is of.
-    part: Option<u64>,
 }
 
 impl Decoder for Machine {
@@ -104,9 +92,34 @@ impl Decoder for Machine {
     }
 }
 
+impl Format {
+    /// Returns the format that a row describes.
+    pub(in crate::format) const fn of(spec: &'static Spec) -> Self {
+        Format {
+            aliases: spec.aliases,
+            about: spec.about,
+            link: spec.link,
+            evidence: spec.evidence,
+            sniff: |_| true,
+            row: Some(Row(spec)),
+            ..Format::new(spec.name, Machine::boxed)
+        }
+    }
+
+    /// True if a stream whose first record is this one is in this format.
+    pub fn accepts(&self, record: &Record<'_>) -> bool {
+        self.row.is_none_or(|row| evidence::proves(row.0, record)) && (self.sniff)(record)
+    }
+
+    /// Returns a new decoder.
+    pub fn decode(&'static self) -> Box<dyn Decoder> {
+        (self.decoder)(self)
+    }
+}
+
 impl Machine {
     /// Returns a decoder of a format that is a row.
-    pub(in crate::format) fn boxed(format: &'static Format) -> Box<dyn Decoder> {
+    fn boxed(format: &'static Format) -> Box<dyn Decoder> {
         let spec = format.row.map_or(&Spec::NEW, |row| row.0);
         let emitter = Emitter {
             spec,

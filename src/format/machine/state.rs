@@ -6,7 +6,6 @@ use std::io;
 use smallvec::SmallVec;
 
 use crate::event::{Kind, Output, ToolResult, WarningCode};
-use crate::format::machine::Scope;
 use crate::format::machine::fields::Fields;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
@@ -19,6 +18,18 @@ const MAX_PARTS: usize = 1024;
 
 /// The most messages of others that are told apart from the answer.
 const MAX_FOREIGN: usize = 4096;
+
+/// What an object has from those around it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Scope {
+    pub(super) is_whole: bool,
+    /// True if all of the message comes at once: why it stopped says whether calls are whole.
+    pub(super) is_body: bool,
+    /// The index of the block that it is of, and true if that begins.
+    pub(super) block: Option<(u64, bool)>,
+    /// The key of the part that it is of.
+    pub(super) part: Option<u64>,
+}
 
 /// The state of the message that is open.
 #[derive(Default)]

@@ -17,7 +17,8 @@ use serde_json::value::RawValue;
 use crate::event::{
     ByChoice, CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode,
 };
-use crate::format::format::{Decoder, Format, Record, Repeatable};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::MAX_IDS;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::function::Function;

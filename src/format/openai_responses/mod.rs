@@ -17,7 +17,8 @@ mod write;
 use serde_json::value::RawValue;
 
 use crate::event::{FinishReason, WarningCode};
-use crate::format::format::{Decoder, Format, Record, Repeatable};
+use crate::format::format::{Decoder, Format, Record};
+use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};

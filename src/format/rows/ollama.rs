@@ -6,8 +6,8 @@
 //! with `done` is the last; its reason is `stop` for calls, too. A body is a
 //! stream of one record.
 
-use crate::format::format::Repeatable;
 use crate::format::ollama::{turn, write};
+use crate::format::repeatable::Repeatable;
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static CHAT: Format = Format {
@@ -44,10 +44,12 @@ const BOTH: Spec = Spec {
     on: &[
         Rule {
             has: &["error"],
+            usage: &["."],
             error: Some(Failure { at: ".", ..Failure::NEW }),
             end: End::Yes,
             ..REPLY
         },
+        Rule { is: &[("done", "true")], usage: &["."], end: End::If("done"), ..REPLY },
         Rule { has: &["done"], ..REPLY },
     ],
     groups: &[
@@ -77,9 +79,7 @@ const REPLY: Rule = Rule {
     text: "message.content|response",
     each: &["message.tool_calls|tool_calls > call"],
     block: Some(Block { name: "'image'", at: "message.images|image" }),
-    usage: &["."],
     finish: "done_reason",
-    end: End::If("done"),
     ..Rule::NEW
 };
 
