@@ -3,12 +3,12 @@
 use serde::{Deserialize, Deserializer};
 
 /// Reads a word.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     Ok(String::deserialize(deserializer)?.leak())
 }
 
 /// Reads several words.
-pub(super) fn texts<'de, D: Deserializer<'de>>(
+pub(crate) fn texts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<&'static [&'static str], D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
@@ -16,7 +16,7 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(
 }
 
 /// Reads the items of a table.
-pub(super) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<&'static [T], D::Error> {
     Ok(Vec::<T>::deserialize(deserializer)?.leak())

@@ -39,10 +39,9 @@
 //! remembered.
 
 pub(crate) mod body;
-mod echo;
 mod error;
 pub(crate) mod hf_template;
-mod leak;
+pub(crate) mod leak;
 pub(crate) mod load;
 pub(crate) mod machine;
 mod markup;
@@ -56,6 +55,7 @@ pub use load::load;
 pub use markup::AtEnd;
 pub(crate) use markup::Markup;
 pub use results::TextResult;
+pub(crate) use rows::tags::END_TOKENS;
 pub use spec::{
     Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Results, Role, Section, StartIn,
     Tag, TagRole, Untyped, Word, Words,

@@ -78,6 +78,7 @@ pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
 pub use format::{Decoder, Format, Record, Repeatable};
 pub use reply::{Reply, Trouble};
 pub use support::emit::{Done, EventOut};
+pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find, reply_of};
 pub use turn::{
