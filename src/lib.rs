@@ -59,6 +59,7 @@
 //! | the caller's tools | [`tools::Tools`] |
 //! | a format of one's own | [`format::Format`], [`format::Decoder`], [`format::read`] |
 //! | a dialect of one's own | [`dialect::load()`], [`dialect::Dialect`] |
+//! | a local program of one's own | [`dressing::load()`], [`dressing::Program`] |
 //!
 //! Nothing panics on any input, and bad input is no `Err`: it is a [`Kind::Error`](event::Kind)
 //! or a [`Kind::Warning`](event::Kind). An `Err` comes from the sink alone.
@@ -72,6 +73,8 @@
 //! bytes ─ frame ─▶ frames ─ format ─▶ deltas ─ dialect ─▶ deltas ─ assemble ─▶ events ─ sink ─▶ bytes
 //! ```
 //!
+//! Around the dialects lies the layer of plain text's [`dressing`](mod@dressing).
+//!
 //! `pipeline.rs` says that line in code.
 //!
 //! # The map
@@ -81,6 +84,7 @@
 //! | framing | [`mod@frame`] | bytes → [`frame::Frame`] | JSON's meaning, providers |
 //! | wire format | [`format`](mod@format) | frame → [`event::Event`] (deltas) | framing, dialects, output |
 //! | dialect | [`dialect`] | text → text, reasoning, calls, blocks | providers, output |
+//! | dressing | [`dressing`](mod@dressing) | a local program's output → what the model said | markup of calls, output |
 //! | assembly | `assemble` | deltas → whole calls, one usage, one ending | syntax of any kind |
 //! | output | [`sink`] | events → bytes | input |
 //!
@@ -172,9 +176,16 @@
 //!    `src/dialect/table.rs`.
 //! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in` beside it, each
 //!    with its `.args`: the tests ask for them.
+//!
+//! # Adding a local program
+//!
+//! 1. Write a TOML file with the fields of [`dressing::Program`], its texts as the program's source
+//!    has them, and try it with `--from FILE`.
+//! 2. The same fields are a row in `src/dressing/table.rs`. Add cases in `fixtures/dressing/NAME`.
 
 pub mod convert;
 pub mod dialect;
+pub mod dressing;
 pub mod event;
 pub mod format;
 pub mod frame;

@@ -9,6 +9,8 @@ use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect;
 use crate::dialect::spec::StartIn;
 use crate::dialect::{Markup, Selection};
+use crate::dressing;
+use crate::dressing::Dressing;
 use crate::event::{Code, Event, Failure, Kind, Output, Warning, WarningCode};
 use crate::format;
 use crate::format::format::Decoder as _;
@@ -53,6 +55,10 @@ pub struct Config {
     pub finds_ours: bool,
     /// The markup of calls and reasoning inside text.
     pub dialect: dialect::Selection,
+    /// The program that printed plain text.
+    pub from: dressing::From,
+    /// The texts that the program was sent, which it may print again before its answer.
+    pub sent: Arc<[String]>,
     /// The region that text begins in; the dialect's own if there is none.
     pub start_in: Option<StartIn>,
     /// The meaning of the end of plain text.
@@ -82,6 +88,8 @@ impl Default for Config {
             format: None,
             finds_ours: true,
             dialect: dialect::Selection::default(),
+            from: dressing::From::Auto,
+            sent: Arc::default(),
             start_in: None,
             at_end: dialect::AtEnd::Cut,
             tools: None,
@@ -140,12 +148,16 @@ impl Pipeline {
         let is_text = config.format.is_some_and(|format| *format == format::text::FORMAT);
         let text = if is_text { FRAMINGS.iter().find(|row| row.is_text()) } else { None };
         let framing = config.framing.or(text.copied());
+        let framer = AutoFramer::new(framing, config.frame);
+        let names_dialect = config.format.is_none() && matches!(config.dialect, Selection::Row(_));
         Pipeline {
-            framer: AutoFramer::new(framing, config.frame),
+            framer: if names_dialect { framer.or_text() } else { framer },
             layers: Layers::new(config),
-            turns: config
-                .turn
-                .then(|| Turns::new(config.assembly.choice.unwrap_or(0), config.max_memory)),
+            turns: config.turn.then(|| {
+                let from = dressing::of_text(config.from, &config.dialect);
+                let choice = config.assembly.choice.unwrap_or(0);
+                Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory)
+            }),
             length: 0,
             failed: Latch::default(),
         }
@@ -252,7 +264,7 @@ struct Layers {
     repeats: Repeats,
     decoder: AutoDecoder,
     halves: Halves,
-    markup: Markup,
+    markup: Dressing,
     assembler: Assembler,
     /// True if the input ended inside a frame.
     is_torn: bool,
@@ -264,17 +276,23 @@ impl Layers {
         // What is framed as text, as somebody said, is text.
         let is_text = config.framing.is_some_and(Framing::is_text);
         let wanted = config.format.or(is_text.then_some(&format::text::FORMAT));
+        let markup = Markup::new(
+            &config.dialect,
+            config.start_in,
+            config.at_end,
+            config.tools.clone(),
+            config.assembly.max_args,
+        );
         Layers {
             config: config.clone(),
             repeats: Repeats::new(may_repeat(config), config.frame),
             decoder: AutoDecoder::new(wanted, config.finds_ours),
             halves: Halves::default(),
-            markup: Markup::new(
-                &config.dialect,
-                config.start_in,
+            markup: Dressing::new(
+                dressing::of_text(config.from, &config.dialect),
+                Arc::clone(&config.sent),
                 config.at_end,
-                config.tools.clone(),
-                config.assembly.max_args,
+                markup,
             ),
             assembler: Assembler::new(
                 config.assembly.clone(),
@@ -329,8 +347,9 @@ impl Layers {
             sink.feed(&Kind::Record.into())?;
         }
         let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
+        self.release(sink)?;
         let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
-        assembler.feed(&failure.into(), &mut |event| sink.feed(event))
+        self.assembler.feed(&failure.into(), &mut |event| sink.feed(event))
     }
 
     /// Emits the texts of the records that were taken as repeats.

@@ -6,13 +6,16 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::sync::Arc;
 
+use crate::dressing;
+use crate::dressing::From;
 use crate::event::owned::Owned;
 use crate::event::{Event, Finish, FinishReason, Kind, Pieces, Turn, Usage, Warning, WarningCode};
 use crate::format;
 use crate::format::turn;
 use crate::format::turn::{Appended, Ending, Incomplete, Invalid};
-use crate::frame::Frame;
+use crate::frame::{FRAMINGS, Frame};
 use crate::json;
 use crate::sink::Sink;
 
@@ -28,6 +31,10 @@ pub(crate) struct Turns {
 
 struct State {
     choice: u64,
+    /// The program that printed plain text.
+    from: From,
+    /// The texts that it was sent.
+    sent: Arc<[String]>,
     /// The most bytes that a turn may take; 0 is no limit.
     max: usize,
     /// The open message.
@@ -43,6 +50,8 @@ struct Message {
     /// None if the format has no requests.
     request: Option<&'static turn::Request>,
     builder: Option<Box<dyn turn::Turn>>,
+    /// The plain text, as it came.
+    text: Vec<u8>,
     /// The index of each call that the caller has to run, its id, name and input.
     calls: Vec<(u64, [String; 3])>,
     invalid: Vec<Invalid>,
@@ -51,8 +60,8 @@ struct Message {
 impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
     /// limit.
-    pub(crate) fn new(choice: u64, max: usize) -> Self {
-        let state = State { choice, max, message: None, is_taken: true, is_log: false };
+    pub(crate) fn new(choice: u64, from: From, sent: Arc<[String]>, max: usize) -> Self {
+        let state = State { choice, from, sent, max, message: None, is_taken: true, is_log: false };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
@@ -81,8 +90,7 @@ impl Turns {
     /// for, however the text was read.
     pub(crate) fn room(&self) -> usize {
         let state = self.state.borrow();
-        let builder = state.message.as_ref().and_then(|message| message.builder.as_ref());
-        let size = builder.map_or(0, |builder| builder.size());
+        let size = state.message.as_ref().map_or(0, Message::size);
         if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size).saturating_add(1) }
     }
 
@@ -90,8 +98,7 @@ impl Turns {
     pub(crate) fn end_frame(&self, frame: &Frame<'_>) -> Option<String> {
         let mut state = self.state.borrow_mut();
         state.take(frame);
-        let builder = state.message.as_ref()?.builder.as_ref()?;
-        let is_over = state.max != 0 && builder.size() > state.max;
+        let is_over = state.max != 0 && state.message.as_ref()?.size() > state.max;
         is_over.then(|| format!("the turn is larger than --max-memory {}", state.max))
     }
 
@@ -107,7 +114,10 @@ impl State {
             && !std::mem::replace(&mut self.is_taken, true)
             && let Some(builder) = &mut message.builder
         {
-            builder.feed(frame);
+            match frame.framing.is_text() {
+                true => message.text.extend_from_slice(frame.data),
+                false => builder.feed(frame),
+            }
         }
     }
 }
@@ -117,7 +127,11 @@ impl Message {
         let request = format::find(format).and_then(|row| row.request);
         let builder = request.map(|request| (request.turn)(choice));
         let (calls, invalid) = (Vec::new(), Vec::new());
-        Message { format: format.to_owned(), request, builder, calls, invalid }
+        Message { format: format.to_owned(), request, builder, text: Vec::new(), calls, invalid }
+    }
+
+    fn size(&self) -> usize {
+        self.text.len() + self.builder.as_ref().map_or(0, |builder| builder.size())
     }
 
     /// True if elements of a conversation hold the calls as they were read: each by its id, or
@@ -132,7 +146,11 @@ impl Message {
     }
 
     /// Returns the turn of a message that ended well.
-    fn finish(mut self, finish: &Finish<'_>) -> Result<Appended, Incomplete> {
+    fn finish(
+        mut self,
+        say: impl Fn(&str) -> String,
+        finish: &Finish<'_>,
+    ) -> Result<Appended, Incomplete> {
         let Finish { finish_reason, wants_tools, .. } = *finish;
         let why = match finish_reason {
             FinishReason::Error => "the provider gave an error as its finish reason",
@@ -146,6 +164,11 @@ impl Message {
         };
         if finish_reason.is_failure() {
             return Err(Incomplete(why.into()));
+        }
+        if let Some(framing) = FRAMINGS.iter().find(|row| row.is_text() && !self.text.is_empty()) {
+            // What a program printed besides is not to be said to the model.
+            let said = say(&String::from_utf8_lossy(&self.text));
+            builder.feed(&Frame::new(framing, said.as_bytes(), 0));
         }
         let invalid = std::mem::take(&mut self.invalid);
         let appended = builder.finish(&Ending { finish_reason, wants_tools, invalid })?;
@@ -225,7 +248,11 @@ impl Sink for Tap<'_> {
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
         {
-            self.turn(message.finish(&finish), event.choice)?;
+            let turn = {
+                let State { from, sent, .. } = &*self.turns.state.borrow();
+                message.finish(|text| dressing::said(*from, Arc::clone(sent), text), &finish)
+            };
+            self.turn(turn, event.choice)?;
         }
         let usage = self.turns.usage.borrow_mut().take();
         if let Some(usage) = usage {

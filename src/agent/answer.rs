@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::agent::echo::Sent;
 use crate::event::owned::Owned;
 use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
@@ -21,6 +22,10 @@ pub(super) struct Reader<'a> {
     /// The end of the message, and what comes after it, until it is known whether it counts.
     held: Held,
     pub(super) message: Message,
+    /// What COMMAND was sent.
+    sent: Sent,
+    /// The words of the answer so far, if it is plain text.
+    said: String,
     /// The sum of what all answers cost.
     usage: &'a mut Option<Usage<'static>>,
     /// The calls that have come since they were last taken.
@@ -34,11 +39,15 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(super) fn new(
         config: &Config,
+        request: &str,
         round: (u64, u64),
         usage: &'a mut Option<Usage<'static>>,
     ) -> Self {
+        let sent = Sent::new(request, config);
         Reader {
-            pipeline: Pipeline::new(config),
+            pipeline: Pipeline::new(&Config { sent: sent.texts(), ..config.clone() }),
+            sent,
+            said: String::new(),
             name: format!("round {}", round.0),
             round,
             held: Held::default(),
@@ -105,9 +114,20 @@ impl<'a> Reader<'a> {
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
         let Reader {
-            pipeline, name, round, held, message, usage, fresh, withdrawn, status, ..
+            pipeline,
+            name,
+            round,
+            held,
+            message,
+            sent,
+            said,
+            usage,
+            fresh,
+            withdrawn,
+            status,
+            ..
         } = self;
-        let tap = Tap { out, round: *round, held, message, usage, fresh, withdrawn };
+        let tap = Tap { out, round: *round, held, message, sent, said, usage, fresh, withdrawn };
         run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
     }
 }
@@ -152,6 +172,8 @@ struct Tap<'t> {
     round: (u64, u64),
     held: &'t mut Held,
     message: &'t mut Message,
+    sent: &'t Sent,
+    said: &'t mut String,
     usage: &'t mut Option<Usage<'static>>,
     fresh: &'t mut Vec<Call>,
     withdrawn: &'t mut Vec<u64>,
@@ -172,7 +194,14 @@ impl Sink for Tap<'_> {
         };
         match kind {
             Kind::Usage(usage) => *self.usage = Some(self.usage.unwrap_or_default().plus(&usage)),
+            Kind::Text(_) | Kind::Reasoning(_) if self.message.is_plain() => {
+                self.said.push_str(kind.text().unwrap_or_default());
+            }
             Kind::ToolCall(call) if call.executor.is_none() => {
+                let is_plain = self.message.is_plain();
+                if let Some(last) = self.message.calls.last_mut() {
+                    last.is_echo = is_plain && self.sent.holds(&call, self.said);
+                }
                 self.fresh.extend(self.message.calls.last().cloned());
             }
             Kind::InvalidToolCall(call) if call.reason == Reason::Withdrawn => {

@@ -7,6 +7,7 @@
 mod answer;
 mod approval;
 mod clip;
+mod echo;
 mod rounds;
 mod runner;
 mod schema;

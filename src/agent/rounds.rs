@@ -340,7 +340,7 @@ impl<'a> Rounds<'a> {
             }
             return Ok(Err(Failed(why)));
         }
-        let mut reader = Reader::new(&options.config, (*round, attempt), usage);
+        let mut reader = Reader::new(&options.config, body.as_str(), (*round, attempt), usage);
         let status = loop {
             match children.next(deadline).map_err(Stop::Failed)? {
                 Happened::Wrote { child: COMMAND, bytes, .. } if !reader.is_stopped() => {

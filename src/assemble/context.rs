@@ -19,6 +19,8 @@ pub struct AssemblerConfig {
     pub choice: Option<u64>,
     /// Also pass on events that have no meaning here.
     pub raw: bool,
+    /// Also pass on what messages answer.
+    pub prompts: bool,
     /// End a message that has a warning with an error.
     pub strict: bool,
     /// Give a call inside text that can't be read back as text.
@@ -37,6 +39,7 @@ impl Default for AssemblerConfig {
             deltas: false,
             choice: None,
             raw: false,
+            prompts: false,
             strict: false,
             malformed_as_text: false,
             max_args: 64 << 20,

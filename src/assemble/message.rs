@@ -133,6 +133,7 @@ impl Message {
             | Kind::Warning(_)
             | Kind::ToolResult(_)
             | Kind::ProviderEvent(_)
+            | Kind::Prompt(_)
             | Kind::Turn(_) => self.rare(event, out),
             _ => {
                 self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
@@ -160,7 +161,7 @@ impl Message {
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
             Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
-            Kind::ProviderEvent(_) => out.pass(event)?,
+            Kind::ProviderEvent(_) | Kind::Prompt(_) => out.pass(event)?,
             // A turn: only messages of a log have some, and this is what came between two of them.
             _ => {}
         }

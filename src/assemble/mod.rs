@@ -118,6 +118,7 @@ impl Assembler {
             _ if self.logged.is_some() => self.log(event, emit),
             Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
+            Kind::Prompt(_) if !self.context.config.prompts => Ok(()),
             _ if self.is_of_other_choice(event) => Ok(()),
             kind => {
                 let choice = event.choice;

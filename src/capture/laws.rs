@@ -239,9 +239,10 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Br
             // The end of the input is the end of plain text, wherever it comes.
             Some("\"truncated\"") => message.format() == "text" || excused(Excuse::EndsEarly),
             Some(_) => true,
-            None => ["raw_finish_reason", "inferred"]
-                .iter()
-                .all(|key| member(end, key) == member(other, key)),
+            None => {
+                let is_same = |key: &&str| member(end, key) == member(other, key);
+                message.format() == "text" || ["raw_finish_reason", "inferred"].iter().all(is_same)
+            }
         };
         if !is_same && !excused(Excuse::LooksWhole) {
             return Err(format!("{end} became {other}"));

@@ -8,14 +8,16 @@ use anyhow::Context;
 use crate::assemble::AssemblerConfig;
 use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, Reading, StartIn, Wire};
 use crate::dialect;
+use crate::dressing::From;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
 use crate::tools::Tools;
 
 impl Wire {
-    /// True if no option names the format, the framing or the dialect of the input.
+    /// True if no option names the format, the framing, the dialect or the program of the input.
     pub fn finds_all_out(&self) -> bool {
-        self.format.is_none() && self.framing.is_none() && self.dialect.is_none()
+        let is_named = self.format.is_some() || self.framing.is_some() || self.dialect.is_some();
+        !is_named && matches!(self.from, From::Auto)
     }
 
     /// Returns the configuration of a pipeline that reads so, and has the defaults in all else.
@@ -25,6 +27,7 @@ impl Wire {
             framing: self.framing,
             format: self.format,
             dialect: self.dialect.unwrap_or_default(),
+            from: self.from,
             frame: FrameConfig {
                 strict: self.strict,
                 max_event: self.max_event.0,
@@ -78,6 +81,7 @@ impl Printing {
         config.turn = self.turn;
         config.assembly.deltas = self.deltas || self.values;
         config.assembly.raw = self.raw;
+        config.assembly.prompts = self.prompts;
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) use value::{Auto, ChoiceFilter, Size};
 
 use crate::agent::Rules;
 use crate::dialect::Selection;
+use crate::dressing::From;
 use crate::format::Format;
 use crate::frame::Framing;
 use crate::rows::Field;
@@ -97,7 +98,7 @@ pub enum Command {
     Replay(Late<Replay>),
     /// Captures against their golden files
     Check(Late<Check>),
-    /// Every framing, wire format and dialect, or all of one
+    /// Every framing, wire format, dialect and local program, or all of one
     Formats(Late<Formats>),
     /// JSON Schema of the event lines and of the summary
     Schema,
@@ -323,7 +324,7 @@ pub struct Formats {
     #[arg(long, conflicts_with = "json", requires = "name")]
     pub row: bool,
 
-    /// The framing, format or dialect to print all of, by any of its names, or a format file of your
+    /// The framing, format, dialect or program to print all of, by any of its names, or a format file of your
     /// own to check
     #[arg(value_name = "NAME|FILE")]
     pub name: Option<String>,
@@ -643,6 +644,14 @@ pub struct Wire {
     #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
     pub dialect: Option<Selection>,
 
+    /// The local program that printed plain text: `toolstream formats` lists them
+    ///
+    /// Its banners, prompts, marks of thoughts and statistics are no part of the answer. `auto` knows it
+    /// by its first or last lines, `none` takes all for the model's words. A FILE is a program of your
+    /// own in TOML.
+    #[arg(long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::ProgramName, hide_possible_values = true)]
+    pub from: From,
+
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
@@ -734,6 +743,12 @@ pub struct Printing {
     /// Each is a provider_event.
     #[arg(long)]
     pub raw: bool,
+
+    /// Also print prompt: what the message answers, where the input has it
+    ///
+    /// Of plain text: the prompt that a local program printed again.
+    #[arg(long)]
+    pub prompts: bool,
 
     /// Also print turn: what the next request has to hold of the message
     ///

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use crate::dialect;
 use crate::dialect::{DIALECTS, DialectError, Selection};
+use crate::dressing;
+use crate::dressing::{From, PROGRAMS};
 use crate::format;
 use crate::format::{FORMATS, Format, FormatError};
 use crate::frame;
@@ -144,7 +146,7 @@ impl TypedValueParser for DialectName {
     ) -> Result<Selection, Error> {
         dialect::choose.parse_ref(command, arg, value).map_err(|error| {
             match error.source().and_then(|source| source.downcast_ref()) {
-                Some(DialectError::Unknown(name)) => {
+                Some(DialectError::Unknown { name, .. }) => {
                     unknown(command, arg, name, dialect_names().collect(), FILE_TIP)
                 }
                 _ => error,
@@ -155,6 +157,40 @@ impl TypedValueParser for DialectName {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(dialect_names().map(PossibleValue::new)))
     }
+}
+
+/// Parses `auto`, `none`, the name of a program, or the path of a program's file.
+#[derive(Clone)]
+pub(super) struct ProgramName;
+
+impl TypedValueParser for ProgramName {
+    type Value = From;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<From, Error> {
+        dressing::choose.parse_ref(command, arg, value).map_err(|error| {
+            match error.source().and_then(|source| source.downcast_ref()) {
+                Some(DialectError::Unknown { name, .. }) => {
+                    let tip =
+                        "`toolstream formats` lists them all, and the name of a FILE ends in .toml";
+                    unknown(command, arg, name, program_names().collect(), tip)
+                }
+                _ => error,
+            }
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(program_names().map(PossibleValue::new)))
+    }
+}
+
+fn program_names() -> impl Iterator<Item = &'static str> {
+    ["auto", "none"].into_iter().chain(PROGRAMS.iter().map(|row| row.name))
 }
 
 fn dialect_names() -> impl Iterator<Item = &'static str> {

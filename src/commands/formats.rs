@@ -1,4 +1,4 @@
-//! `formats`: every framing, wire format and dialect in columns, or all of one row.
+//! `formats`: every framing, wire format, dialect and local program in columns, or all of one row.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::cli::Formats;
 use crate::commands::print;
 use crate::dialect::DIALECTS;
+use crate::dressing::PROGRAMS;
 use crate::format;
 use crate::format::{FORMATS, Format};
 use crate::frame::FRAMINGS;
@@ -45,8 +46,10 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         if listing.rows().next().is_none() {
             let near = nearest(name, &names).join(", ");
             match near.is_empty() {
-                true => bail!("no framing, format or dialect is named {name}"),
-                false => bail!("no framing, format or dialect is named {name}; similar: {near}"),
+                true => bail!("no framing, format, dialect or program is named {name}"),
+                false => {
+                    bail!("no framing, format, dialect or program is named {name}; similar: {near}")
+                }
             }
         }
     }
@@ -58,12 +61,13 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
     })
 }
 
-/// The three tables.
+/// The four tables.
 #[derive(Default, Serialize)]
 struct Listing {
     framings: Vec<Row>,
     formats: Vec<Row>,
     dialects: Vec<Row>,
+    programs: Vec<Row>,
 }
 
 /// A row of any of them; what a table does not have is absent.
@@ -116,7 +120,16 @@ impl Listing {
             markers: Some(row.markers().collect()),
             ..Row::default()
         });
+        let programs = PROGRAMS.iter().map(|row| Row {
+            kind: "program",
+            name: row.name,
+            aliases: Some(row.aliases),
+            about: Some(row.about),
+            link: Some(row.link),
+            ..Row::default()
+        });
         Listing {
+            programs: programs.collect(),
             framings: framings.collect(),
             formats: formats.collect(),
             dialects: dialects.collect(),
@@ -124,7 +137,8 @@ impl Listing {
     }
 
     fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.framings.iter().chain(&self.formats).chain(&self.dialects)
+        let wire = self.framings.iter().chain(&self.formats);
+        wire.chain(&self.dialects).chain(&self.programs)
     }
 
     /// Returns every name and alias once: a format and a dialect may share one.
@@ -136,7 +150,8 @@ impl Listing {
     /// Keeps the rows of this name or alias; `-` and `_` are the same.
     fn retain(&mut self, name: &str) {
         let name = name.replace('_', "-");
-        for rows in [&mut self.framings, &mut self.formats, &mut self.dialects] {
+        let Listing { framings, formats, dialects, programs } = self;
+        for rows in [framings, formats, dialects, programs] {
             rows.retain(|row| row.names().any(|known| known.replace('_', "-") == name));
         }
     }
@@ -148,6 +163,7 @@ impl Listing {
             ("FRAMING", "", "ABOUT", &self.framings),
             ("FORMAT", CAN, "ABOUT", &self.formats),
             ("DIALECT", "", "MODELS", &self.dialects),
+            ("PROGRAM", "", "ABOUT", &self.programs),
         ];
         for (name, can, about, rows) in tables {
             line(name, can, about, width, &mut out);

@@ -56,6 +56,7 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
 pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
+    config.assembly.prompts = true;
     let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
     let job = Job { wants_answer: true, ..job };
     Ok(job.run()?.code(false))

@@ -4,19 +4,22 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::detect::leading::{Beginning, Looks, Skipped, first};
+use crate::detect::decoder::MOST_UNKNOWN;
+use crate::detect::leading::{Beginning, Looks, Skipped, first, holds_known};
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
 use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
 use crate::frame::{
-    Envelope, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff, is_begun_mark,
-    skip_blank,
+    Content, Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff,
+    is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
+    /// True if JSON that is in no known format is text.
+    is_text_else: bool,
     config: FrameConfig,
     beginning: Beginning,
     responses: Responses,
@@ -43,6 +46,7 @@ impl AutoFramer {
         let text = wanted.filter(|framing| framing.is_text());
         AutoFramer {
             wanted,
+            is_text_else: false,
             config,
             beginning: Beginning::new(wanted.is_none()),
             responses: Responses::new(text.is_none()),
@@ -52,6 +56,12 @@ impl AutoFramer {
             places: Places::new(0),
             looks: Looks::default(),
         }
+    }
+
+    /// Returns one that takes JSON for plain text where it is in no known format.
+    #[must_use]
+    pub(crate) fn or_text(self) -> Self {
+        AutoFramer { is_text_else: true, ..self }
     }
 
     /// Decides what can be decided. At the end of the body, or of the window,
@@ -81,7 +91,12 @@ impl AutoFramer {
     /// the window counts: it may not have come yet.
     fn choose(&self, ended: bool) -> Option<Result<&'static Framing, Rejected>> {
         let head = self.head.get(..WINDOW).unwrap_or(&self.head);
-        let Some(wanted) = self.wanted else { return detect(head, ended) };
+        let Some(wanted) = self.wanted else {
+            return match detect(head, ended)? {
+                Ok(found) if self.is_text_else => Some(Ok(or_text(found, head, ended)?)),
+                found => Some(found),
+            };
+        };
         let found = first(head, ended);
         match ((wanted.sniff)(head), found) {
             (Sniff::No, None) | (Sniff::More | Sniff::Likely, _) if !ended => None,
@@ -306,6 +321,20 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
         Some(Ok(rejected)) => Some(Err(rejected)),
         Some(Err(())) => None,
         None => Some(Ok(found)),
+    }
+}
+
+/// Returns the framing that was found, or that of text where it is JSON's and no record is in a known
+/// format; nothing while one may be.
+fn or_text(found: &'static Framing, head: &[u8], ended: bool) -> Option<&'static Framing> {
+    let is_json = matches!(found.content, Content::Json) && !found.idle.starts_with(':');
+    if !is_json {
+        return Some(found);
+    }
+    match holds_known(found, head, MOST_UNKNOWN) {
+        None if !ended => None,
+        Some(true) => Some(found),
+        _ => FRAMINGS.iter().copied().find(|framing| framing.is_text()),
     }
 }
 

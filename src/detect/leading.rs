@@ -129,16 +129,25 @@ fn is_stream(rest: &[u8], ended: bool) -> Option<bool> {
         _ if framing.idle.starts_with(':') => return Some(true),
         _ => {}
     }
-    let mut is_known = None;
+    holds_known(framing, rest, 1).or(ended.then_some(true))
+}
+
+/// True if one of the first records of a stream is of a known format, false if none of so many is;
+/// nothing while more may come.
+pub(super) fn holds_known(framing: &Framing, stream: &[u8], most: usize) -> Option<bool> {
+    let (mut is_known, mut count) = (false, 0);
     let mut framer = (framing.framer)(FrameConfig::default());
     // The closure never fails, and a framer only fails if it does.
-    let _ = framer.feed(rest, &mut |frame| {
-        if let (Ok(frame), None) = (frame, is_known) {
-            is_known = Some(see_record(&frame, |record| candidates(record).next().is_some()));
+    let _ = framer.feed(stream, &mut |frame| {
+        if let Ok(frame) = frame
+            && count < most
+        {
+            count += 1;
+            is_known |= see_record(&frame, |record| candidates(record).next().is_some());
         }
         Ok(())
     });
-    is_known.or(ended.then_some(true))
+    (is_known || count >= most).then_some(is_known)
 }
 
 /// Returns the first row that returns yes, once all rows above it return no.

@@ -1,7 +1,7 @@
 //! Records in text: an input that was taken for plain text, as no format is found at its beginning,
 //! and that holds a stream after all.
 
-use memchr::memchr;
+use memchr::{memchr, memchr3, memrchr};
 
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
@@ -49,6 +49,7 @@ impl Stray {
     pub(super) fn find(&mut self, piece: &[u8]) -> Option<Found> {
         let mut at = 0;
         while at < piece.len() {
+            at += self.skip(piece.get(at..).unwrap_or_default());
             let rest = piece.get(at..).unwrap_or_default();
             let end = memchr(b'\n', rest);
             let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
@@ -79,6 +80,18 @@ impl Stray {
             }
         }
         None
+    }
+
+    /// Returns the length of whole lines that hold nothing a record or a fence does.
+    fn skip(&mut self, piece: &[u8]) -> usize {
+        if !self.held.is_empty() {
+            return 0;
+        }
+        let calm = memchr3(b'{', b'`', b'~', piece).unwrap_or(piece.len());
+        let Some(last) = memrchr(b'\n', piece.get(..calm).unwrap_or_default()) else { return 0 };
+        self.line = Line::Open;
+        self.offset += last as u64 + 1;
+        last + 1
     }
 
     /// The text has ended: returns the record that its last line is.

@@ -1,20 +1,25 @@
-//! The reasons why a dialect can't be used.
+//! The reasons why a dialect, or a program's row, can't be used.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The reason why a dialect can't be used.
+/// The reason why a dialect, or a program's row, can't be used.
 #[derive(Debug)]
 pub enum DialectError {
-    /// No built-in dialect has this name.
-    Unknown(String),
+    /// No built-in row has this name.
+    Unknown {
+        /// What it would be: a dialect, or a program.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// The file can't be read.
     Unreadable(io::Error),
-    /// The text is no dialect.
+    /// The text is no row.
     Invalid {
-        /// The line of the mistake, from 1, if it is known.
-        line: Option<usize>,
+        /// The line and the column of the mistake, from 1, if they are known.
+        place: Option<(usize, usize)>,
         /// The mistake, in a sentence.
         message: String,
     },
@@ -22,19 +27,27 @@ pub enum DialectError {
 
 impl DialectError {
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        DialectError::Invalid { line: None, message: message.into() }
+        DialectError::Invalid { place: None, message: message.into() }
+    }
+
+    /// What is wrong with this TOML text, and where.
+    pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let place = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
+        DialectError::Invalid { place, message: error.message().to_owned() }
     }
 }
 
 impl fmt::Display for DialectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DialectError::Unknown(name) => write!(f, "no dialect is named {name}"),
+            DialectError::Unknown { what, name } => write!(f, "no {what} is named {name}"),
             DialectError::Unreadable(error) => write!(f, "{error}"),
-            DialectError::Invalid { line: Some(line), message } => {
-                write!(f, "line {line}: {message}")
+            DialectError::Invalid { place: Some((line, column)), message } => {
+                write!(f, "line {line}, column {column}: {message}")
             }
-            DialectError::Invalid { line: None, message } => f.write_str(message),
+            DialectError::Invalid { place: None, message } => f.write_str(message),
         }
     }
 }

@@ -29,15 +29,12 @@ use crate::dialect::spec::Dialect;
 /// assert_eq!(row.name, "mine");
 ///
 /// let error = toolstream::dialect::load("name = 'mine'\n[tags]\nthought = 'thinking'\n").unwrap_err();
-/// assert!(error.to_string().starts_with("line 3: unknown variant `thinking`"));
+/// assert!(error.to_string().starts_with("line 3, column 11: unknown variant `thinking`"));
 /// # Ok::<(), toolstream::dialect::DialectError>(())
 /// ```
 pub fn load(text: &str) -> Result<&'static Dialect, DialectError> {
-    let dialect: Dialect = toml::from_str(text).map_err(|error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = Some(before.matches('\n').count() + 1);
-        DialectError::Invalid { line, message: error.message().to_owned() }
-    })?;
+    let dialect: Dialect =
+        toml::from_str(text).map_err(|error| DialectError::of_toml(text, &error))?;
     if dialect.markers().next().is_none() {
         return Err(DialectError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
     }

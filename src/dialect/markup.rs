@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{self, Calls, warn};
-use crate::dialect::echo::{Echo, Heard, Kept};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
@@ -43,8 +42,6 @@ pub(crate) struct Markup {
     /// True if the text ended inside a call, and names no end of its own.
     is_cut: bool,
     is_plain: bool,
-    /// Finds the prompt before the answer in plain text.
-    echo: Echo,
 }
 
 impl Markup {
@@ -67,7 +64,6 @@ impl Markup {
             probes: None,
             is_cut: false,
             is_plain: false,
-            echo: Echo::None,
         }
     }
 
@@ -133,10 +129,7 @@ impl Markup {
 
     /// Ends the message, or the input: what was held back is text.
     pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let mut choices: Vec<u64> = self.machines.iter().flat_map(ByChoice::choices).collect();
-        if choices.is_empty() && self.is_plain {
-            choices.push(0);
-        }
+        let choices: Vec<u64> = self.machines.iter().flat_map(ByChoice::choices).collect();
         for choice in choices {
             self.finish_choice(choice, false, emit)?;
         }
@@ -149,7 +142,6 @@ impl Markup {
     }
 
     /// True if the messages that come are plain text, and not a provider's.
-    #[cfg(feature = "cli")]
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
@@ -171,7 +163,6 @@ impl Markup {
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| ByChoice::default());
-        self.echo = if is_text { Echo::default() } else { Echo::None };
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
         let mut probes = self.probes.take().unwrap_or_default();
         probes.clear();
@@ -193,42 +184,8 @@ impl Markup {
         Some((opener, format!("{what}: `-d {name}` reads it")))
     }
 
-    /// Takes a piece of text, in which a prompt may stand before the answer.
+    /// Takes a piece of text.
     fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-        match self.echo.feed(text) {
-            Heard::Kept => Ok(()),
-            Heard::Answer(text) => self.answer(choice, &text, emit),
-            Heard::Text(text) => {
-                calls::Emit::new(choice, emit).feed(Kind::Text(Text { text: &text, channel: None }))
-            }
-        }
-    }
-
-    /// Takes what was kept as a prompt; returns true if the text ended in that.
-    fn end_echo(&mut self, choice: u64, emit: &mut Emit<'_>) -> io::Result<bool> {
-        let said = |prompt: usize| {
-            format!("the {prompt} bytes before the answer are the prompt, which was printed again")
-        };
-        match self.echo.finish() {
-            None => {}
-            Some(Kept::Unknown(text)) => self.answer(choice, &text, emit)?,
-            Some(Kept::Text(text)) => calls::Emit::new(choice, emit)
-                .feed(Kind::Text(Text { text: &text, channel: None }))?,
-            Some(Kept::Prompt(prompt)) => {
-                let mut emit = calls::Emit::new(choice, emit);
-                warn(WarningCode::EchoedPrompt, &said(prompt), &mut emit)?;
-                return Ok(true);
-            }
-            Some(Kept::Answer { prompt, answer }) => {
-                let mut emit_one = calls::Emit::new(choice, emit);
-                warn(WarningCode::EchoedPrompt, &said(prompt), &mut emit_one)?;
-                self.answer(choice, &answer, emit)?;
-            }
-        }
-        Ok(false)
-    }
-
-    fn answer(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(machines) = &mut self.machines else { return Ok(()) };
         if machines.is_too_many(choice) {
             self.finish(emit)?;
@@ -248,9 +205,6 @@ impl Markup {
 
     /// Ends a choice's text; returns true if it ended inside a call.
     fn finish_choice(&mut self, choice: u64, stopped: bool, emit: &mut Emit) -> io::Result<bool> {
-        if self.machines.is_some() && self.end_echo(choice, emit)? {
-            return Ok(true);
-        }
         match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;

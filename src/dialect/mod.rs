@@ -39,7 +39,6 @@
 //! remembered.
 
 pub(crate) mod body;
-mod echo;
 mod error;
 pub(crate) mod hf_template;
 pub(crate) mod load;
@@ -55,6 +54,7 @@ pub use load::load;
 pub use markup::AtEnd;
 pub(crate) use markup::Markup;
 pub use results::TextResult;
+pub(crate) use rows::tags::END_TOKENS;
 pub use spec::{
     Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Results, Role, Section, StartIn,
     Tag, TagRole, Untyped, Word, Words,

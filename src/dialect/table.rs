@@ -133,7 +133,7 @@ pub fn choose(word: &str) -> Result<Selection, DialectError> {
         return Ok(Selection::Row(row));
     }
     if !word.contains(['/', '.']) {
-        return Err(DialectError::Unknown(word.to_owned()));
+        return Err(DialectError::Unknown { what: "dialect", name: word.to_owned() });
     }
     let text = std::fs::read_to_string(word).map_err(DialectError::Unreadable)?;
     let row = if word.ends_with(".json") { hf_template::load(&text) } else { load(&text) };

@@ -62,6 +62,8 @@ words! {
         InvalidText = "invalid_text",
         /// Plain text holds bytes that are not UTF-8, which were replaced.
         InvalidUtf8 = "invalid_utf8",
+        /// Lines that a program broke at the edge of a terminal were joined.
+        JoinedLines = "joined_lines",
         /// A tool's name came in pieces, and was joined.
         JoinedName = "joined_name",
         /// A fragment came for a call that had ended, and was dropped.
@@ -75,6 +77,9 @@ words! {
         LeadingText = "leading_text",
         /// A string in a call's arguments holds half of a surrogate pair; it was kept as it is.
         LoneSurrogate = "lone_surrogate",
+        /// A program hid or changed the markup of calls, so that none can be read; the message of the
+        /// warning names what keeps it.
+        LostMarkup = "lost_markup",
         /// Some bytes or a record could not be read; the message ends with an error.
         Malformed = "malformed",
         /// Markup of a call stands in code or between quotation marks, and is text.

@@ -75,6 +75,8 @@ pub enum Kind<'a> {
     /// A message begins, or more is known of the one that has begun: only the
     /// first one of a message is printed.
     Start(Start<'a>),
+    /// What the message answers, where the input has it.
+    Prompt(Prompt<'a>),
     /// A piece of the answer. The pieces joined are byte-exact.
     Text(Text<'a>),
     /// A piece of the model's thinking.
@@ -149,6 +151,7 @@ impl<'a> Kind<'a> {
             self,
             Kind::Usage(_)
                 | Kind::Error(_)
+                | Kind::Prompt(_)
                 | Kind::Warning(_)
                 | Kind::ProviderEvent(_)
                 | Kind::RunEnd(_)
@@ -211,6 +214,17 @@ impl<'a> Start<'a> {
         let (created, input_tokens, round, attempt) = (None, None, None, None);
         Start { format, framing, dialect, id, model, created, input_tokens, round, attempt, file }
     }
+}
+
+/// What was said before a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prompt<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// Whose words they are, if not the user's.
+    pub role: Option<&'a str>,
+    /// How many pictures, sounds and files came with them.
+    pub media: Option<u64>,
 }
 
 /// A piece of the answer.

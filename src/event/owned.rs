@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
-    FinishReason, InvalidToolCall, Key, Kind, Output, ProviderEvent, Ran, Reason, Reasoning,
-    RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
-    Usage, Warning, WarningCode,
+    FinishReason, InvalidToolCall, Key, Kind, Output, Prompt, ProviderEvent, Ran, Reason,
+    Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
+    ToolResult, Turn, Usage, Warning, WarningCode,
 };
 
 /// Returns another text in place of each.
@@ -142,6 +142,7 @@ texts! { bool u16 u64 Code EndReason Executor FinishReason Key Ran Reason Warnin
 
 texts! {
     struct Start { format, framing, dialect, id, model, created, input_tokens, round, attempt, file }
+    struct Prompt { text, role, media }
     struct Text { text, channel }
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart {
@@ -173,7 +174,7 @@ texts! {
     enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
     enum Kind {
-        Start, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
+        Start, Prompt, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
         ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
         Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; Withdrawn, End, Lost, Record
     }

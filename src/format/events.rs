@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::event::words::Word;
 use crate::event::{
     Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
-    Kind, Output, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
+    Kind, Output, Prompt, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
     ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, VERSION, Warning,
     WarningCode,
 };
@@ -66,6 +66,8 @@ payload! {
         executor: Option<Str<'a>>,
         own_kind: Option<Str<'a>> = "kind",
         arguments_raw: Option<Str<'a>>,
+        role: Option<Str<'a>>,
+        media: Option<u64>,
         reason: Option<Str<'a>>,
         output: Option<&'a RawValue>,
         is_error: Option<bool>,
@@ -176,6 +178,7 @@ impl Line<'_> {
                 part: self.part,
                 item_id: self.item_id.text(),
             }),
+            "prompt" => Kind::Prompt(self.prompt()),
             "refusal" => Kind::Refusal(self.text.or_empty()),
             "tool_call_start" => Kind::ToolCallStart(self.call_start()?),
             "tool_call_delta" => Kind::ToolCallDelta(ToolCallDelta {
@@ -218,11 +221,7 @@ impl Line<'_> {
                 calls: self.calls?,
                 usage: self.usage.as_ref().map(|counts| counts.usage()),
             }),
-            "block" => Kind::Block(Block {
-                name: self.name.or_empty(),
-                text: self.text.or_empty(),
-                attributes: self.attributes.map(RawValue::get),
-            }),
+            "block" => Kind::Block(self.block()),
             "warning" => Kind::Warning(Warning {
                 code: variant::<WarningCode>(&self.code)?,
                 message: self.message.or_empty(),
@@ -262,6 +261,18 @@ impl Line<'_> {
             attempt: self.attempt,
             file: self.file.text(),
         }
+    }
+
+    fn block(&self) -> Block<'_> {
+        Block {
+            name: self.name.or_empty(),
+            text: self.text.or_empty(),
+            attributes: self.attributes.map(RawValue::get),
+        }
+    }
+
+    fn prompt(&self) -> Prompt<'_> {
+        Prompt { text: self.text.or_empty(), role: self.role.text(), media: self.media }
     }
 
     fn call_start(&self) -> Option<ToolCallStart<'_>> {

@@ -74,6 +74,7 @@ pub use repeatable::Repeatable;
 pub use reply::{Reply, Trouble};
 pub use spec::Row;
 pub use support::emit::{Done, EventOut};
+pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find, reply_of};
 pub use turn::{

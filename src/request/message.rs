@@ -6,6 +6,7 @@ use std::io;
 use crate::event::{
     CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
 };
+use crate::format;
 use crate::json::Str;
 use crate::sink::Sink;
 
@@ -53,6 +54,8 @@ pub(crate) struct Call {
     pub(crate) is_text: bool,
     /// The reason why it must not be run.
     pub(crate) fault: Option<Reason>,
+    /// True if it is an example in the request that the answer repeats.
+    pub(crate) is_echo: bool,
     /// The dialect, if it was found in text.
     pub(crate) source: Option<String>,
 }
@@ -106,6 +109,13 @@ impl Given {
     }
 }
 
+impl Message {
+    /// True if it is plain text.
+    pub(crate) fn is_plain(&self) -> bool {
+        format::find(&self.format) == Some(&format::text::FORMAT)
+    }
+}
+
 impl Sink for Message {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
@@ -124,6 +134,7 @@ impl Sink for Message {
                 input: call.input.as_str().into(),
                 is_text: matches!(call.input, CallInput::Text(_)),
                 fault: None,
+                is_echo: false,
                 source: call.source.map(str::to_owned),
             }),
             // Nothing of it goes back.
@@ -144,6 +155,7 @@ impl Sink for Message {
                     input: call.arguments_raw.into(),
                     is_text: false,
                     fault: Some(call.reason),
+                    is_echo: false,
                     source: call.source.map(str::to_owned),
                 });
             }
@@ -195,19 +207,27 @@ impl Call {
     /// Returns the answer to a call that must not be run: what is wrong with it, so that the model
     /// can correct it. A call without a fault has none.
     pub(crate) fn correction(&self) -> Option<Given> {
-        let what = match self.fault? {
-            Reason::Malformed | Reason::Truncated => "its arguments are not valid JSON",
-            Reason::NotObject => "its arguments are not a JSON object",
-            Reason::NoName => "it names no tool",
-            Reason::UnknownTool => "there is no tool of this name",
-            Reason::Conflict => "its parts contradict each other",
-            Reason::TooLarge => "its arguments are too large",
-            Reason::Schema => "its arguments do not fit the schema of the tool",
-            Reason::Withdrawn => "it was taken back",
+        let what = match (self.is_echo, self.fault) {
+            (true, _) => "it is an example of the request, repeated before the answer's own words",
+            (false, fault) => fault_of(fault?),
         };
         let end = self.input.floor_char_boundary(MAX_REPEATED);
         let input = self.input.get(..end).unwrap_or_default();
         let more = if end < self.input.len() { "…" } else { "" };
         Some(Given::error(format!("The call was not run: {what}. It was: {input}{more}")))
+    }
+}
+
+/// Returns what is wrong with a call that must not be run.
+fn fault_of(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Malformed | Reason::Truncated => "its arguments are not valid JSON",
+        Reason::NotObject => "its arguments are not a JSON object",
+        Reason::NoName => "it names no tool",
+        Reason::UnknownTool => "there is no tool of this name",
+        Reason::Conflict => "its parts contradict each other",
+        Reason::TooLarge => "its arguments are too large",
+        Reason::Schema => "its arguments do not fit the schema of the tool",
+        Reason::Withdrawn => "it was taken back",
     }
 }

@@ -5,9 +5,9 @@
 
 use crate::event::words::Word;
 use crate::event::{
-    Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, ProviderEvent, Reasoning,
-    RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn,
-    Usage, VERSION, Warning,
+    Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, Prompt, ProviderEvent,
+    Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
+    ToolResult, Turn, Usage, VERSION, Warning,
 };
 use crate::json::Line;
 
@@ -172,6 +172,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Start(_) => "start",
         Kind::Text(_) => "text",
         Kind::Reasoning(_) => "reasoning",
+        Kind::Prompt(_) => "prompt",
         Kind::Refusal(_) => "refusal",
         Kind::ToolCallStart(_) => "tool_call_start",
         Kind::ToolCallDelta(_) => "tool_call_delta",
@@ -202,6 +203,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
 pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
     match kind {
         Kind::Start(it) => start(it, to),
+        Kind::Prompt(it) => prompt(it, to),
         Kind::Text(it) => text(it, to),
         Kind::Reasoning(it) => reasoning(it, to),
         Kind::Refusal(it) => to.required("text", *it, "The piece."),
@@ -450,6 +452,12 @@ pub(super) fn warning(warning: &Warning<'_>, to: &mut impl Members) {
     to.required("message", warning.message, "A sentence for people.");
     to.optional("offset", warning.offset, OFFSET);
     to.optional("index", warning.index, INDEX);
+}
+
+fn prompt(prompt: &Prompt<'_>, to: &mut impl Members) {
+    to.required("text", prompt.text, "What was said.");
+    to.optional("role", prompt.role, "Whose words they are, if not the user's.");
+    to.optional("media", prompt.media, "How many pictures, sounds and files came with it.");
 }
 
 fn provider_event(event: &ProviderEvent<'_>, to: &mut impl Members) {

@@ -19,6 +19,8 @@ use crate::sink::{Clock, Sink};
 
 /// The most characters that are shown of one value of a call.
 const MAX_VALUE: usize = 120;
+/// The most lines of what a message answers.
+const PROMPT_LINES: usize = 12;
 
 /// The most values that are shown of one call.
 const MAX_VALUES: usize = 40;
@@ -242,6 +244,22 @@ impl<W: Write> People<W> {
         if !title.is_empty() && !self.is_bare() {
             let gap = if self.messages > 1 { "\n" } else { "" };
             self.write(Style::Dim, &format!("{gap}── {title} ──\n"));
+        }
+    }
+
+    /// Shows what the message answers, at most [`PROMPT_LINES`] lines of it.
+    fn prompt(&mut self, text: &str) {
+        if self.is_bare() {
+            return;
+        }
+        self.enter(Section::Line);
+        let mut lines = text.trim().lines();
+        for (number, line) in lines.by_ref().take(PROMPT_LINES).enumerate() {
+            let mark = if number == 0 { "› " } else { "  " };
+            self.write(Style::Dim, &format!("{mark}{line}\n"));
+        }
+        if lines.next().is_some() {
+            self.write(Style::Dim, "  …\n");
         }
     }
 
@@ -490,6 +508,7 @@ impl<W: Write> Sink for People<W> {
         }
         match &event.kind {
             Kind::Start(start) => self.start(start),
+            Kind::Prompt(prompt) => self.prompt(prompt.text),
             Kind::Text(text) => self.text(text.text),
             Kind::Refusal(text) => self.text(text),
             Kind::Reasoning(thought) => self.reasoning(thought),

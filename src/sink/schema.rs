@@ -2,7 +2,7 @@
 
 use crate::event::{
     Block, CallInput, Code, EndReason, Failure, Finish, FinishReason, InvalidToolCall, Kind,
-    Output, ProviderEvent, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta,
+    Output, Prompt, ProviderEvent, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta,
     ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
@@ -41,6 +41,11 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
     let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
     vec![
         (Kind::Start(Start::default()), "The first line of each message.", ""),
+        (
+            Kind::Prompt(Prompt::default()),
+            "What the message answers, where the input has it; only with `--prompts`.",
+            "",
+        ),
         (Kind::Text(Text::new("")), "A piece of the answer. The pieces joined are byte-exact.", ""),
         (
             Kind::Reasoning(Reasoning::default()),

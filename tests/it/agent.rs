@@ -457,6 +457,36 @@ fn a_command_that_fails_after_text_has_not_answered() {
     assert!(again.err.contains("exit status 18; again in 1 s (1 of 1)"), "{}", again.err);
 }
 
+/// A program may print its prompt again: no example in it is run, and its words are not the answer's.
+#[test]
+fn what_was_sent_is_no_call_and_no_answer() {
+    let call = "<tool_call>{\"name\":\"t\",\"arguments\":{}}</tool_call>";
+    let example = format!("To look, write {call} and wait.");
+    let check = |before: &str, is_run: bool, answer: &str| {
+        let scene = Scene::new(&[]).tool("t", "touch ran");
+        let request = serde_json::json!({"model": "m", "messages": [
+            {"role": "system", "content": example}, {"role": "user", "content": "Look at the tracks."},
+        ]});
+        scene.write("request.json", &request.to_string());
+        scene.write("said.txt", &format!("{before}{answer}"));
+        let options = ["agent", "--tools", "tools", "--approve", "auto", "--max-rounds", "1"];
+        let run = scene.run(&[&options[..], &["request.json", "--", "cat", "said.txt"]].concat());
+        let text: String = run
+            .lines
+            .iter()
+            .filter(|line| line["type"] == "text")
+            .map(|line| line["text"].as_str().unwrap_or_default())
+            .collect();
+        assert_eq!(scene.path("ran").exists(), is_run, "{before}: {}", run.out);
+        text
+    };
+    let sent = format!("{example}\nLook at the tracks.\n");
+    assert_eq!(check(&sent, false, "Clear."), "Clear.");
+    check(&format!("System: {sent}Assistant: "), false, "Clear.");
+    check("", true, &format!("I look.\n{call}"));
+    check("", true, call);
+}
+
 #[test]
 fn a_command_that_fails() {
     let scene = Scene::new(&[]);

@@ -316,7 +316,7 @@ fn mistakes_are_told_with_the_way_out() {
     );
     check_usage(&["parse", "--nonsense"], &["'--nonsense'"]);
     check_usage(&["formats", "antropic"], &["antropic", "similar: anthropic"]);
-    check_usage(&["formats", "zzz"], &["no framing, format or dialect is named zzz"]);
+    check_usage(&["formats", "zzz"], &["no framing, format, dialect or program is named zzz"]);
     check_usage(&["classify", "--choice", "all"], &["--choice", "number"]);
     check_usage(&["classify", "-j", "0"], &["'0'", "--jobs"]);
     check_usage(&["completions", "tcsh"], &["'tcsh'", "bash"]);
@@ -725,7 +725,7 @@ fn a_choice_of_a_log_keeps_its_usage() {
 fn formats_name_every_row() {
     let table = run(&["formats"], "").out;
     let json: Value = serde_json::from_str(&run(&["formats", "--json"], "").out).unwrap();
-    for list in ["framings", "formats", "dialects"] {
+    for list in ["framings", "formats", "dialects", "programs"] {
         let rows = json[list].as_array().unwrap();
         assert!(!rows.is_empty(), "{list}");
         for row in rows {
@@ -744,6 +744,12 @@ fn formats_of_a_name_are_all_of_it() {
     written by   convert --to, next and agent
     told by      candidates, usageMetadata, promptFeedback, response, modelVersion, responseId
     see          https://ai.google.dev/api/generate-content
+    ");
+    assert_snapshot!(run(&["formats", "mlx-lm"], "").out, @"
+    program      mlx_lm
+    also called  mlx_lm.generate
+    about        mlx_lm.generate
+    see          https://github.com/ml-explore/mlx-lm/blob/main/mlx_lm/generate.py
     ");
     assert_snapshot!(run(&["formats", "text"], "").out, @"
     framing      text

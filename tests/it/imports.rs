@@ -19,23 +19,30 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("io", &["event", "frame", "json"]),
     ("format", &["event", "frame", "json", "leak", "nearest"]),
     ("dialect", &["event", "json", "leak", "scan", "tools"]),
+    ("dressing", &["dialect", "event", "format", "json", "leak"]),
     ("assemble", &["event", "json", "tools"]),
     ("sink", &["event", "frame", "json"]),
     ("status", &["event", "io", "sink"]),
     ("detect", &["event", "format", "frame", "json"]),
     ("repeat", &["event", "format", "frame", "json"]),
-    ("turns", &["event", "format", "frame", "json", "sink"]),
+    ("turns", &["dressing", "event", "format", "frame", "json", "sink"]),
     (
         "pipeline",
         &[
-            "assemble", "detect", "dialect", "event", "format", "frame", "repeat", "sink", "tools",
-            "turns",
+            "assemble", "detect", "dialect", "dressing", "event", "format", "frame", "repeat",
+            "sink", "tools", "turns",
         ],
     ),
     ("convert", &["event", "format", "json", "pipeline", "sink"]),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
-    ("agent", &["event", "format", "io", "json", "pipeline", "request", "sink", "status", "tools"]),
+    (
+        "agent",
+        &[
+            "dressing", "event", "format", "io", "json", "pipeline", "request", "sink", "status",
+            "tools",
+        ],
+    ),
     (
         "capture",
         &[
@@ -46,15 +53,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "agent", "assemble", "capture", "dialect", "format", "frame", "json", "nearest",
-            "pipeline", "rows", "sink", "tools",
+            "agent", "assemble", "capture", "dialect", "dressing", "format", "frame", "json",
+            "nearest", "pipeline", "rows", "sink", "tools",
         ],
     ),
     (
         "commands",
         &[
-            "agent", "capture", "cli", "convert", "detect", "dialect", "event", "format", "frame",
-            "io", "json", "nearest", "pipeline", "request", "rows", "sink", "status",
+            "agent", "capture", "cli", "convert", "detect", "dialect", "dressing", "event",
+            "format", "frame", "io", "json", "nearest", "pipeline", "request", "rows", "sink",
+            "status",
         ],
     ),
     ("main", &[]),

@@ -39,6 +39,8 @@ mod differential;
 mod dist;
 /// README's examples run; the man page is what the command line is.
 mod docs;
+/// What local programs print around a model's words.
+mod dressing;
 /// Signals, deadlines and full disks, in every state.
 mod endings;
 /// Engines that pipe rows.

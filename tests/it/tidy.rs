@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::CommandFactory;
 use toolstream::dialect::DIALECTS;
+use toolstream::dressing::PROGRAMS;
 use toolstream::format::FORMATS;
 use toolstream::frame::FRAMINGS;
 use toolstream::internals::Cli;
@@ -80,9 +81,12 @@ fn every_row_has_fixtures() {
     check_fixtures("frame", FRAMINGS.iter().map(|row| row.name));
     check_fixtures("format", FORMATS.iter().map(|row| row.name));
     check_fixtures("dialect", DIALECTS.iter().map(|row| row.name));
+    check_fixtures("dressing", PROGRAMS.iter().map(|row| row.name));
     assert_eq!(
         folders("fixtures"),
-        ["convert", "dialect", "format", "frame", "own", "turn"].map(str::to_owned).into()
+        ["convert", "dialect", "dressing", "format", "frame", "own", "turn"]
+            .map(str::to_owned)
+            .into()
     );
 }
 
@@ -343,8 +347,25 @@ fn every_value_of_every_option_is_documented() {
 }
 
 /// Options of other programs, and of all.
-const FOREIGN: &[&str] =
-    &["--help", "--release", "--path", "--unbuffered", "--bench", "--profile", "--pipe", "--block"];
+const FOREIGN: &[&str] = &[
+    // Those of local programs.
+    "--hidethinking",
+    "--no-display-prompt",
+    "--nowordwrap",
+    "--prompt",
+    "--quick",
+    "--special",
+    "--stats",
+    "--verbose",
+    "--help",
+    "--release",
+    "--path",
+    "--unbuffered",
+    "--bench",
+    "--profile",
+    "--pipe",
+    "--block",
+];
 
 #[test]
 fn the_top_level_holds_only_what_it_must() {

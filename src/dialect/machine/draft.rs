@@ -69,6 +69,7 @@ impl Machine {
             is_cut: false,
             is_rest: false,
             drafts_stand: true,
+            closes_thoughts: false,
         };
         if self.chosen.is_none() {
             reader.search.add(RulesKey::Text(false), Vec::new(), Arc::clone(&AUTO.1));

@@ -62,6 +62,9 @@ pub(crate) struct Machine {
     is_rest: bool,
     /// True once no thought will close: a call in one ends it.
     drafts_stand: bool,
+    /// True if a thought that does not close was cut. Engines that know their dialect, or that the
+    /// prompt opened the thought, take it for whole.
+    closes_thoughts: bool,
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -104,6 +107,7 @@ impl Machine {
             is_cut: false,
             is_rest: false,
             drafts_stand: false,
+            closes_thoughts: !named && start_in != StartIn::Reasoning,
         };
         match start_in {
             StartIn::Reasoning => machine.start_in_reasoning(),
@@ -179,7 +183,7 @@ impl Machine {
         self.calls.flush(emit)
     }
 
-    /// Ends the text; returns true if it ended inside a call. Where the model
+    /// Ends the text; returns true if it was cut inside a call or a thought. Where the model
     /// stopped by itself, only closers may be missing: a call whose arguments are
     /// whole is closed.
     pub(crate) fn finish(mut self, stopped: bool, emit: &mut Emit<'_>) -> io::Result<bool> {
@@ -212,6 +216,9 @@ impl Machine {
         self.end_text(emit)?;
         match &self.place {
             Place::Call(_) => self.finish_call(&held, stopped, emit),
+            Place::Region(open) => {
+                Ok(self.closes_thoughts && !stopped && open.form.role == Role::Reasoning)
+            }
             _ => Ok(false),
         }
     }

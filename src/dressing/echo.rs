@@ -74,10 +74,10 @@ pub(super) enum Heard<'t> {
 
 /// The end of a text that was kept.
 pub(super) enum Kept {
-    /// The answer, after a prompt of so many bytes.
-    Answer { prompt: usize, answer: String },
+    /// The answer, after a prompt.
+    Answer { prompt: String, answer: String },
     /// A prompt without an answer: it was cut.
-    Prompt(usize),
+    Prompt(String),
     /// Text in which no markup counts.
     Text(String),
     /// Text, which may be the answer.
@@ -118,6 +118,13 @@ impl Echo {
         Heard::Answer(kept.into())
     }
 
+    /// The text has begun with something else: no prompt stands at its beginning.
+    pub(super) fn skip(&mut self) {
+        if matches!(self, Echo::Begun) {
+            *self = Echo::None;
+        }
+    }
+
     /// Ends the text.
     pub(super) fn finish(&mut self) -> Option<Kept> {
         match std::mem::replace(self, Echo::None) {
@@ -137,10 +144,10 @@ fn split(mut kept: String) -> Kept {
     match ends.max() {
         Some(end) => {
             let answer = kept.split_off(end);
-            Kept::Answer { prompt: kept.len(), answer }
+            Kept::Answer { prompt: kept, answer }
         }
         None if forms().all(|form| form.is_line) => Kept::Text(kept),
-        None => Kept::Prompt(kept.len()),
+        None => Kept::Prompt(kept),
     }
 }
 

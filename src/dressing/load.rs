@@ -1,0 +1,116 @@
+//! A program by its name, or a user's own: a TOML file with the fields of [`Program`].
+//!
+//! ```toml
+//! name = "acme"
+//! begins = ["Acme {*}\n> "]
+//! thought = { open = "<thinking>\n", close = "<done>\n" }
+//! ends = ["Used {input} and {output} tokens.\n"]
+//! always_ends = true
+//! ```
+
+use crate::dialect::DialectError;
+use crate::dressing::machine::Forms;
+use crate::dressing::spec::{From, Program};
+use crate::dressing::table::PROGRAMS;
+
+/// Finds a program by what a user calls it: `auto`, `none`, a name or alias (`-` and `_` are the
+/// same), or the path of a TOML file, which has a `/` or ends in `.toml`.
+///
+/// ```
+/// use toolstream::dressing::{From, choose};
+///
+/// assert!(matches!(choose("mlx-lm")?, From::Program(row) if row.name == "mlx_lm"));
+/// assert_eq!(choose("olama").unwrap_err().to_string(), "no program is named olama");
+/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// ```
+pub fn choose(word: &str) -> Result<From, DialectError> {
+    match word {
+        "auto" => return Ok(From::Auto),
+        "none" => return Ok(From::None),
+        _ => {}
+    }
+    if let Some(row) = find(word) {
+        return Ok(From::Program(row));
+    }
+    if !word.contains('/') && !word.ends_with(".toml") {
+        return Err(DialectError::Unknown { what: "program", name: word.to_owned() });
+    }
+    load(&std::fs::read_to_string(word).map_err(DialectError::Unreadable)?).map(From::Program)
+}
+
+/// Returns the program of this name or alias; `-` and `_` are the same.
+pub fn find(name: &str) -> Option<&'static Program> {
+    let name = name.replace('-', "_");
+    let is_it = |known: &&str| known.replace('-', "_") == name;
+    PROGRAMS.iter().find(|row| [row.name].iter().chain(row.aliases).any(is_it))
+}
+
+/// Parses a program from TOML. As with [`dialect::load`](crate::dialect::load()), the row is leaked.
+///
+/// ```
+/// let row = toolstream::dressing::load("name = 'mine'\nends = [\"Bye.\\n\"]\n")?;
+/// assert_eq!(row.name, "mine");
+///
+/// let error = toolstream::dressing::load("name = 'mine'\nend = []\n").unwrap_err();
+/// assert!(error.to_string().starts_with("line 2, column 1: unknown field `end`"));
+/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// ```
+pub fn load(text: &str) -> Result<&'static Program, DialectError> {
+    let program: Program =
+        toml::from_str(text).map_err(|error| DialectError::of_toml(text, &error))?;
+    let says_something = !program.begins.is_empty()
+        || !program.ends.is_empty()
+        || program.thought.is_some()
+        || !program.prompt.is_empty();
+    if !says_something {
+        return Err(DialectError::invalid("a program needs begins, thought, ends or prompt"));
+    }
+    Forms::new(&program).map_err(DialectError::invalid)?;
+    Ok(Box::leak(Box::new(program)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_error(toml: &str, part: &str) {
+        let error = load(toml).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+
+    #[test]
+    fn the_example_of_this_page_is_read() {
+        let page = include_str!("load.rs");
+        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+        let toml: String = lines
+            .take_while(|line| *line != "//! ```")
+            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
+            .collect();
+        assert_eq!(load(&toml).unwrap().name, "acme");
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at() {
+        check_error("name = 'x'\nends = 'a'\n", "line 2, column 8");
+        check_error("name = 'x'\n", "needs begins");
+        check_error("name = 'x'\nends = ['a {in}']\n", "{in}");
+    }
+
+    #[test]
+    fn every_row_is_read() {
+        for row in PROGRAMS {
+            Forms::new(row).unwrap();
+        }
+    }
+
+    #[test]
+    fn no_name_stands_twice() {
+        let names = PROGRAMS.iter().flat_map(|row| [&[row.name], row.aliases].concat());
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
