@@ -341,8 +341,18 @@ fn every_value_of_every_option_is_documented() {
 }
 
 /// Options of other programs, and of all.
-const FOREIGN: &[&str] =
-    &["--help", "--release", "--path", "--unbuffered", "--bench", "--profile", "--pipe", "--block"];
+const FOREIGN: &[&str] = &[
+    "--help",
+    "--release",
+    "--path",
+    "--unbuffered",
+    "--bench",
+    "--profile",
+    "--pipe",
+    "--block",
+    "--cached",
+    "--quiet",
+];
 
 #[test]
 fn the_top_level_holds_only_what_it_must() {
