@@ -74,6 +74,17 @@ pub(crate) enum GoldenError {
     Edited(String),
 }
 
+impl GoldenError {
+    /// Returns what is wrong with settings, wherever they come from.
+    pub(crate) fn of_settings(&self) -> String {
+        match self {
+            GoldenError::Missing(option) => format!("{option}: there is no such file"),
+            GoldenError::Options(why) => why.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for GoldenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("its golden file ")?;

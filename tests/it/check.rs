@@ -187,6 +187,8 @@ fn what_is_wrong_is_said_for_what_it_is() {
     let run = check(&folder, &["c"], 2, "1 checked: 1 can't be read\n");
     assert_eq!(run.err, "toolstream: c: No such file or directory (os error 2)\n");
     check(&folder, &["--tools", "none.json", "b"], 2, "");
+    let run = check(&folder, &["--only", "text", "--ignore", "text", "b"], 2, "");
+    assert_eq!(run.err, "toolstream: --only text and --ignore text contradict each other\n");
     let pruned = report(&folder, &["--prune", "--update"], 0);
     assert!(pruned.contains("a: its golden file was removed: it was renamed"), "{pruned}");
     check(&folder, &[], 0, SAME);

@@ -18,6 +18,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::bail;
+
 use crate::capture::{
     Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined, unread,
 };
@@ -38,9 +40,11 @@ use crate::status::{Outcome, Status};
 
 pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
-    // A wrong option is reported once, and not for each golden file.
-    args.reading.config()?;
     let given = Settings::given(args);
+    // A wrong option is reported once, and not for each golden file.
+    if let Err(why) = Settings::default().then(&given).read() {
+        bail!("{}", why.of_settings());
+    }
     let found = Found::new(args)?;
     let mut status = found.status;
     if args.redact {

@@ -255,8 +255,7 @@ impl Folder {
         };
         let settings = self.settings.then(&settings);
         if let Err(why) = settings.read() {
-            let why = why.to_string();
-            bail!("{}: {}", name.display(), why.rsplit_once(": ").map_or(&*why, |(_, why)| why));
+            bail!("{}: {}", name.display(), why.of_settings());
         }
         let globs = words(&file.exclude, &|glob| {
             Pattern::new(glob).map(|_| glob.to_owned()).map_err(|error| error.to_string())
