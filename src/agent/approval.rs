@@ -1,15 +1,12 @@
 //! Decides which calls may run: by rule, or by asking on the terminal.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io;
 use std::str::FromStr;
 use std::time::Instant;
 
-use rustix::termios::{QueueSelector, tcflush};
-
 use crate::agent::stop::Stop;
-use crate::io::{Signals, Woken, report, wait_for};
+use crate::io::{Asked, Signals, Terminal, report};
 use crate::json;
 use crate::request::Call;
 
@@ -77,7 +74,7 @@ impl Rules {
 pub(crate) struct Approval<'a> {
     rules: &'a Rules,
     signals: &'a Signals,
-    terminal: Option<File>,
+    terminal: Option<Terminal>,
     /// True if it was reported that there is no terminal to ask on.
     has_told: bool,
 }
@@ -85,8 +82,7 @@ pub(crate) struct Approval<'a> {
 impl<'a> Approval<'a> {
     /// Opens the terminal that the program was started from, if there is one.
     pub(crate) fn new(rules: &'a Rules, signals: &'a Signals) -> Self {
-        let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").ok();
-        Approval { rules, signals, terminal, has_told: false }
+        Approval { rules, signals, terminal: Terminal::open(), has_told: false }
     }
 
     /// True if calls of a tool run, and no one has to be asked.
@@ -129,29 +125,11 @@ impl<'a> Approval<'a> {
     /// are the reason why not. It is empty if there is none.
     fn ask(&mut self, call: &Call, deadline: Option<Instant>) -> Result<String, Stop> {
         let Some(terminal) = &mut self.terminal else { return Ok(String::new()) };
-        // What was typed before the question is no answer to it.
-        let _ = tcflush(&*terminal, QueueSelector::IFlush);
-        let question = question(call);
-        let mut exchange = terminal.write_all(question.as_bytes());
-        let mut answer = Vec::new();
-        while exchange.is_ok() && !answer.contains(&b'\n') {
-            match wait_for(&*terminal, self.signals, deadline).map_err(Stop::Failed)? {
-                Woken::Signal(signal) => return Err(Stop::Signal(signal)),
-                Woken::Time => return Err(Stop::Deadline),
-                Woken::Ready => {}
-            }
-            let mut bytes = [0; 256];
-            match terminal.read(&mut bytes) {
-                Ok(0) => break,
-                Ok(count) => answer.extend_from_slice(bytes.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => exchange = Err(error),
-            }
+        match terminal.ask(&question(call), self.signals, deadline).map_err(Stop::Failed)? {
+            Asked::Answer(answer) => Ok(answer),
+            Asked::Signal(signal) => Err(Stop::Signal(signal)),
+            Asked::Time => Err(Stop::Deadline),
         }
-        if exchange.is_err() {
-            answer.clear();
-        }
-        Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 }
 

@@ -7,6 +7,7 @@
 mod dice;
 mod difference;
 mod file;
+mod filter;
 mod golden;
 mod laws;
 mod redaction;
@@ -14,11 +15,13 @@ mod replay;
 mod rhythm;
 mod server;
 mod shrink;
+mod unread;
 
 pub use dice::Dice;
-pub(crate) use difference::{changes, unified};
+pub(crate) use difference::{Diff, shorten};
 pub(crate) use file::Capture;
-pub(crate) use golden::{Filter, Golden, GoldenError, joined};
+pub(crate) use filter::{Compared, Filter};
+pub(crate) use golden::{Golden, GoldenError, GoldenFile, Head, joined};
 pub use laws::{Excuse, other_lines, prefix_of, without_offsets};
 pub(crate) use laws::{LAWS, Law, Read};
 pub(crate) use redaction::{Redactor, Replaced, count as count_secrets};
@@ -26,3 +29,4 @@ pub(crate) use replay::{Chunk, Failure, Place, Plan, Play, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};
 pub(crate) use server::{Answer, Body, By, Server, failure, log_line};
 pub use shrink::{Split, shrink, stretch, stretches};
+pub(crate) use unread::unread;

@@ -193,10 +193,12 @@ Examples:
 /// `toolstream check`
 #[derive(Args, Debug)]
 #[command(after_long_help = CHECK_EXAMPLES)]
-#[command(mut_arg("files", |arg| arg.value_name("FILE|DIR").required(true)
-    .help("What to check; in a DIR, every file that is not hidden, and no golden file")
-    .long_help("What to check\n\nIn a DIR and below it, every file is a capture but those that are \
-        hidden, golden files, FILE.times and the requests of `agent --log`.")))]
+#[command(mut_arg("files", |arg| arg.value_name("FILE|DIR")
+    .help("What to check, by default the current folder; in a DIR, the captures")
+    .long_help("What to check, by default the current folder\n\nIn a DIR and below it, the captures \
+        are regular files that hold a stream, a log or a body. What is hidden, golden files, FILE.times, \
+        the requests of `agent --log`, what editors and git leave behind, and what is no stream, as a \
+        README or a script, is passed over.")))]
 pub struct Check {
     /// How captures are read.
     #[command(flatten)]
@@ -204,10 +206,18 @@ pub struct Check {
 
     /// Write the golden files that are missing or differ
     ///
-    /// Each whole or not at all. It keeps the options that say how to read, --only and --ignore:
-    /// the next check uses them where the command line has none.
+    /// Each whole or not at all. It keeps the options that say how to read, --only and --ignore,
+    /// as far as the folder's .toolstream.toml does not say them.
     #[arg(long)]
     pub update: bool,
+
+    /// Ask at each difference whether to write what came: accept, skip or quit
+    #[arg(long, conflicts_with_all = ["update", "report"])]
+    pub review: bool,
+
+    /// Remove golden files whose captures are gone
+    #[arg(long)]
+    pub prune: bool,
 
     /// Replace secrets in the captures themselves
     ///
@@ -216,15 +226,35 @@ pub struct Check {
     #[arg(long, requires = "update")]
     pub redact: bool,
 
-    /// Which keys not to compare, with commas between them: id, or usage.raw in one type of event
+    /// Which keys not to compare, with commas between them: id, usage.raw, tool_call.arguments.city
     ///
-    /// The name of a type stands for all keys of such events.
+    /// The name of a type stands for all keys of such events; in a path, `*` is any key and `**` any
+    /// number of them. `volatile` is all that changes when the same answer is recorded again: ids,
+    /// times, signatures, fingerprints, counts. `none` forgets what is kept. Offsets are never compared.
     #[arg(long, value_name = "KEYS", value_delimiter = ',', value_parser = value::event_key)]
     pub ignore: Vec<String>,
 
-    /// Which types of events to compare, with commas between them
+    /// Which types of events to compare, with commas between them; `none` forgets what is kept
     #[arg(long, value_name = "TYPES", value_delimiter = ',', value_parser = value::event_type)]
     pub only: Vec<String>,
+
+    /// Which files of a DIR not to check: a name, or with a slash a path from here, with `*` and `**`
+    #[arg(long, value_name = "GLOB", value_parser = value::glob)]
+    pub exclude: Vec<glob::Pattern>,
+
+    /// Check only captures whose names hold this
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+
+    /// Stop at the first failure
+    #[arg(long)]
+    pub fail_fast: bool,
+
+    /// Also compare which members of records no rule reads
+    ///
+    /// Without such a member the events are the same. With --update, they are kept in the golden file.
+    #[arg(long)]
+    pub unread: bool,
 
     /// Also hold each capture to the laws of reading
     ///
@@ -234,9 +264,13 @@ pub struct Check {
     #[arg(long)]
     pub laws: bool,
 
-    /// Print an object for each capture, and one for the sum
+    /// The form of the report
+    #[arg(long, value_name = "FORM", value_enum, default_value = "text")]
+    pub report: Report,
+
+    /// Print all of the differences, where --report text stops after 200 lines
     #[arg(long)]
-    pub json: bool,
+    pub full: bool,
 
     /// When to use colours
     ///
@@ -249,6 +283,19 @@ pub struct Check {
     pub jobs: u16,
 }
 
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Report {
+    /// Differences as people read them
+    Text,
+    /// An object for each capture, and one for the sum
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit's XML
+    Junit,
+}
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   Keep what captures give now, and commit it:
@@ -257,8 +304,11 @@ Examples:
   Is it still the same? Exit status 1 says no, and a diff of the events what:
     toolstream check -j 4 captures
 
-  Captures that are recorded anew each time:
-    toolstream check --update --ignore id,signature,usage,raw,text captures
+  Captures that are recorded anew each time: is it the same answer?
+    toolstream check --ignore volatile captures
+
+  Accept differences one by one:
+    toolstream check --review captures
 
   Does this program read your captures as it promises to read any?
     toolstream check --laws -j 4 captures";

@@ -17,9 +17,9 @@ use clap::{
 };
 use clap_complete::Shell;
 
-pub(crate) use captures::{Check, Order, Record, Replay};
+pub(crate) use captures::{Check, Order, Record, Replay, Report};
 pub(crate) use convert::{Convert, Ids};
-pub(crate) use value::{Auto, ChoiceFilter, Size};
+pub(crate) use value::{Auto, ChoiceFilter, NONE, Size, event_key, event_type};
 
 use crate::agent::Rules;
 use crate::dialect::Selection;

@@ -277,26 +277,39 @@ impl fmt::Display for Size {
     }
 }
 
-/// Parses the type of an event.
-pub(super) fn event_type(text: &str) -> Result<String, String> {
+/// The word that forgets what is kept.
+pub(crate) const NONE: &str = "none";
+
+/// Parses the type of an event, or `none`.
+pub(crate) fn event_type(text: &str) -> Result<String, String> {
     let keys = event_keys();
-    if keys.iter().any(|(kind, _)| kind == text) {
+    if text == NONE || keys.iter().any(|(kind, _)| kind == text) {
         return Ok(text.to_owned());
     }
     let known: Vec<&str> = keys.iter().map(|(kind, _)| kind.as_str()).collect();
     Err(format!("no event has this type; there are {}", known.join(", ")))
 }
 
-/// Parses the key of an event: `KEY`, `TYPE.KEY`, or `TYPE` for all of its keys.
-pub(super) fn event_key(text: &str) -> Result<String, String> {
+/// Parses a pattern of file names.
+pub(super) fn glob(text: &str) -> Result<glob::Pattern, String> {
+    glob::Pattern::new(text).map_err(|error| error.to_string())
+}
+
+/// Parses the key of an event: `KEY`, `TYPE.KEY` and paths from there on, `TYPE` for all of its keys,
+/// `volatile`, or `none`.
+pub(crate) fn event_key(text: &str) -> Result<String, String> {
     let keys = event_keys();
     let has = |kind: Option<&str>, key: &str| {
         let of = keys.iter().filter(|(name, _)| kind.is_none_or(|kind| kind == name));
         of.flat_map(|(_, keys)| keys).any(|known| known == key)
     };
     let is_known = match text.split_once('.') {
-        Some((kind, key)) => has(Some(kind), key),
-        None => has(None, text) || event_type(text).is_ok(),
+        Some((kind, path)) => {
+            let key = path.split('.').next().unwrap_or_default();
+            let is_path = path.split('.').all(|word| !word.is_empty());
+            is_path && (has(Some(kind), key) || (key.starts_with('*') && event_type(kind).is_ok()))
+        }
+        None => has(None, text) || event_type(text).is_ok() || text == "volatile",
     };
     match is_known {
         true => Ok(text.to_owned()),
@@ -374,10 +387,12 @@ mod tests {
 
     #[test]
     fn keys_and_types_are_those_of_events() {
-        for good in ["id", "usage", "usage.raw", "text"] {
+        for good in
+            ["id", "usage", "usage.raw", "text", "volatile", "none", "usage.raw.x.y", "turn.**.id"]
+        {
             assert_eq!(event_key(good), Ok(good.to_owned()));
         }
-        for bad in ["", "ids", "usage.id", "nothing.raw", "usage."] {
+        for bad in ["", "ids", "usage.id", "nothing.raw", "usage.", "usage.raw.", "x.**.id"] {
             assert!(event_key(bad).is_err(), "{bad}");
         }
         assert!(event_type("tool_call").is_ok() && event_type("id").is_err());

@@ -46,6 +46,9 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
         0 | 1 => job.run()?,
         threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
     };
+    if let Some(signal) = job.inputs.signals.caught() {
+        die(signal);
+    }
     if args.sum || (job.inputs.names.len() > 1 && io::stderr().is_terminal()) {
         let sum = job.sum.lock().unwrap_or_else(PoisonError::into_inner);
         report(&mut io::stderr(), &sum.to_string());

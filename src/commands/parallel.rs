@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle};
 
-use crate::io::{Output, die};
+use crate::io::Output;
 use crate::status::Status;
 
 use crate::commands::{Inputs, Lost, write_now};
@@ -70,7 +70,7 @@ impl Written {
 
 /// Reads all inputs, `threads` at once, each by its name with `read`. The thread that has read an
 /// input writes the results that are due. After a signal, those that are being read are finished,
-/// and no other is begun.
+/// and no other is begun: the caller dies by it.
 pub(super) fn parallel(
     inputs: &Inputs<'_>,
     threads: usize,
@@ -98,9 +98,6 @@ pub(super) fn parallel(
         let all = iter::once(work()).chain(others.into_iter().map(join));
         all.fold(Ok(()), Result::and)
     })?;
-    if let Some(signal) = inputs.signals.caught() {
-        die(signal);
-    }
     Ok(written.into_inner().unwrap_or_else(PoisonError::into_inner).status)
 }
 

@@ -299,25 +299,62 @@ const NO_SECRETS: &[&str] = &[
     "withcredential",
 ];
 
-/// True if a name that ends with these two bytes can be one of those above, or one that a pair of
-/// members has (`"name"`, `"key"`). Most names end otherwise, and are not looked at.
+/// The names above, by the last three letters of each and of its plural, in their order.
 #[cfg(feature = "cli")]
-pub(crate) fn may_end_name(before: Option<u8>, last: Option<u8>) -> bool {
-    static ENDS: LazyLock<[u32; 32]> = LazyLock::new(|| {
-        let mut ends = [0; 32];
-        let known = NAMES.iter().flat_map(|row| row.ends).copied().chain(["name", "key"]);
-        for end in known.filter_map(|end| end.as_bytes().last_chunk()) {
-            let [before, last] = end.map(|letter| usize::from(letter & 31));
-            ends[last] |= 1 << before;
-            // Its plural.
-            ends[usize::from(b's' & 31)] |= 1 << last;
+struct ByEnd {
+    /// The number of the list for these letters, from 1; 0 if no name ends so.
+    lists: Vec<u8>,
+    rows: Vec<Vec<(&'static Name, &'static [u8])>>,
+}
+
+#[cfg(feature = "cli")]
+static BY_END: LazyLock<ByEnd> = LazyLock::new(|| {
+    let mut by_end = ByEnd { lists: vec![0; 1 << 15], rows: Vec::new() };
+    let known = NAMES.iter().flat_map(|row| row.ends.iter().map(move |end| (Some(row), *end)));
+    // The last two are names of pairs of members.
+    for (row, end) in known.chain([(None, "name"), (None, "key")]) {
+        for spelled in [end.to_owned(), format!("{end}s")] {
+            let letters = last_letters(spelled.as_bytes());
+            let Some(list) = letters.and_then(|at| by_end.lists.get_mut(at)) else { continue };
+            if *list == 0 {
+                by_end.rows.push(Vec::new());
+                *list = by_end.rows.len() as u8;
+            }
+            if let Some(rows) = by_end.rows.get_mut(usize::from(*list) - 1) {
+                rows.extend(row.map(|row| (row, end.as_bytes())));
+            }
         }
-        ends
-    });
-    let (Some(before), Some(last)) = (before, last) else { return false };
-    // A name may be written with anything between its words.
-    let is_end = ENDS[usize::from(last & 31)] & (1 << (before & 31)) != 0;
-    last.is_ascii_alphabetic() && (is_end || !before.is_ascii_alphabetic())
+    }
+    by_end
+});
+
+/// Returns the names that end as a text does, with their rows; none if a name can't end so. Most
+/// names can't.
+#[cfg(feature = "cli")]
+fn rows_of(text: &[u8]) -> Option<&'static [(&'static Name, &'static [u8])]> {
+    let list = *BY_END.lists.get(last_letters(text)?)?;
+    BY_END.rows.get(usize::from(list).checked_sub(1)?).map(Vec::as_slice)
+}
+
+/// True if a text may end with one of the names above, or with one that a pair of members has
+/// (`"name"`, `"key"`).
+#[cfg(feature = "cli")]
+pub(crate) fn may_end_name(text: &[u8]) -> bool {
+    rows_of(text).is_some()
+}
+
+/// Returns a number for the last three letters of a text, five bits of each, over what may stand
+/// between the words of a name.
+#[cfg(feature = "cli")]
+fn last_letters(text: &[u8]) -> Option<usize> {
+    if !text.last()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let mut letters = text.iter().rev().filter(|byte| !b"-_.".contains(byte));
+    (0..3).try_fold(0, |all, _| {
+        let letter = letters.next().filter(|byte| byte.is_ascii_alphanumeric())?;
+        Some(all << 5 | usize::from(letter & 31))
+    })
 }
 
 /// The longest name that is looked at, in letters and digits.
@@ -337,11 +374,11 @@ pub(crate) fn named(name: &[u8]) -> Option<(&'static str, Place)> {
     let letters = letters.get(..length)?;
     // Pieces of text are called tokens, where a model is asked for their probabilities.
     let one = letters.strip_suffix(b"s").filter(|_| letters != b"tokens").unwrap_or(letters);
-    let fits = |row: &&Name| match row.is_whole {
-        true => row.ends.iter().any(|end| end.as_bytes() == letters),
-        false => row.ends.iter().any(|end| one.ends_with(end.as_bytes())),
+    let fits = |(row, end): &&(&Name, &[u8])| match row.is_whole {
+        true => *end == letters,
+        false => one.ends_with(end),
     };
-    let row = NAMES.iter().find(fits)?;
+    let (row, _) = rows_of(letters)?.iter().find(fits)?;
     let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()))
         || memmem::find(letters, b"ratelimit").is_some();
     (!is_text).then_some((row.what, row.place))

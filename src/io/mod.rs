@@ -16,6 +16,7 @@ mod progress;
 mod pump;
 mod report;
 mod signals;
+mod terminal;
 mod whole;
 
 pub(crate) use children::{Children, Exit, Happened, Pipe};
@@ -28,6 +29,7 @@ pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
 pub(crate) use signals::{Stalled, Woken, catch_full_files, die, wait_for, wait_until};
+pub(crate) use terminal::{Asked, Terminal};
 pub(crate) use whole::{Original, can_write, read_whole, write_whole};
 
 /// The size of one read or write, in bytes: the capacity of a pipe.

@@ -231,14 +231,11 @@ impl<W: Write> People<W> {
         let model = start.model.map(str::to_owned);
         self.message = Message { model, ..Message::default() };
         self.messages += 1;
-        let title = match (&self.file, start.round, self.messages) {
-            (Some(file), None, 1) => file.clone(),
-            (_, Some(round), _) => match start.attempt {
-                Some(attempt) => format!("round {round}, attempt {attempt}"),
-                None => format!("round {round}"),
-            },
-            (None, None, 1) => String::new(),
-            (_, None, number) => format!("message {number}"),
+        let title = match (start.round, start.attempt, self.messages) {
+            (None | Some(1), None, 1) => self.file.clone().unwrap_or_default(),
+            (Some(round), Some(attempt), _) => format!("round {round}, attempt {attempt}"),
+            (Some(round), None, _) => format!("round {round}"),
+            (None, _, number) => format!("message {number}"),
         };
         self.section = Section::Nothing;
         if !title.is_empty() && !self.is_bare() {
@@ -459,9 +456,10 @@ impl<W: Write> People<W> {
         self.message.numbers = tokens(usage);
     }
 
-    /// Ends the output of an agent: how much it was in all.
+    /// Ends the output of an agent: how much it was in all, if that is more than one answer.
     fn run_end(&mut self, end: &RunEnd<'_>) {
-        if self.look.parts.usage {
+        let is_chat = self.messages == 1 && end.calls == 0 && end.reason == EndReason::FinalAnswer;
+        if self.look.parts.usage && !is_chat {
             self.end_line();
             let counted = |count: u64, what: &str| {
                 format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
@@ -775,15 +773,27 @@ mod tests {
     #[test]
     fn a_run_ends_with_its_sum() {
         let usage = Usage { input_tokens: Some(3), ..Usage::default() };
-        let end = Kind::RunEnd(RunEnd {
-            reason: EndReason::FinalAnswer,
-            rounds: 2,
-            calls: 1,
-            usage: Some(usage),
-        });
-        let kinds = [start(), text("a"), finish(STOP), end];
+        let end = |rounds, calls| {
+            let reason = EndReason::FinalAnswer;
+            Kind::RunEnd(RunEnd { reason, rounds, calls, usage: Some(usage) })
+        };
+        let kinds = [start(), text("a"), finish(STOP), end(2, 1)];
         check(&TERMINAL, &kinds, "a\nm-1\n\n2 rounds · 1 call · 3 in\n");
         check(&PIPE, &kinds, "a\n");
+        check(&TERMINAL, &[start(), text("a"), finish(STOP), end(1, 0)], "a\nm-1\n");
+    }
+
+    #[test]
+    fn rounds_have_a_heading_where_they_need_one() {
+        let round = |number, attempt| {
+            let Kind::Start(start) = start() else { unreachable!() };
+            Kind::Start(Start { round: Some(number), attempt, ..start })
+        };
+        let kinds = |round| [round, text("a"), finish(STOP)];
+        check(&TERMINAL, &kinds(round(1, None)), "a\nm-1\n");
+        check(&TERMINAL, &kinds(round(1, Some(2))), "── round 1, attempt 2 ──\na\nm-1\n");
+        let two = [kinds(round(1, None)), kinds(round(2, None))].concat();
+        check(&TERMINAL, &two, "a\nm-1\n\n── round 2 ──\na\nm-1\n");
     }
 
     #[test]

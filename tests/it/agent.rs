@@ -89,7 +89,6 @@ fn an_agent_is_shown_to_people() {
     let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
     let lines: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
     let expected = [
-        "── round 1 ──",
         "Wait. ",
         "▸ t  a: 1",
         "◂ t",
@@ -598,7 +597,11 @@ fn calls_are_approved_on_the_terminal() {
         return eprintln!("there is no script(1): nothing is tested");
     }
     let scene = Scene::new(&[
-        calls(&[("a", "t", "{\"p\":\"\u{202e}x\"}"), ("b", "t", "{\"p\":2}")]),
+        calls(&[
+            ("a", "t", "{\"p\":\"\u{202e}x\"}"),
+            ("b", "t", "{\"p\":2}"),
+            ("c", "t", "{\"p\":3}"),
+        ]),
         says("Done.", "stop"),
     ]);
     let scene = scene.tool("t", "echo ran >> ran; echo ran");
@@ -612,7 +615,7 @@ fn calls_are_approved_on_the_terminal() {
     let mut stdin = child.stdin.take().unwrap();
     let mut seen = Vec::new();
     let mut out = child.stdout.take().unwrap();
-    for answer in ["y\n", "\n"] {
+    for answer in ["y\n", "\n", "use 4, not 3\n"] {
         let count = seen.len();
         while !String::from_utf8_lossy(&seen[count..]).contains("[y/N]") {
             let mut bytes = [0; 256];
@@ -627,7 +630,9 @@ fn calls_are_approved_on_the_terminal() {
     child.wait().unwrap();
     let seen = String::from_utf8_lossy(&seen);
     assert!(seen.contains("run t?") && seen.contains("p: \"\\u202ex\""), "{seen}");
-    assert_eq!(scene.results(), ["ran\n", "Error: The call was not run: the user has denied it."]);
+    let denied = "Error: The call was not run: the user has denied it";
+    let results = ["ran\n".into(), format!("{denied}."), format!("{denied}: use 4, not 3.")];
+    assert_eq!(scene.results(), results);
 }
 
 #[test]
@@ -1027,4 +1032,42 @@ fn words_that_have_no_place_are_refused() {
     check_refused_words(&["--user", "-", "-"], 2, "standard input can't be");
     check_refused_words(&["--user", " ", "r.json"], 2, "no words");
     check_refused_words(&["--log", "log", "r.json"], 2, "earlier run");
+}
+
+/// Tools that are there already: one file declares them, their arguments are on the command line, and
+/// they see the variables that are named.
+#[test]
+fn tools_that_are_there_already() {
+    let call = |arguments: &str| {
+        once("t", arguments).tool("t", "printf '%s\\n' \"$#:$1:$KEY1$KEY2$KEY3\"")
+    };
+    let declared = |scene: &Scene, json: &str| {
+        scene.write("declared.json", json);
+        let args = ["--declare", "declared.json", "--args", "argv", "--env", "KEY1,KEY2"];
+        let mut command = scene.program(&scene.args(&args));
+        command.envs([("KEY1", "a"), ("KEY2", "b"), ("KEY3", "c")]);
+        Run::new(command.output().unwrap())
+    };
+    let schema = "{\"type\":\"object\",\"properties\":{\"p\":{\"type\":\"string\"}}}";
+    let function = format!("{{\"name\":\"t\",\"description\":\"d\",\"parameters\":{schema}}}");
+    let list = format!("[{function}]");
+    let request = format!("{{\"tools\":[{{\"type\":\"function\",\"function\":{function}}}]}}");
+    let arguments = "{\"p\":\"$(touch ran) '\\n\"}";
+    for json in [&list, &request] {
+        let scene = call(arguments);
+        declared(&scene, json).check(0, "final_answer");
+        assert_eq!(scene.results(), [format!("1:{arguments}:ab\n")]);
+        assert!(scene.read("sent-1.json").contains("\"description\":\"d\""));
+        assert!(!scene.path("ran").exists());
+    }
+    let scene = call("{\"p\":1}");
+    declared(&scene, &list).check(0, "final_answer");
+    assert!(scene.results()[0].starts_with("Error: "), "{:?}", scene.results());
+    let scene = call(&format!("{{\"p\":\"{}\"}}", "x".repeat(1 << 18)));
+    declared(&scene, &list).check(0, "final_answer");
+    let why = "its arguments have 262152 bytes, more than the system lets a command line have";
+    assert!(scene.results()[0].contains(why), "{:?}", scene.results());
+    let run = declared(&scene, &list.replace("\"t\"", "\"u\""));
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
+    assert!(run.err.contains("it declares \"u\", and the tools are: t"), "{}", run.err);
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -10,6 +13,8 @@ use tempfile::TempDir;
 use crate::case::{Case, root};
 use crate::cli::{Run, folder, run_in};
 use crate::json;
+use crate::listening::Server;
+use crate::scene::{PROGRAM, Scene};
 use crate::shape::joined;
 
 const CAPTURE: &str = "data: {\"object\":\"chat.completion.chunk\",\"id\":\"c1\",\"choices\":[{\"index\":0,\
@@ -22,9 +27,24 @@ const SAME: &str = "1 checked: 1 the same\n";
 fn check(folder: &TempDir, args: &[&str], code: i32, out: &str) -> Run {
     let run = run_in(folder.path(), &[&["check"], args].concat(), "");
     assert_eq!((run.code, run.out.as_str()), (code, out), "{}", run.err);
-    // Every status but 0 says why on standard error, once.
-    assert_eq!(run.err.lines().count(), usize::from(code != 0), "{}", run.err);
+    // A no is the report's own; of every other status, standard error says why, once.
+    assert_eq!(run.err.lines().count(), usize::from(code > 1), "{}", run.err);
     run
+}
+
+/// The report of a run that ends with this status.
+#[track_caller]
+fn report(folder: &TempDir, args: &[&str], code: i32) -> String {
+    let run = run_in(folder.path(), &[&["check"], args].concat(), "");
+    assert_eq!(run.code, code, "{}{}", run.out, run.err);
+    run.out
+}
+
+/// What a report says of golden files that can be written anew.
+fn otherwise(names: &str) -> String {
+    format!(
+        "the golden files say otherwise; `toolstream check --update{names}` writes what the captures give now\n"
+    )
 }
 
 /// The lines as JSON, whatever numbers are in them.
@@ -51,33 +71,37 @@ fn a_golden_file_that_cannot_be_written_is_lost_output() {
 #[test]
 fn a_golden_file_is_written_held_and_written_anew() {
     let folder = folder(&[("a.sse", CAPTURE)]);
-    let none = "a.sse: it has no golden file\n1 checked: 1 has no golden file\n";
-    let run = check(&folder, &["a.sse"], 1, none);
-    assert!(run.err.contains("are missing; `toolstream check --update` writes"), "{}", run.err);
-    let written = "a.sse: its golden file was written\n1 checked: 1 written\n";
-    check(&folder, &["--update", "a.sse"], 0, written);
+    let none = "a.sse: it has no golden file\ngolden files are missing; `toolstream check --update a.sse` \
+                writes them\n1 checked: 1 has no golden file\n";
+    check(&folder, &["a.sse"], 1, none);
+    let new = "a.sse: its golden file is new\n1 checked: 1 new\n";
+    check(&folder, &["--update", "a.sse"], 0, new);
     let parsed = run_in(folder.path(), &["parse", "--join", "a.sse"], "").out;
     let head = "{\"type\":\"golden\",\"v\":1,\"args\":[],\"ignore\":[]}\n";
     assert_eq!(read(&folder, "a.sse.golden"), format!("{head}{parsed}"));
     check(&folder, &["a.sse"], 0, SAME);
+    check(&folder, &[], 0, SAME);
     check(&folder, &["--update", "a.sse.golden", "a.sse"], 0, SAME);
     write(&folder, "a.sse", &CAPTURE.replace("warm", "cold"));
-    let differs = "--- a.sse.golden\n+++ a.sse\n@@ -1,3 +1,3 @@\n \
-                   {\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\",\"framing\":\"sse\",\"id\":\"c1\"}\n\
-                   -{\"type\":\"text\",\"text\":\"A warm day\"}\n\
-                   +{\"type\":\"text\",\"text\":\"A cold day\"}\n \
-                   {\"type\":\"finish_reason\",\"finish_reason\":\"stop\",\"raw_finish_reason\":\"stop\"}\n\
-                   1 checked: 1 differs\n";
-    let run = check(&folder, &["a.sse"], 1, differs);
-    assert!(run.err.contains("`toolstream check --update`"), "{}", run.err);
+    let diff = "--- a.sse.golden\n+++ a.sse\n@@ -2,3 +2,3 @@ line 3: text.text\n \
+                {\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\",\"framing\":\"sse\",\"id\":\"c1\"}\n\
+                -{\"type\":\"text\",\"text\":\"A warm day\"}\n\
+                +{\"type\":\"text\",\"text\":\"A cold day\"}\n \
+                {\"type\":\"finish_reason\",\"finish_reason\":\"stop\",\"raw_finish_reason\":\"stop\"}\n      \
+                1 × text.text\n";
+    check(&folder, &["a.sse"], 1, &format!("{diff}{}1 checked: 1 differs\n", otherwise(" a.sse")));
     check(&folder, &["--ignore", "text", "a.sse"], 0, SAME);
     check(&folder, &["--only", "start,finish_reason", "a.sse"], 0, SAME);
-    let json = run_in(folder.path(), &["check", "--json", "a.sse"], "");
-    let [capture, sum] = &lines(&json.out)[..] else { panic!("{}", json.out) };
+    let json = report(&folder, &["--report", "json", "a.sse"], 1);
+    let [capture, sum] = &lines(&json)[..] else { panic!("{json}") };
     assert_eq!((&capture["result"], &sum["differs"]), (&"differs".into(), &1.into()));
-    assert_eq!(capture["changes"][0]["event"], 2);
+    assert_eq!(
+        (&capture["changes"][0]["line"], &capture["changes"][0]["keys"][0]),
+        (&3.into(), &"text.text".into())
+    );
     assert_eq!(capture["changes"][0]["is"][0]["text"], "A cold day");
-    check(&folder, &["--update", "a.sse"], 0, written);
+    let changed = format!("a.sse: its golden file has changed\n{diff}1 checked: 1 changed\n");
+    check(&folder, &["--update", "a.sse"], 0, &changed);
     check(&folder, &["a.sse"], 0, SAME);
 }
 
@@ -85,60 +109,111 @@ fn a_golden_file_is_written_held_and_written_anew() {
 fn options_are_kept_and_used_again() {
     let folder =
         folder(&[("a.txt", "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>")]);
-    let written = "a.txt: its golden file was written\n1 checked: 1 written\n";
-    check(
-        &folder,
-        &["--update", "-f", "text", "-d", "none", "--ignore", "text", "a.txt"],
-        0,
-        written,
-    );
-    let golden = read(&folder, "a.txt.golden");
-    let head =
+    let args = ["--update", "-f", "text", "-d", "none", "--ignore", "text", "a.txt"];
+    report(&folder, &args, 0);
+    let head = || read(&folder, "a.txt.golden").lines().next().unwrap().to_owned();
+    let first =
         r#"{"type":"golden","v":1,"args":["--format=text","--dialect=none"],"ignore":["text"]}"#;
-    assert_eq!(golden.lines().next(), Some(head));
+    assert_eq!(head(), first);
     check(&folder, &["a.txt"], 0, SAME);
     write(&folder, "a.txt", "<tool_call>");
     check(&folder, &["a.txt"], 0, SAME);
-    // Those of the command line come first.
-    let run = run_in(folder.path(), &["check", "-f", "text", "-d", "hermes", "a.txt"], "");
-    assert!(run.code == 1 && run.out.contains("\"code\":\"truncated\""), "{}", run.out);
-    check(&folder, &["--update", "--ignore", "id", "a.txt"], 0, written);
-    assert!(read(&folder, "a.txt.golden").contains(r#""--dialect=none"],"ignore":["id"]}"#));
+    // Those of the command line take the place of those of their name.
+    let out = report(&folder, &["-d", "hermes", "a.txt"], 1);
+    assert!(out.contains("\"code\":\"truncated\""), "{out}");
+    // What is kept gets more, and is never less, unless it is to be forgotten.
+    report(&folder, &["--update", "--ignore", "id,created", "a.txt"], 0);
+    assert_eq!(head(), first.replace("[\"text\"]", "[\"text\",\"id\",\"created\"]"));
+    report(&folder, &["--update", "."], 0);
+    assert_eq!(head(), first.replace("[\"text\"]", "[\"text\",\"id\",\"created\"]"));
+    report(&folder, &["--update", "--ignore", "none,usage", "a.txt"], 0);
+    assert_eq!(head(), first.replace("[\"text\"]", "[\"usage\"]"));
 }
 
 #[test]
 fn what_is_wrong_is_said_for_what_it_is() {
     let folder = folder(&[("a", CAPTURE)]);
-    run_in(folder.path(), &["check", "--update", "a"], "");
+    report(&folder, &["--update", "--ignore", "id", "a"], 0);
     let golden = read(&folder, "a.golden");
     let newer = golden.replace("\"v\":1,\"args\"", "\"v\":2,\"args\"");
     write(&folder, "a.golden", &newer);
-    let message = "a: its golden file is of version 2, and this toolstream reads version 1: a newer \
-                   one has written it\n1 checked: 1 has a newer golden file\n";
+    let message = "a: its golden file is of version 2, and this toolstream reads version 1: a newer one has \
+                   written it\ngolden files are newer; `cargo install toolstream` gets a newer one\n\
+                   1 checked: 1 has a newer golden file\n";
     check(&folder, &["a"], 1, message);
     check(&folder, &["--update", "a"], 1, message);
     assert_eq!(read(&folder, "a.golden"), newer);
-    for (edited, how) in [
-        (golden.replace(",\"text\":", ", \"text\":"), "line 3 has white space that no event has"),
+    let (head, events) = golden.split_once('\n').unwrap();
+    let conflict = format!("<<<<<<< HEAD\n{head}\n=======\n{head}\n>>>>>>> b\n{events}");
+    let with =
+        |option: &str| golden.replacen("\"args\":[]", &format!("\"args\":[\"{option}\"]"), 1);
+    for (broken, how) in [
         (
-            golden.replacen("\"args\":[]", "\"args\":[\"--fast\"]", 1),
-            "its args cannot be used: error: unexpected argument '--fast' found",
+            golden.replace(",\"text\":", ", \"text\":"),
+            "was edited by hand: line 3 has white space that no event has",
         ),
-        ("notes\n".into(), "line 1 does not say how it was made"),
+        (
+            with("--fast"),
+            "was made with options that can't be used here: unexpected argument '--fast' found",
+        ),
+        (with("--tools=t.json"), "was made with --tools=t.json, and there is no such file here"),
+        ("notes\n".into(), "was edited by hand: line 1 does not say how it was made"),
+        (String::new(), "is empty"),
+        (golden[..golden.len() - 9].into(), "ends inside line 4: it is not whole"),
+        (conflict, "holds a merge conflict that is not resolved, in line 1"),
     ] {
-        write(&folder, "a.golden", &edited);
+        write(&folder, "a.golden", &broken);
         let message = format!(
-            "a: its golden file was edited by hand: {how}\n1 checked: 1 has an edited golden file\n"
+            "a: its golden file {how}; `toolstream check --update a` writes it anew\n{}\
+             1 checked: 1 has a broken golden file\n",
+            otherwise(" a")
         );
         check(&folder, &["a"], 1, &message);
+        let mended =
+            format!("a: its golden file is mended: its golden file {how}\n1 checked: 1 mended\n");
+        check(&folder, &["--update", "a"], 0, &mended);
+        // Its settings are kept where they can be read.
+        let is_known = !matches!(how, "is empty") && !how.ends_with("how it was made");
+        let expected = if is_known { golden.clone() } else { golden.replace("[\"id\"]", "[]") };
+        assert_eq!(read(&folder, "a.golden"), expected, "{how}");
+        write(&folder, "a.golden", &golden);
     }
     fs::rename(folder.path().join("a"), folder.path().join("b")).unwrap();
-    let message = "./a: its golden file is there, and it is not\n./b: it has no golden file\n\
+    let message = "a: it was renamed: b gives the same events\n\
+                   b: it has no golden file; it was a, and was renamed\n\
+                   golden files are missing; `toolstream check --update .` writes them\n\
                    2 checked: 1 has no golden file, 1 has no capture\n";
     check(&folder, &["."], 1, message);
     let run = check(&folder, &["c"], 2, "1 checked: 1 can't be read\n");
     assert_eq!(run.err, "toolstream: c: No such file or directory (os error 2)\n");
     check(&folder, &["--tools", "none.json", "b"], 2, "");
+    let run = check(&folder, &["--only", "text", "--ignore", "text", "b"], 2, "");
+    assert_eq!(run.err, "toolstream: --only text and --ignore text contradict each other\n");
+    let pruned = report(&folder, &["--prune", "--update"], 0);
+    assert!(pruned.contains("a: its golden file was removed: it was renamed"), "{pruned}");
+    check(&folder, &[], 0, SAME);
+    assert!(!folder.path().join("a.golden").exists());
+}
+
+/// What git does to text files is told, and tolerated.
+#[test]
+fn line_ends_that_were_changed_are_tolerated() {
+    let folder = folder(&[("a.sse", CAPTURE)]);
+    report(&folder, &["--update"], 0);
+    let golden = read(&folder, "a.sse.golden");
+    for changed in [golden.replace('\n', "\r\n"), format!("\u{feff}{golden}")] {
+        write(&folder, "a.sse.golden", &changed);
+        let run = run_in(folder.path(), &["check"], "");
+        assert_eq!((run.code, run.out.as_str()), (0, SAME));
+        assert!(
+            run.err.starts_with("toolstream: a.sse.golden: CR LF or a byte order mark"),
+            "{}",
+            run.err
+        );
+        assert!(run.err.contains("`captures/** -text`"), "{}", run.err);
+        report(&folder, &["--update"], 0);
+        assert_eq!(read(&folder, "a.sse.golden"), golden);
+    }
 }
 
 #[test]
@@ -150,20 +225,251 @@ fn folders_are_searched_for_captures() {
         write(&folder, &format!("{inner}/c"), CAPTURE);
     }
     std::os::unix::fs::symlink("..", folder.path().join("sub/up")).unwrap();
-    let expected = ["./1.answer", "./a.sse", "./b.sse", "./sub/deep/c"];
+    std::os::unix::fs::symlink("self", folder.path().join("self")).unwrap();
+    // What is no capture.
+    for (name, text) in [
+        ("README.md", "# Captures\n\nSee below.\n"),
+        ("run.py", "import x\n"),
+        ("page.html", "<html>502</html>"),
+        ("package.json", "{\"name\":\"x\"}"),
+        ("a.sse~", CAPTURE),
+        ("a.sse.golden.orig", CAPTURE),
+    ] {
+        write(&folder, name, text);
+    }
+    fs::write(folder.path().join("shot.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
+    Command::new("mkfifo").arg(folder.path().join("pipe.sse")).status().unwrap();
+    let expected = ["1.answer", "a.sse", "b.sse", "sub/deep/c"];
     let found = |args: &[&str]| {
-        let run = run_in(folder.path(), &[&["check", "--json"], args].concat(), "");
+        let run = run_in(folder.path(), &[&["check", "--report", "json"], args].concat(), "");
         let lines = lines(&run.out);
         let files = lines.iter().filter_map(|line| line["file"].as_str().map(str::to_owned));
-        files.collect::<Vec<_>>()
+        let sum = lines.last().unwrap()["passed_over"].as_u64().unwrap();
+        (files.filter(|file| file != "self").collect::<Vec<_>>(), sum)
     };
-    assert_eq!(found(&["."]), expected);
-    assert_eq!(found(&["--update", "-j", "3", "."]), expected);
-    assert_eq!(found(&[".", "./a.sse", "./a.sse.golden"]), expected);
-    assert_eq!(found(&[".hidden"]), [".hidden"]);
+    let expected = |passed| (expected.map(str::to_owned).to_vec(), passed);
+    assert_eq!(found(&["."]), expected(8));
+    assert_eq!(found(&["--update", "-j", "3", "."]), expected(8));
+    assert_eq!(found(&[".", "./a.sse", "./a.sse.golden", "sub", "sub/"]), expected(8));
+    assert_eq!(
+        found(&["--exclude", "*.md", "--exclude", "sub/**", "--exclude", "[ab].*"]).0,
+        ["1.answer"]
+    );
+    assert_eq!(found(&["--filter", "deep"]).0, ["sub/deep/c"]);
+    assert_eq!(found(&[".hidden"]).0, [".hidden"]);
     fs::create_dir(folder.path().join("none")).unwrap();
     let run = check(&folder, &["none"], 2, "0 checked\n");
     assert_eq!(run.err, "toolstream: none: holds no capture\n");
+    let run =
+        check(&folder, &["--filter", "none", "."], 2, "0 checked; 3 files were passed over\n");
+    assert!(run.err.contains("no capture has \"none\" in its name"), "{}", run.err);
+    let run = check(&folder, &["pipe.sse"], 2, "1 checked: 1 can't be read\n");
+    assert!(run.err.contains("is a pipe or a device"), "{}", run.err);
+    let run = check(&folder, &["self"], 2, "1 checked: 1 can't be read\n");
+    assert!(run.err.contains("symbolic links"), "{}", run.err);
+    let name = std::ffi::OsStr::from_bytes(b"sub/\xff.sse");
+    fs::write(folder.path().join(name), CAPTURE).unwrap();
+    let run = run_in(folder.path(), &["check", "sub"], "");
+    assert_eq!((run.code, run.out.as_str()), (2, SAME));
+    assert!(run.err.contains("its name is not UTF-8: rename it"), "{}", run.err);
+}
+
+/// A capture of the same answer as often as it is recorded: its ids, times and counts are others.
+fn again(capture: &str, time: u64) -> String {
+    let usage = format!("{{\"prompt_tokens\":{time},\"completion_tokens\":3,\"total_tokens\":10}}");
+    let capture = capture.replace("\"c1\"", &format!("\"c{time}\",\"created\":{time}"));
+    capture.replace("\"choices\"", &format!("\"usage\":{usage},\"choices\""))
+}
+
+#[test]
+fn what_is_recorded_again_is_the_same() {
+    let folder = folder(&[("a.sse", &again(CAPTURE, 8)), ("b.sse", CAPTURE)]);
+    report(&folder, &["--update"], 0);
+    write(&folder, "a.sse", &again(CAPTURE, 9));
+    let out = report(&folder, &[], 1);
+    assert!(out.contains("start.id") && out.contains("      1 × start.created\n"), "{out}");
+    check(&folder, &["--ignore", "volatile"], 0, "2 checked: 2 the same\n");
+    write(&folder, "a.sse", &again(CAPTURE, 9).replace("warm", "cold"));
+    let out = report(&folder, &["--ignore", "volatile"], 1);
+    assert!(out.contains("cold") && !out.contains("c9"), "{out}");
+    // An offset is no difference.
+    write(&folder, "a.sse", &CAPTURE.replace("\"stop\"", "null"));
+    report(&folder, &["--update"], 0);
+    write(&folder, "a.sse", &format!(": hello\n\n{}", CAPTURE.replace("\"stop\"", "null")));
+    check(&folder, &[], 0, "2 checked: 2 the same\n");
+}
+
+#[test]
+fn equal_changes_are_said_once_and_all_are_counted() {
+    let names: Vec<String> = (10..70).map(|at| format!("{at}.sse")).collect();
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), CAPTURE)).collect();
+    let folder = folder(&files);
+    report(&folder, &["--update", "-j4"], 0);
+    for (at, name) in names.iter().enumerate() {
+        let id = if at < 30 { "c2".into() } else { format!("d{at}") };
+        write(&folder, name, &CAPTURE.replace("c1", &id));
+    }
+    let out = report(&folder, &["-j4"], 1);
+    assert!(out.contains("\nthe same in 29 more: 11.sse, 12.sse, 13.sse, …\n"), "{out}");
+    assert!(
+        out.contains("     60 × start.id\n") && out.ends_with("60 checked: 60 differ\n"),
+        "{out}"
+    );
+    assert!(
+        out.lines().count() < 210 && out.contains(" more lines: --full prints them\n"),
+        "{out}"
+    );
+    assert!(report(&folder, &["--full"], 1).lines().count() > 210);
+    let out = report(&folder, &["--fail-fast"], 1);
+    assert!(out.ends_with("1 checked: 1 differs\n"), "{out}");
+}
+
+#[test]
+fn folders_have_settings() {
+    let folder = folder(&[("a.sse", CAPTURE)]);
+    for inner in ["sub/deep", "docs"] {
+        fs::create_dir_all(folder.path().join(inner)).unwrap();
+    }
+    write(
+        &folder,
+        ".toolstream.toml",
+        "ignore = [\"volatile\"]\nexclude = [\"*.log\", \"docs/**\"]\n",
+    );
+    write(
+        &folder,
+        "sub/.toolstream.toml",
+        "args = [\"--tools=t.json\"]\nonly = [\"start\", \"text\"]\n",
+    );
+    write(&folder, "sub/t.json", "{\"f\":{\"type\":\"object\"}}");
+    for name in ["sub/deep/b.sse", "docs/c.sse", "d.log"] {
+        write(&folder, name, &again(CAPTURE, 8));
+    }
+    write(&folder, "a.sse", &again(CAPTURE, 8));
+    let out = report(&folder, &["--update", "--ignore", "tool_call"], 0);
+    assert!(out.ends_with("2 checked: 2 new; 1 file was passed over\n"), "{out}");
+    // A head holds what differs from the folder's.
+    let head = "{\"type\":\"golden\",\"v\":1,\"args\":[],\"ignore\":[\"tool_call\"]}";
+    for name in ["a.sse", "sub/deep/b.sse"] {
+        assert_eq!(read(&folder, &format!("{name}.golden")).lines().next(), Some(head), "{name}");
+        write(&folder, name, &again(CAPTURE, 9).replace("\"stop\"", "\"length\""));
+    }
+    let out = report(&folder, &[], 1);
+    assert!(out.contains("2 checked: 1 the same, 1 differs; 1 file"), "{out}");
+    // From within, and by name, they are the same.
+    let run = run_in(&folder.path().join("sub/deep"), &["check"], "");
+    assert_eq!((run.code, run.out.as_str()), (0, SAME), "{}", run.err);
+    check(&folder, &["sub/deep/b.sse"], 0, SAME);
+    let out = report(&folder, &["--ignore", "none", "--only", "none", "sub"], 1);
+    assert!(out.contains("start.created") && out.contains("finish_reason"), "{out}");
+    write(&folder, "sub/.toolstream.toml", "only = [\"start\"]\nignored = [\"id\"]\n");
+    let run = check(&folder, &[], 2, "");
+    assert!(run.err.contains("sub/.toolstream.toml:2:1: unknown field `ignored`"), "{}", run.err);
+}
+
+#[test]
+fn what_is_accepted_is_shown() {
+    let folder = folder(&[("a.sse", CAPTURE), ("page.sse", "<html>502</html>"), ("empty.sse", "")]);
+    write(
+        &folder,
+        "cut.sse",
+        CAPTURE.split("data: [DONE]").next().unwrap().replace("\"stop\"", "null").as_str(),
+    );
+    write(&folder, "notes", "Buy milk.\n");
+    let out = report(&folder, &["--update"], 0);
+    for line in [
+        "a.sse: its golden file is new",
+        "cut.sse: note: it ends in the error truncated: ",
+        "empty.sse: note: it holds nothing: no text and no call",
+        "page.sse: note: it ends in the error unrecognised: this is an HTML page",
+        "notes: it is no stream, log or body, and was passed over",
+        "4 checked: 4 new; 1 file was passed over",
+    ] {
+        assert!(out.lines().any(|other| other.starts_with(line)), "{line}: {out}");
+    }
+    let out = report(&folder, &["--update", "notes"], 0);
+    assert!(out.contains("notes: note: no format was found, so it is read as plain text"), "{out}");
+    write(&folder, "a.sse", &CAPTURE.replace("warm", "cold"));
+    let out = report(&folder, &["--update"], 0);
+    assert!(
+        out.contains("a.sse: its golden file has changed\n")
+            && out.contains("+{\"type\":\"text\",\"text\":\"A cold day\"}\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn reports_for_machines() {
+    let folder = folder(&[("a,b.sse", CAPTURE), ("c.sse", CAPTURE)]);
+    report(&folder, &["--update"], 0);
+    write(&folder, "a,b.sse", &CAPTURE.replace("warm", "<100%>&\\u0001"));
+    let github = report(&folder, &["--report", "github"], 1);
+    let start = "::error file=a%2Cb.sse.golden,line=3,title=toolstream check::a,b.sse: differs: text.text%0A@@ ";
+    assert!(github.starts_with(start) && github.contains("<100%25>&"), "{github}");
+    assert_eq!(github.lines().count(), 3, "{github}");
+    let junit = report(&folder, &["--report", "junit"], 1);
+    assert!(junit.contains("<testsuites tests=\"2\" failures=\"1\" errors=\"0\">"), "{junit}");
+    assert!(junit.contains("<testcase classname=\".\" name=\"c.sse\"/>"), "{junit}");
+    assert!(junit.contains("&lt;100%&gt;&amp;\\u0001"), "{junit}");
+    let mut reader = quick_xml::Reader::from_str(&junit);
+    while !matches!(reader.read_event().unwrap(), quick_xml::events::Event::Eof) {}
+}
+
+#[test]
+fn members_that_no_rule_reads_are_compared() {
+    let folder = folder(&[("a.sse", CAPTURE)]);
+    report(&folder, &["--update", "--unread"], 0);
+    check(&folder, &["--unread"], 0, SAME);
+    write(&folder, "a.sse", &CAPTURE.replace("\"id\"", "\"safety\":{\"blocked\":true},\"id\""));
+    check(&folder, &[], 0, SAME);
+    let out = report(&folder, &["--unread"], 1);
+    assert!(
+        out.contains("+{\"type\":\"unread.safety\"}\n") && out.contains("1 × +unread.safety\n"),
+        "{out}"
+    );
+    report(&folder, &["--update"], 0);
+    report(&folder, &["--update", "--unread"], 0);
+    check(&folder, &["--unread"], 0, SAME);
+}
+
+/// What a run on a terminal shows, where each question is answered; none if there is no script(1).
+fn on_terminal(folder: &Path, args: &str, answers: &[&str]) -> Option<String> {
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("{PROGRAM} {args}"), "/dev/null"]).current_dir(folder);
+    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+        eprintln!("there is no script(1): nothing is tested");
+        return None;
+    };
+    let (mut stdin, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut seen = Vec::new();
+    for answer in answers {
+        let count = seen.len();
+        while !String::from_utf8_lossy(&seen[count..]).contains("[a/S/q] ") {
+            let mut bytes = [0; 256];
+            let got = out.read(&mut bytes).unwrap();
+            assert!(got > 0, "{}", String::from_utf8_lossy(&seen));
+            seen.extend_from_slice(&bytes[..got]);
+        }
+        stdin.write_all(answer.as_bytes()).unwrap();
+    }
+    out.read_to_end(&mut seen).unwrap();
+    child.wait().unwrap();
+    Some(String::from_utf8(seen).unwrap())
+}
+
+#[test]
+fn differences_are_accepted_one_by_one() {
+    let folder = folder(&["a.sse", "b.sse", "c.sse", "d.sse"].map(|name| (name, CAPTURE)));
+    report(&folder, &["--update"], 0);
+    for name in ["a", "b", "c", "d"] {
+        write(&folder, &format!("{name}.sse"), &CAPTURE.replace("warm", name));
+    }
+    let answers = ["a\n", "what?\n", "\n", "accept\n", "q\n"];
+    let Some(seen) = on_terminal(folder.path(), "check --review", &answers) else { return };
+    assert!(seen.contains("[1/4] ") && seen.contains("4 checked: 2 changed, 2 differ"), "{seen}");
+    let has = |name: &str| {
+        read(&folder, &format!("{name}.sse.golden")).contains(&format!("A {name} day"))
+    };
+    assert_eq!(["a", "b", "c", "d"].map(has), [true, false, true, false]);
 }
 
 /// Returns the input with one letter changed that some event shows.
@@ -200,7 +506,9 @@ fn one_letter_changed_in_each_capture_is_found() {
     assert_eq!(run_in(folder.path(), &["check", "--update", "-j2", "."], "").code, 0);
     let mut mutants = 0;
     for (name, case) in &cases {
-        let events = fs::read_to_string(folder.path().join(format!("{name}.golden"))).unwrap();
+        // Plain text is passed over.
+        let golden = fs::read_to_string(folder.path().join(format!("{name}.golden")));
+        let Ok(events) = golden else { continue };
         // What is sent twice may have been changed where nobody reads it.
         let was = joined(&case.config().0, [case.input.as_slice()]);
         let is_shown = |mutant: &Vec<u8>| joined(&case.config().0, [mutant.as_slice()]) != was;
@@ -212,7 +520,7 @@ fn one_letter_changed_in_each_capture_is_found() {
         }
         mutants += u64::from(folder.path().join(name).exists());
     }
-    let run = run_in(folder.path(), &["check", "--json", "-j2", "."], "");
+    let run = run_in(folder.path(), &["check", "--report", "json", "-j2", "."], "");
     let sum = lines(&run.out).pop().unwrap();
     assert!(mutants > 200, "{mutants}");
     assert_eq!((&sum["differs"], &sum["same"]), (&mutants.into(), &0.into()), "{}", run.out);
@@ -221,25 +529,110 @@ fn one_letter_changed_in_each_capture_is_found() {
     }
 }
 
-/// README's job in five lines says yes of what it should, and no of what it should.
+/// The blocks of a section of a page that are in this language.
+fn blocks(page: &str, section: &str, language: &str) -> Vec<String> {
+    let page = fs::read_to_string(root().join(page)).unwrap();
+    let (_, section) = page.split_once(&format!("\n## {section}\n")).unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let opener = format!("```{language}\n");
+    let blocks = section.split(&opener).skip(1);
+    blocks.map(|block| block.split_once("```").unwrap().0.to_owned()).collect()
+}
+
+/// Runs a script in a folder, where `toolstream` is the one that was built.
+fn shell(folder: &Path, script: &str, url: &str) -> (Option<i32>, String) {
+    let (programs, _) = PROGRAM.rsplit_once('/').unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).current_dir(folder).env("URL", url).stdin(Stdio::null());
+    shell.env("PATH", format!("{programs}:{}", std::env::var("PATH").unwrap()));
+    for role in ["AUTHOR", "COMMITTER"] {
+        shell.env(format!("GIT_{role}_NAME"), "n").env(format!("GIT_{role}_EMAIL"), "e");
+    }
+    let output = shell.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).unwrap())
+}
+
+/// Each of README's six lines says yes of what it should, and no of what it should.
 #[test]
-fn the_job_of_the_readme_checks_captures() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, job) = readme.split_once("```yaml\n").unwrap();
-    let (job, _) = job.split_once("```").unwrap();
-    assert_eq!(job.lines().count(), 5, "{job}");
-    let (_, command) = job.split_once("&& toolstream ").unwrap();
-    let args: Vec<&str> = command.split_whitespace().collect();
+fn the_lines_of_the_readme_keep_captures() {
+    let blocks = blocks("README.md", "Captures under test", "sh");
+    let lines: Vec<&str> = blocks.iter().flat_map(|block| block.lines()).collect();
+    let [attributes, settings, update, check, review, github] = lines[..] else {
+        panic!("{lines:?}")
+    };
     let folder = TempDir::new().unwrap();
-    let captures = folder.path().join("captures");
-    fs::create_dir(&captures).unwrap();
-    fs::write(captures.join("a.sse"), CAPTURE).unwrap();
-    let code = |args: &[&str]| run_in(Path::new(folder.path()), args, "").code;
-    assert_eq!(code(&args), 1);
-    assert_eq!(code(&["check", "--update", "captures"]), 0);
-    assert_eq!(code(&args), 0);
-    fs::write(captures.join("a.sse"), CAPTURE.replace("warm", "cold")).unwrap();
-    assert_eq!(code(&args), 1);
+    fs::create_dir(folder.path().join("captures")).unwrap();
+    fs::write(folder.path().join("captures/a.sse"), again(CAPTURE, 8)).unwrap();
+    let code = |script: &str| shell(folder.path(), script, "").0;
+    assert_eq!(
+        [attributes, settings, check, update, check, github].map(code),
+        [0, 0, 1, 0, 0, 0].map(Some)
+    );
+    fs::write(folder.path().join("captures/a.sse"), again(CAPTURE, 9)).unwrap();
+    assert_eq!(code(check), Some(0));
+    fs::write(folder.path().join("captures/a.sse"), CAPTURE.replace("warm", "cold")).unwrap();
+    assert_eq!([check, github].map(code), [Some(1); 2]);
+    let (command, _) = review.split_once('#').unwrap();
+    if on_terminal(folder.path(), command.trim().strip_prefix("toolstream ").unwrap(), &["a\n"])
+        .is_some()
+    {
+        assert_eq!(code(check), Some(0));
+    }
+}
+
+/// The reference's page, from the first capture to the review of a change.
+#[test]
+fn the_page_of_the_reference_keeps_a_repository() {
+    let page = |language| blocks("man/reference.md", "Golden tests in a repository", language);
+    let [first, hook, change] = &page("sh")[..] else { panic!("{:?}", page("sh")) };
+    let [job] = &page("yaml")[..] else { panic!("{:?}", page("yaml")) };
+    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    if !["git", "curl", "script"].into_iter().all(is_there) {
+        return eprintln!("there is no git, curl or script: nothing is tested");
+    }
+    let scene = Scene::new(&[CAPTURE.replace("day", "day for sk-proj-aB3dE5fG7hJ9kL1mN3pQ5r")]);
+    let server = Server::start(&scene, &["1.sse"]);
+    let url = format!("http://{}/v1/chat/completions", server.address);
+    let run = |script: &str| shell(scene.folder(), script, &url);
+    scene.write("headers", "x-key: secret\n");
+    scene.write(
+        "ask.json",
+        "{\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}",
+    );
+    assert_eq!(run("git init -q . && git config core.autocrlf true").0, Some(0));
+    let ran = run(first);
+    assert_eq!(ran.0, Some(0), "{}", ran.1);
+    assert!(!scene.read("captures/weather.http").contains("aB3dE5fG7hJ9"));
+    assert!(scene.read("captures/weather.http.golden").contains("A warm day"));
+    // Git has changed nothing.
+    assert_eq!(
+        run("rm -r captures && git checkout -q captures && toolstream check captures").0,
+        Some(0)
+    );
+    scene.write(".git/hooks/pre-commit", hook);
+    let commit = "chmod +x .git/hooks/pre-commit && git commit -q --allow-empty -m x";
+    assert_eq!(run(commit).0, Some(0));
+    let jobs: Vec<&str> =
+        job.lines().filter_map(|line| line.split_once("- run: ")).map(|(_, run)| run).collect();
+    let [install, check] = jobs[..] else { panic!("{jobs:?}") };
+    assert!(install == "cargo install toolstream" && run(check).0 == Some(0), "{install}");
+    let capture = scene.read("captures/weather.http");
+    scene.write("captures/weather.http", &capture.replace("warm", "cold"));
+    scene.write("captures/gone.sse.golden", &scene.read("captures/weather.http.golden"));
+    let (code, said) = run(check);
+    assert!(
+        code == Some(1) && said.contains("::error file=captures/weather.http.golden,line="),
+        "{said}"
+    );
+    assert_eq!(run(commit).0, Some(1));
+    let (review, commit) = change.split_once('\n').unwrap();
+    let review = review.strip_prefix("toolstream ").unwrap();
+    let seen = on_terminal(scene.folder(), review, &["a\n"]).unwrap();
+    assert!(seen.contains("1 changed, 1 removed"), "{seen}");
+    let ran = run(commit);
+    assert_eq!(ran.0, Some(0), "{}", ran.1);
+    assert_eq!(run("git status --porcelain captures").1, "");
 }
 
 #[test]
@@ -260,7 +653,7 @@ fn secrets_are_replaced_in_captures_and_reported() {
     let capture = format!("{head}{capture}HTTP/1.1 200 OK\nset-cookie: id=aB3dE5fG7hJ9\n\n");
     let folder = folder(&[("a.http", &capture), ("b.sse", CAPTURE)]);
     let run = run_in(folder.path(), &["check", "--update", "--redact", "a.http", "b.sse"], "");
-    assert_eq!((run.code, run.out.lines().last()), (0, Some("2 checked: 2 written")));
+    assert_eq!((run.code, run.out.lines().last()), (0, Some("2 checked: 2 new")));
     assert!(run.err.contains("a.http: replaced a key of OpenAI, once (offset "), "{}", run.err);
     assert!(run.err.contains("a.http: replaced an e-mail address, once (offset "), "{}", run.err);
     assert!(!run.err.contains("b.sse"), "{}", run.err);

@@ -517,6 +517,37 @@ fn what_cannot_be_served() {
     child.wait().unwrap();
 }
 
+/// A test in one line: COMMAND knows the address, is answered, and its status is the program's.
+#[test]
+fn a_command_is_run_against_the_captures() {
+    let scene = two_answers();
+    let run = |script: &str| {
+        let args = ["replay", "--listen", "127.0.0.1:0", "--port-file", "port", "1.sse", "--"];
+        scene.run(&[&args[..], &["sh", "-c", script]].concat())
+    };
+    let ran = run("echo $TOOLSTREAM_URL; exit 4");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(4), ""));
+    assert!(ran.out.starts_with("http://127.0.0.1:") && ran.out == scene.read("port"));
+    assert_eq!(run("kill -9 $$").code, Some(137));
+    if has_curl() {
+        let asked = run("curl -sS $TOOLSTREAM_URL/v1/messages --json '{\"stream\":true}'");
+        assert!(asked.out.contains("event: message_stop"), "{}{}", asked.out, asked.err);
+    }
+    for (args, code, why) in [
+        (&["--listen", "127.0.0.1:0", "1.sse", "--", "no-such-program"][..], 7, "export -f"),
+        (
+            &["--listen", "127.0.0.1:0", "--port-file", "none/p", "1.sse", "--", "true"],
+            8,
+            "none/p: ",
+        ),
+        (&["1.sse", "--", "true"], 2, "--listen"),
+    ] {
+        let run = scene.run(&[&["replay"], args].concat());
+        assert_eq!((run.code, run.out.as_str()), (Some(code), ""), "{}", run.err);
+        assert!(run.err.contains(why), "{}", run.err);
+    }
+}
+
 /// Runs `replay --http` with this input.
 fn http(scene: &Scene, input: &str, args: &[&str]) -> Run {
     let mut command = scene.program(&[&["replay", "--http"], args, &["1.sse"]].concat());

@@ -85,6 +85,8 @@ mod rows;
 #[allow(dead_code)]
 mod run;
 mod scene;
+/// The shell scripts of README.
+mod scripts;
 /// README's agents, with curl.
 mod served;
 /// The shape of a message.

@@ -115,7 +115,7 @@ fn shell(scene: &Scene, script: &str, url: &str) -> (String, String) {
 }
 
 /// True if the programs are there that the recipes need.
-fn can_run() -> bool {
+pub fn can_run() -> bool {
     let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let can_run = is_there("curl") && is_there("jq");
     if !can_run {

@@ -365,6 +365,8 @@ const FOREIGN: &[&str] = &[
     "--profile",
     "--pipe",
     "--block",
+    "--cached",
+    "--quiet",
 ];
 
 #[test]

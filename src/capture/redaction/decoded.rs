@@ -1,6 +1,8 @@
 //! A text in which escapes are read as JSON reads them, at any depth of JSON within strings, with
 //! the place of each byte in what it was read of.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 /// A line end that was escaped: it ends a line of a text, and no line of the capture.
@@ -15,7 +17,7 @@ const OTHER: u8 = 0x80;
 /// A text without its escapes.
 pub(super) struct Decoded<'r> {
     raw: &'r [u8],
-    pub(super) text: Vec<u8>,
+    pub(super) text: Cow<'r, [u8]>,
     /// Where text and raw bytes go apart: places in both. From each on, they go on side by side.
     marks: Vec<(usize, usize)>,
 }
@@ -51,6 +53,9 @@ impl Quote {
 
 impl<'r> Decoded<'r> {
     pub(super) fn new(raw: &'r [u8]) -> Self {
+        if memchr(b'\\', raw).is_none() {
+            return Decoded { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
+        }
         let mut text = Vec::with_capacity(raw.len());
         let mut marks = vec![(0, 0)];
         let mut at = 0;
@@ -76,7 +81,7 @@ impl<'r> Decoded<'r> {
             marks.push((text.len(), at));
         }
         text.extend_from_slice(raw.get(at..).unwrap_or_default());
-        Decoded { raw, text, marks }
+        Decoded { raw, text: Cow::Owned(text), marks }
     }
 
     pub(super) fn get(&self, at: usize) -> Option<u8> {

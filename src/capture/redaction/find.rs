@@ -2,6 +2,7 @@
 //! the names that stand before them.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem};
 
@@ -131,26 +132,28 @@ impl Finder<'_> {
     /// Finds keys by their shapes, and tokens, each by a byte in its beginning that words seldom
     /// have: a separator, or a capital where there is none.
     fn shapes(&mut self) {
-        let starts = Starts::new();
-        let text = self.text.text.as_slice();
+        let text = &*self.text.text;
         let mut end = 0;
         for separator in memchr3_iter(b'-', b'_', b'.', text) {
+            if !STARTS.may_end_at(text, separator) {
+                continue;
+            }
             let word = run_back(self.before(separator), |byte| byte.is_ascii_alphanumeric());
             let begin = separator - word;
             end = match self.before(begin).last() {
                 // The letter of an escape, and a byte that is coded as in a URL.
-                Some(b'\\') => self.shape(&starts, begin + 1, end),
-                Some(b'%') => self.shape(&starts, begin + 2, end),
+                Some(b'\\') => self.shape(begin + 1, end),
+                Some(b'%') => self.shape(begin + 2, end),
                 _ => end,
             };
-            end = self.shape(&starts, begin, end);
+            end = self.shape(begin, end);
         }
         for capital in memchr3_iter(b'A', b'J', b'L', text) {
             let inside = if text.get(capital) == Some(&b'J') { 2 } else { 0 };
-            self.solid(&starts, capital.saturating_sub(inside));
+            self.solid(capital.saturating_sub(inside));
         }
         for at in memmem::find_iter(text, "dapi") {
-            self.solid(&starts, at);
+            self.solid(at);
         }
         for at in memmem::find_iter(text, "earer ").chain(memmem::find_iter(text, "EARER ")) {
             let begin = at.saturating_sub(1);
@@ -162,22 +165,22 @@ impl Finder<'_> {
     }
 
     /// Adds the key or the token without a separator that begins at this place.
-    fn solid(&mut self, starts: &Starts, begin: usize) {
-        let begins_word = match self.before(begin) {
+    fn solid(&mut self, begin: usize) {
+        let begins_word = || match self.before(begin) {
             [.., b'\\', last] if is_escape(*last) => true,
             [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
             before => !before.last().is_some_and(u8::is_ascii_alphanumeric),
         };
-        if begins_word {
-            self.shape(starts, begin, 0);
+        if STARTS.may_begin(self.text.from(begin)) && begins_word() {
+            self.shape(begin, 0);
         }
     }
 
     /// Adds the key or the token that begins at this place, if that is not before `end`. Returns
     /// its end, or `end`.
-    fn shape(&mut self, starts: &Starts, begin: usize, end: usize) -> usize {
+    fn shape(&mut self, begin: usize, end: usize) -> usize {
         let rest = self.text.from(begin);
-        if begin < end || !starts.may_begin(rest) {
+        if begin < end || !STARTS.may_begin(rest) {
             return end;
         }
         let is_inside = matches!(self.before(begin).last(), Some(b'-' | b'_'));
@@ -199,7 +202,7 @@ impl Finder<'_> {
 
     /// Finds private keys, with the lines around them.
     fn private_keys(&mut self) {
-        let text = self.text.text.as_slice();
+        let text = &*self.text.text;
         for begin in memmem::find_iter(text, "-----BEGIN ") {
             let rest = self.text.from(begin);
             let head = rest.get(..128).unwrap_or(rest);
@@ -278,7 +281,7 @@ impl Finder<'_> {
     /// Finds the account in names of AWS (`arn:aws:SERVICE:REGION:ACCOUNT:…`), and numbers of
     /// projects of Google (`projects/NUMBER`).
     fn accounts(&mut self) {
-        let text = self.text.text.as_slice();
+        let text = &*self.text.text;
         for at in memmem::find_iter(text, "arn:aws") {
             let rest = self.text.from(at);
             let mut colons = memchr_iter(b':', rest.get(..200).unwrap_or(rest));
@@ -315,7 +318,7 @@ impl Finder<'_> {
             }
             let is_quoted = matches!(last(end), Some(b'"' | b'\''));
             end -= usize::from(is_quoted);
-            if !may_end_name(self.text.get(end.saturating_sub(2)), last(end)) {
+            if !may_end_name(self.before(end)) {
                 continue;
             }
             let begin = end - run_back(self.before(end), is_name);
@@ -598,23 +601,53 @@ fn shape_of(text: &[u8]) -> Option<(&'static Shape, usize)> {
     fits.max_by_key(|(shape, _)| shape.prefix.len())
 }
 
-/// The two bytes that shapes and web tokens begin with: a set of bits for each first one.
-struct Starts([[u64; 4]; 256]);
+/// Where shapes and web tokens may begin. Most places are no such beginning, and not looked at.
+struct Starts {
+    /// The two bytes that they begin with: a set of bits for each first one.
+    first: [[u64; 4]; 256],
+    /// The two bytes before a prefix's first separator, five bits of each: the separators.
+    before: [u8; 1 << 10],
+}
+
+static STARTS: LazyLock<Starts> = LazyLock::new(|| {
+    let mut starts = Starts { first: [[0; 4]; 256], before: [0; 1 << 10] };
+    for prefix in SHAPES.iter().map(|shape| shape.prefix.as_bytes()).chain([&b"eyJ"[..]]) {
+        if let [first, second, ..] = prefix {
+            starts.first[usize::from(*first)][usize::from(second >> 6)] |= 1 << (second & 63);
+        }
+        let first = prefix.iter().position(|byte| separator(*byte) != 0);
+        if let Some([.., a, b, last]) = first.and_then(|at| prefix.get(..=at)) {
+            starts.before[pair(*a, *b)] |= separator(*last);
+        }
+    }
+    starts
+});
 
 impl Starts {
-    fn new() -> Starts {
-        let mut starts = [[0; 4]; 256];
-        for prefix in SHAPES.iter().map(|shape| shape.prefix).chain(["eyJ"]) {
-            if let [first, second, ..] = prefix.as_bytes() {
-                starts[usize::from(*first)][usize::from(second >> 6)] |= 1 << (second & 63);
-            }
-        }
-        Starts(starts)
-    }
-
     fn may_begin(&self, text: &[u8]) -> bool {
         let [first, second, ..] = text else { return false };
-        self.0[usize::from(*first)][usize::from(second >> 6)] & (1 << (second & 63)) != 0
+        self.first[usize::from(*first)][usize::from(second >> 6)] & (1 << (second & 63)) != 0
+    }
+
+    /// True if the separator at this place may be the first one of a prefix.
+    fn may_end_at(&self, text: &[u8], at: usize) -> bool {
+        let Some([.., a, b, last]) = text.get(..=at) else { return false };
+        self.before[pair(*a, *b)] & separator(*last) != 0
+    }
+}
+
+/// A number for two bytes: letters have different ones.
+fn pair(a: u8, b: u8) -> usize {
+    usize::from(a & 31) << 5 | usize::from(b & 31)
+}
+
+/// A bit for each separator.
+fn separator(byte: u8) -> u8 {
+    match byte {
+        b'-' => 1,
+        b'_' => 2,
+        b'.' => 4,
+        _ => 0,
     }
 }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 use crate::capture::redaction::find::{Secret, find};
 use crate::capture::redaction::word::{ADDRESS, address, word};
@@ -42,16 +42,35 @@ impl Redactor {
     /// Replaces the secrets of a capture. After that, there is nothing to replace in it.
     pub(crate) fn redact(&mut self, capture: &mut [u8]) -> Vec<Replaced> {
         let messages = messages(capture);
-        let mut replaced: BTreeMap<Vec<u8>, Replaced> = BTreeMap::new();
+        let mut replaced = BTreeMap::new();
+        let mut within = Vec::new();
+        let mut at = 0;
+        while at < capture.len() {
+            let end = at + stretch(capture.get(at..).unwrap_or_default());
+            let Some(text) = capture.get_mut(at..end) else { break };
+            self.replace(text, at, &mut replaced);
+            self.decode(text, at, &mut within);
+            at = end;
+        }
+        for message in messages {
+            make_checksum(capture.get_mut(message).unwrap_or_default());
+        }
+        let mut replaced: Vec<Replaced> = replaced.into_values().chain(within).collect();
+        replaced.sort_by_key(|row| row.offset);
+        replaced
+    }
+
+    /// Replaces the secrets of a text that begins at this offset.
+    fn replace(&mut self, text: &mut [u8], at: usize, replaced: &mut BTreeMap<Vec<u8>, Replaced>) {
         // What stands beside a word may be more than it was beside the secret.
         for _ in 0..4 {
-            let secrets = find(capture);
+            let secrets = find(text);
             if secrets.is_empty() {
                 break;
             }
             for Secret { what, range, value } in secrets {
-                let offset = range.start as u64;
-                let Some(place) = capture.get_mut(range) else { continue };
+                let offset = (at + range.start) as u64;
+                let Some(place) = text.get_mut(range) else { continue };
                 let next = self.numbers.len() + 1;
                 let number = *self.numbers.entry(value.clone()).or_insert(next);
                 let is_address = what == ADDRESS && value == place;
@@ -60,29 +79,49 @@ impl Redactor {
                 replaced.entry(value).or_insert(Replaced { what, count: 0, offset }).count += 1;
             }
         }
-        let mut replaced: Vec<Replaced> = replaced.into_values().collect();
-        for range in encoded(capture) {
-            let Some(place) = capture.get_mut(range.clone()) else { continue };
+    }
+
+    /// Replaces the secrets in the base64 of a text that begins at this offset.
+    fn decode(&mut self, text: &mut [u8], at: usize, replaced: &mut Vec<Replaced>) {
+        for range in encoded(text) {
+            let Some(place) = text.get_mut(range.clone()) else { continue };
             let Ok(mut inner) = STANDARD.decode(&*place) else { continue };
             let within = self.redact(&mut inner);
-            let text = STANDARD.encode(&inner);
-            if !within.is_empty() && text.len() == place.len() {
-                place.copy_from_slice(text.as_bytes());
-                let offset = range.start as u64;
+            let encoded = STANDARD.encode(&inner);
+            if !within.is_empty() && encoded.len() == place.len() {
+                place.copy_from_slice(encoded.as_bytes());
+                let offset = (at + range.start) as u64;
                 replaced.extend(within.into_iter().map(|row| Replaced { offset, ..row }));
             }
         }
-        for message in messages {
-            make_checksum(capture.get_mut(message).unwrap_or_default());
-        }
-        replaced.sort_by_key(|row| row.offset);
-        replaced
     }
+}
+
+/// The length of a stretch of a capture that is looked at by itself: what is read of it several
+/// times stays close to the processor.
+const STRETCH: usize = 1 << 15;
+
+/// Returns the length of the first stretch. It ends with a line before one that begins with an
+/// object: no name has its value, and no key goes on, beyond that.
+fn stretch(capture: &[u8]) -> usize {
+    let far = capture.get(STRETCH..).unwrap_or_default();
+    let end = memchr_iter(b'\n', far).map(|at| at + 1).find(|&at| {
+        let line = far.get(at..).unwrap_or_default();
+        let line = line.strip_prefix(b"data:").unwrap_or(line);
+        line.strip_prefix(b" ").unwrap_or(line).starts_with(b"{")
+    });
+    end.map_or(capture.len(), |end| STRETCH + end)
 }
 
 /// Returns how many secrets are found in a text.
 pub(crate) fn count(text: &str) -> usize {
-    find(text.as_bytes()).len()
+    let (mut rest, mut count) = (text.as_bytes(), 0);
+    while !rest.is_empty() {
+        let (text, after) = rest.split_at(stretch(rest));
+        count += find(text).len();
+        rest = after;
+    }
+    count
 }
 
 /// Returns where base64 stands in a member `bytes`, as Amazon Bedrock sends it.

@@ -1,0 +1,493 @@
+//! `check`: captures against their golden files.
+//!
+//! What is a capture is found first (`select`), with the settings of its folder (`settings`); each is
+//! then read and compared, several at once; what came of all (`result`) is asked about (`review`),
+//! and printed in the end (`report`).
+
+mod laws;
+mod report;
+mod result;
+mod review;
+mod select;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::bail;
+
+use crate::capture::{
+    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined, unread,
+};
+use crate::cli::Check;
+use crate::commands::check::laws::{quoted, violations};
+use crate::commands::check::report::{Style, report as page};
+use crate::commands::check::result::{Checked, Kind, Sum};
+use crate::commands::check::review::review;
+use crate::commands::check::select::{Capture, Found, GOLDEN, is_special, is_stream};
+use crate::commands::check::settings::Settings;
+use crate::commands::parallel::{Finished, parallel};
+use crate::commands::redact::{redact, report_spread};
+use crate::commands::{Inputs, has_color, print};
+use crate::io::{Signals, die, report, report_on, write_whole};
+use crate::json;
+use crate::pipeline::Config;
+use crate::status::{Outcome, Status};
+
+pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
+    let signals = Signals::listen()?;
+    let given = Settings::given(args);
+    // A wrong option is reported once, and not for each golden file.
+    if let Err(why) = Settings::default().then(&given).read() {
+        bail!("{}", why.of_settings());
+    }
+    let found = Found::new(args)?;
+    let mut status = found.status;
+    if args.redact {
+        redact_all(&found.captures, &mut status);
+    }
+    let names = found.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let inputs = Inputs { names, signals };
+    let captures = found.captures.iter().map(|capture| (capture.name.as_str(), capture)).collect();
+    let run = Run {
+        args,
+        given,
+        captures,
+        read: &joined,
+        is_over: AtomicBool::new(false),
+        checked: Mutex::default(),
+    };
+    parallel(&inputs, args.jobs.into(), &|name| run.one(name))?;
+    let mut checked = run.checked.into_inner().unwrap_or_default();
+    let mut results: Vec<Checked> =
+        inputs.names.iter().filter_map(|name| checked.remove(*name)).collect();
+    let signal = inputs.signals.caught();
+    if args.review && signal.is_none() {
+        review(&mut results, &inputs.signals)?;
+    }
+    find_renamed(&mut results);
+    if args.prune && signal.is_none() {
+        prune(&mut results);
+    }
+    let sum = Sum::of(&results, found.passed.len());
+    for one in &results {
+        let Some(outcome) = one.outcome() else { continue };
+        status.note(outcome);
+        if matches!(one.kind, Kind::Unreadable | Kind::Unwritten) {
+            report_on(&mut io::stderr(), &one.name, &one.message, None);
+        }
+    }
+    let is_full = args.full;
+    let style = Style { form: args.report, is_full, has_color: has_color(args.color) };
+    let why = sum.why(&command(args));
+    print(&page(&results, &sum, why.as_deref(), style))?;
+    if let Some(signal) = signal {
+        die(signal);
+    }
+    report_recoded(&results);
+    if sum.total() == 0 && status.code(false) == 0 {
+        report(&mut io::stderr(), "there is no capture to check");
+        status.note(Outcome::Usage);
+    }
+    Ok(status.code(false))
+}
+
+/// Returns the command that writes the golden files of this run.
+fn command(args: &Check) -> String {
+    let words = args.reading.files.iter().map(|word| format!(" {}", quoted(word)));
+    format!("toolstream check --update{}", words.collect::<String>())
+}
+
+/// Reports golden files whose line ends something has changed, once.
+fn report_recoded(checked: &[Checked]) {
+    let names: Vec<&str> =
+        checked.iter().filter(|one| one.is_recoded).map(|one| one.name.as_str()).collect();
+    let Some(first) = names.first() else { return };
+    let more = match names.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let message = format!(
+        "{first}{GOLDEN}{more}: CR LF or a byte order mark, which git writes where no .gitattributes \
+         says `captures/** -text`; they are read as LF"
+    );
+    report(&mut io::stderr(), &message);
+}
+
+/// Says of a capture that is gone which one gives the same events, and the other way round.
+fn find_renamed(checked: &mut [Checked]) {
+    let events = |one: &Checked| one.fresh.as_ref().map(|golden| golden.events.clone());
+    let of = |kind: &[Kind], checked: &[Checked]| -> Vec<(usize, String)> {
+        let all = checked.iter().enumerate().filter(|(_, one)| kind.contains(&one.kind));
+        all.filter_map(|(at, one)| Some((at, events(one)?))).collect()
+    };
+    let mut new = of(&[Kind::NoGolden, Kind::New], checked);
+    for (gone, events) in of(&[Kind::NoCapture], checked) {
+        let Some(at) = new.iter().position(|(_, other)| *other == events) else { continue };
+        let (other, _) = new.remove(at);
+        let name = |at: usize| checked.get(at).map(|one| one.name.clone()).unwrap_or_default();
+        let (old, new) = (name(gone), name(other));
+        if let Some(one) = checked.get_mut(gone) {
+            one.message = format!("it was renamed: {new} gives the same events");
+        }
+        if let Some(one) = checked.get_mut(other) {
+            one.message.push_str(&format!("; it was {old}, and was renamed"));
+        }
+    }
+}
+
+/// Removes the golden files of captures that are gone.
+fn prune(checked: &mut [Checked]) {
+    for one in checked.iter_mut().filter(|one| one.kind == Kind::NoCapture) {
+        let path = format!("{}{GOLDEN}", one.name);
+        (one.kind, one.message) = match fs::remove_file(&path) {
+            Ok(()) => (Kind::Removed, format!("its golden file was removed: {}", one.message)),
+            Err(error) => (Kind::Unwritten, format!("{path}: {error}")),
+        };
+    }
+}
+
+/// Replaces the secrets in captures; the same secret has the same word in all of them. One that
+/// cannot be read is left to the check.
+fn redact_all(captures: &[Capture], status: &mut Status) {
+    let (mut redactor, stderr) = (Redactor::default(), &mut io::stderr());
+    for Capture { name, .. } in captures {
+        let Ok(mut capture) = read_capture(name) else { continue };
+        if !redact(&mut redactor, name, &mut capture, stderr) {
+            continue;
+        }
+        if let Err(error) = write_whole(Path::new(name), &capture) {
+            report_on(stderr, name, &error.to_string(), None);
+            status.note(Outcome::Io);
+        }
+    }
+}
+
+/// Reads a capture, unless reading it may never end.
+fn read_capture(name: &str) -> io::Result<Vec<u8>> {
+    if is_special(fs::metadata(name)?.file_type()) {
+        let why = "is a pipe or a device, and no file: `toolstream record` makes one of it";
+        return Err(io::Error::other(why));
+    }
+    fs::read(name)
+}
+
+/// One run over all captures.
+struct Run<'a> {
+    args: &'a Check,
+    /// What the command line says.
+    given: Settings,
+    captures: BTreeMap<&'a str, &'a Capture>,
+    /// The reader that has to keep the laws: a test gives one that breaks a law.
+    read: &'a Read<'a>,
+    /// True once one has failed, with `--fail-fast`.
+    is_over: AtomicBool,
+    checked: Mutex<BTreeMap<String, Checked>>,
+}
+
+/// What a capture and its golden file are read with.
+struct Reading {
+    settings: Settings,
+    config: Config,
+    filter: Filter,
+}
+
+impl Run<'_> {
+    /// Checks one capture.
+    fn one(&self, name: &str) -> Finished {
+        let mut finished = Finished::default();
+        let Some(capture) = self.captures.get(name) else { return finished };
+        if self.is_over.load(Ordering::Relaxed) {
+            return finished;
+        }
+        let mut one = self.checked(capture, &mut finished.stderr);
+        one.is_excused = self.args.laws && one.kind == Kind::NoGolden;
+        if self.args.fail_fast && one.outcome().is_some() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+        if let Ok(mut checked) = self.checked.lock() {
+            checked.insert(name.to_owned(), one);
+        }
+        finished
+    }
+
+    /// True if golden files may be written in the end.
+    fn writes(&self) -> bool {
+        self.args.update || self.args.review
+    }
+
+    fn checked(&self, capture: &Capture, stderr: &mut dyn Write) -> Checked {
+        let name = &capture.name;
+        let path = format!("{name}{GOLDEN}");
+        let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        let file = match fs::read(&path) {
+            Ok(bytes) => Some(GoldenFile::read(&bytes)),
+            Err(error) if is_missing(&error) => None,
+            Err(error) => return Checked::new(name, Kind::Unreadable, format!("{path}: {error}")),
+        };
+        let bytes = match (read_capture(name), &file) {
+            (Ok(bytes), _) => bytes,
+            (Err(error), Some(file)) if is_missing(&error) => {
+                let message = "its golden file is there, and it is not";
+                let fresh = file.golden.as_ref().ok().cloned();
+                return Checked { fresh, ..Checked::new(name, Kind::NoCapture, message) };
+            }
+            (Err(error), _) => return Checked::new(name, Kind::Unreadable, error.to_string()),
+        };
+        let (reading, wrong) = match self.reading(capture, file.as_ref()) {
+            Ok(reading) => reading,
+            Err(error) => return self.unusable(name, &error),
+        };
+        let fresh = self.fresh(capture, &reading, &bytes, file.as_ref());
+        let is_text = !reading.settings.names_a_format() && !is_stream(&fresh.events);
+        if is_text && !capture.is_known && file.is_none() {
+            let message = "it is no stream, log or body, and was passed over";
+            return Checked::new(name, Kind::Passed, if self.writes() { message } else { "" });
+        }
+        let held = (name.as_str(), &*reading.settings.args);
+        let broken =
+            (self.args.laws).then(|| violations(self.read, &reading.config, held, &bytes, stderr));
+        if let Some(error @ GoldenError::Newer(_)) = &wrong {
+            return Checked { broken, ..self.unusable(name, error) };
+        }
+        if self.args.redact {
+            report_spread(name, &fresh.events, stderr);
+        }
+        let golden = file.as_ref().and_then(|file| file.golden.as_ref().ok());
+        let diff = golden
+            .map_or_else(Diff::default, |golden| self.compare(&reading.filter, golden, &fresh));
+        let is_recoded = file.as_ref().is_some_and(|file| file.is_recoded);
+        let is_made_so = golden.is_some_and(|golden| golden.head == fresh.head);
+        let (kind, message) = match (&file, &wrong) {
+            (None, _) => (Kind::NoGolden, "it has no golden file".into()),
+            (_, Some(error)) => (Kind::Broken, self.unusable(name, error).message),
+            _ if !diff.hunks.is_empty() => (Kind::Differs, String::new()),
+            _ if self.args.update && !is_made_so => {
+                (Kind::Differs, "its settings are others".into())
+            }
+            _ if self.args.update && is_recoded => {
+                (Kind::Broken, "something had changed its line ends".into())
+            }
+            _ => (Kind::Same, String::new()),
+        };
+        let one = Checked { broken, diff, is_recoded, ..Checked::new(name, kind, message) };
+        self.written(one, fresh, is_text)
+    }
+
+    /// Writes a golden file that is missing or differs, with `--update`.
+    fn written(&self, mut one: Checked, fresh: Golden, is_text: bool) -> Checked {
+        if one.kind == Kind::Same {
+            return one;
+        }
+        if self.writes() {
+            one.notes = odd(&fresh.events, is_text);
+        }
+        if self.args.update {
+            let path = format!("{}{GOLDEN}", one.name);
+            if let Err(error) = write_whole(Path::new(&path), fresh.text()) {
+                let message = format!("{path}: {error}");
+                return Checked {
+                    broken: one.broken,
+                    ..Checked::new(&one.name, Kind::Unwritten, message)
+                };
+            }
+            (one.kind, one.message) = match one.kind {
+                Kind::NoGolden => (Kind::New, "its golden file is new".into()),
+                Kind::Broken => {
+                    (Kind::Mended, format!("its golden file is mended: {}", one.message))
+                }
+                _ if one.message.is_empty() => {
+                    (Kind::Changed, "its golden file has changed".into())
+                }
+                _ => (Kind::Changed, format!("its golden file has changed: {}", one.message)),
+            };
+        }
+        one.fresh = Some(fresh);
+        one
+    }
+
+    /// Returns how a capture is read, and what is wrong with its golden file. Where that can be
+    /// written anew, options that can't be used are left out.
+    fn reading(
+        &self,
+        capture: &Capture,
+        file: Option<&GoldenFile>,
+    ) -> Result<(Reading, Option<GoldenError>), GoldenError> {
+        let mut wrong = file.and_then(|file| file.golden.as_ref().err()).cloned();
+        let kept = file.map(|file| Settings::of(&file.head)).unwrap_or_default();
+        let all = |kept: &Settings| capture.folder.settings.then(kept).then(&self.given);
+        let mut settings = all(&kept);
+        let mut read = settings.read();
+        if let Err(error) = &read
+            && self.writes()
+        {
+            wrong.get_or_insert(error.clone());
+            settings = all(&kept.usable());
+            read = settings.read();
+        }
+        let (config, filter) = read?;
+        Ok((Reading { settings, config, filter }, wrong))
+    }
+
+    /// Returns the golden file that a capture gives now.
+    fn fresh(
+        &self,
+        capture: &Capture,
+        reading: &Reading,
+        bytes: &[u8],
+        file: Option<&GoldenFile>,
+    ) -> Golden {
+        let mut head = reading.settings.beyond(&capture.folder.settings);
+        head.unread = match self.args.unread {
+            true => unread(&reading.config, bytes),
+            false => file.map(|file| file.head.unread.clone()).unwrap_or_default(),
+        };
+        Golden { head, events: joined(&reading.config, &[bytes]) }
+    }
+
+    fn compare(&self, filter: &Filter, golden: &Golden, fresh: &Golden) -> Diff {
+        let has_members = self.args.unread && golden.head.unread != fresh.head.unread;
+        if golden.events == fresh.events && !has_members {
+            return Diff::default();
+        }
+        let compared = |golden: &Golden| {
+            let mut events = filter.apply(&golden.events);
+            let members = golden.head.unread.iter().filter(|_| has_members).map(|member| {
+                let kind = json::quote(&format!("unread.{member}"));
+                Compared { line: 1, text: format!("{{\"type\":{kind}}}") }
+            });
+            events.splice(0..0, members);
+            events
+        };
+        Diff::new(&compared(golden), &compared(fresh))
+    }
+
+    /// Returns the result of a golden file that can't be used, with what can be done.
+    fn unusable(&self, name: &str, error: &GoldenError) -> Checked {
+        let word = quoted(name);
+        match error {
+            GoldenError::Newer(_) => Checked::new(name, Kind::Newer, error.to_string()),
+            _ if self.writes() => Checked::new(name, Kind::Broken, error.to_string()),
+            _ => {
+                let way = format!("`toolstream check --update {word}` writes it anew");
+                Checked::new(name, Kind::Broken, format!("{error}; {way}"))
+            }
+        }
+    }
+}
+
+/// Returns what is odd about the events of a new golden file.
+fn odd(events: &str, is_text: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let last = json::members(events.lines().last().unwrap_or_default());
+    let member = |key: &str| {
+        let value = last.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
+        value.map(|value| value.trim_matches('"').to_owned()).unwrap_or_default()
+    };
+    if member("type") == "error" {
+        notes.push(format!("it ends in the error {}: {}", member("code"), member("message")));
+    }
+    let holds = |line: &str| {
+        let rest = line.strip_prefix("{\"type\":\"").unwrap_or_default();
+        !["start\"", "usage\"", "finish_reason\"", "error\"", "warning\""]
+            .iter()
+            .any(|kind| rest.starts_with(kind))
+    };
+    if !events.lines().any(holds) {
+        notes.push("it holds nothing: no text and no call".into());
+    }
+    if is_text {
+        notes.push(
+            "no format was found, so it is read as plain text: `-f text` says that it is".into(),
+        );
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command, Late, Report};
+
+    #[test]
+    fn the_sum_counts_in_words() {
+        let all = |count: usize, kind| (0..count).map(move |_| Checked::new("a", kind, ""));
+        let checked: Vec<_> = all(1041, Kind::Same)
+            .chain(all(3, Kind::Differs))
+            .chain(all(1, Kind::NoGolden))
+            .collect();
+        assert_eq!(
+            Sum::of(&checked, 2).to_string(),
+            "1,045 checked: 1,041 the same, 3 differ, 1 has no golden file; 2 files were passed over"
+        );
+        let passed = [Checked::new("a", Kind::Passed, "")];
+        assert_eq!(Sum::of(&passed, 0).to_string(), "0 checked; 1 file was passed over");
+    }
+
+    #[test]
+    fn what_is_odd_is_noted() {
+        let start = "{\"type\":\"start\",\"v\":1,\"format\":\"openai-chat\"}\n";
+        let text = "{\"type\":\"text\",\"text\":\"a\"}\n";
+        let cut = "{\"type\":\"error\",\"code\":\"truncated\",\"message\":\"cut\"}\n";
+        assert!(odd(&format!("{start}{text}"), false).is_empty());
+        assert_eq!(
+            odd(&format!("{start}{cut}"), true),
+            [
+                "it ends in the error truncated: cut",
+                "it holds nothing: no text and no call",
+                "no format was found, so it is read as plain text: `-f text` says that it is",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_broken_law_is_shown_by_a_small_file_beside_the_capture() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let name = folder.path().join("a b.txt").display().to_string();
+        fs::write(&name, "It was a warm day. ".repeat(40)).unwrap();
+        // A read that begins inside a word loses a byte.
+        let mutant = |config: &Config, pieces: &[&[u8]]| {
+            let kept = pieces.iter().map(|piece| match piece.starts_with(b"arm") {
+                true => &piece[1..],
+                false => *piece,
+            });
+            joined(config, &kept.collect::<Vec<_>>())
+        };
+        let line = ["toolstream", "check", "--laws", "--format=text"];
+        let Command::Check(Late(args)) = Cli::try_parse_from(line).unwrap().command else {
+            unreachable!()
+        };
+        let given = Settings { args: vec!["--format=text".into()], ..Settings::default() };
+        let capture = Capture { name: name.clone(), folder: Arc::default(), is_known: true };
+        let run = Run {
+            args: &args,
+            given,
+            captures: [(name.as_str(), &capture)].into(),
+            read: &mutant,
+            is_over: AtomicBool::new(false),
+            checked: Mutex::default(),
+        };
+        run.one(&name);
+        let checked: Vec<_> = run.checked.into_inner().unwrap().into_values().collect();
+        let sum = Sum::of(&checked, 0);
+        let style = Style { form: Report::Text, is_full: false, has_color: false };
+        let out = page(&checked, &sum, None, style);
+        let file = format!("{name}.pieces.broken");
+        assert!(
+            out.contains(&format!("bytes: toolstream check --laws --format=text '{file}'")),
+            "{out}"
+        );
+        assert!(out.contains("it breaks the law `pieces`"), "{out}");
+        assert!(fs::read(&file).unwrap().len() < 20);
+        assert_eq!(checked[0].outcome(), Some(Outcome::No));
+        assert!(out.ends_with("1 checked: 1 has no golden file, 1 breaks a law\n"), "{out}");
+    }
+}

@@ -1,0 +1,211 @@
+//! What came of each capture, and the sum.
+
+use std::fmt;
+
+use crate::capture::{Diff, Golden};
+use crate::commands::check::laws::Violation;
+use crate::json;
+use crate::sink::grouped;
+use crate::status::Outcome;
+
+/// A kind of result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Same,
+    New,
+    Changed,
+    Mended,
+    Removed,
+    Differs,
+    NoGolden,
+    NoCapture,
+    Newer,
+    Broken,
+    Unreadable,
+    Unwritten,
+    /// It is no capture.
+    Passed,
+}
+
+/// How a kind of result is counted.
+pub(super) struct Counted {
+    kind: Kind,
+    /// Its name in JSON.
+    pub(super) name: &'static str,
+    /// The words of the sum for one, and for several.
+    words: (&'static str, &'static str),
+    /// What it means for the exit status.
+    pub(super) outcome: Option<Outcome>,
+}
+
+const fn row(
+    kind: Kind,
+    name: &'static str,
+    one: &'static str,
+    several: &'static str,
+    outcome: Option<Outcome>,
+) -> Counted {
+    Counted { kind, name, words: (one, several), outcome }
+}
+
+const NO: Option<Outcome> = Some(Outcome::No);
+
+/// The kinds of results, in the order of the sum.
+pub(super) const KINDS: &[Counted] = &[
+    row(Kind::Same, "same", "the same", "the same", None),
+    row(Kind::New, "new", "new", "new", None),
+    row(Kind::Changed, "changed", "changed", "changed", None),
+    row(Kind::Mended, "mended", "mended", "mended", None),
+    row(Kind::Removed, "removed", "removed", "removed", None),
+    row(Kind::Differs, "differs", "differs", "differ", NO),
+    row(Kind::NoGolden, "no_golden", "has no golden file", "have no golden file", NO),
+    row(Kind::NoCapture, "no_capture", "has no capture", "have no capture", NO),
+    row(Kind::Newer, "newer", "has a newer golden file", "have newer golden files", NO),
+    row(Kind::Broken, "broken", "has a broken golden file", "have broken golden files", NO),
+    row(Kind::Unreadable, "unreadable", "can't be read", "can't be read", Some(Outcome::Usage)),
+    row(Kind::Unwritten, "unwritten", "can't be written", "can't be written", Some(Outcome::Io)),
+];
+
+/// The result of one capture.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// What is to be said beside its name, if anything is.
+    pub(super) message: String,
+    pub(super) diff: Diff,
+    /// What is odd about the golden file that was written.
+    pub(super) notes: Vec<String>,
+    /// The golden file that it gives now; of one that is gone, the one that is there.
+    pub(super) fresh: Option<Golden>,
+    /// True if something has changed the line ends of its golden file.
+    pub(super) is_recoded: bool,
+    /// With `--laws`, those that it breaks.
+    pub(super) broken: Option<Vec<Violation>>,
+    /// True if it needs no golden file.
+    pub(super) is_excused: bool,
+}
+
+impl Checked {
+    pub(super) fn new(name: &str, kind: Kind, message: impl Into<String>) -> Self {
+        Checked {
+            name: name.to_owned(),
+            kind,
+            message: message.into(),
+            diff: Diff::default(),
+            notes: Vec::new(),
+            fresh: None,
+            is_recoded: false,
+            broken: None,
+            is_excused: false,
+        }
+    }
+
+    /// How its kind is counted; none if it is no capture.
+    pub(super) fn row(&self) -> Option<&'static Counted> {
+        KINDS.iter().find(|row| row.kind == self.kind)
+    }
+
+    /// What it means for the exit status.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        let breaks = self.broken.as_ref().is_some_and(|broken| !broken.is_empty());
+        let own = self.row().and_then(|row| row.outcome).filter(|_| !self.is_excused);
+        own.or(breaks.then_some(Outcome::No))
+    }
+
+    /// The line of the golden file that is meant.
+    pub(super) fn line(&self) -> usize {
+        self.diff.hunks.first().map_or(1, |hunk| hunk.line)
+    }
+}
+
+/// The number of captures with each result.
+#[derive(Default)]
+pub(super) struct Sum {
+    counts: [u64; KINDS.len()],
+    passed: u64,
+    /// With `--laws`, how many keep them, and how many break one.
+    laws: Option<(u64, u64)>,
+}
+
+impl Sum {
+    pub(super) fn of(checked: &[Checked], passed: usize) -> Self {
+        let mut sum = Sum { passed: passed as u64, ..Sum::default() };
+        for one in checked {
+            match KINDS.iter().position(|row| row.kind == one.kind) {
+                Some(at) => sum.counts.iter_mut().skip(at).take(1).for_each(|count| *count += 1),
+                None => sum.passed += 1,
+            }
+            if let Some(broken) = &one.broken {
+                let (kept, breaking) = sum.laws.get_or_insert_default();
+                *(if broken.is_empty() { kept } else { breaking }) += 1;
+            }
+        }
+        sum
+    }
+
+    pub(super) fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.counts.iter().zip(KINDS).any(|(count, row)| *count > 0 && row.kind == kind)
+    }
+
+    /// Returns why the answer is no, if it is, and what can be done about it: `command` writes golden
+    /// files.
+    pub(super) fn why(&self, command: &str) -> Option<String> {
+        let has = |kind| self.has(kind);
+        if self.laws.is_some_and(|(_, broken)| broken > 0) {
+            let why = "a law is broken, which is a fault of this program: please report the smallest \
+                       input that shows it";
+            return Some(why.into());
+        }
+        if has(Kind::Differs) || has(Kind::Broken) {
+            let why = "the golden files say otherwise";
+            return Some(format!("{why}; `{command}` writes what the captures give now"));
+        }
+        if has(Kind::NoGolden) && self.laws.is_none() {
+            return Some(format!("golden files are missing; `{command}` writes them"));
+        }
+        if has(Kind::NoCapture) {
+            let prune = command.replace(" --update", " --prune");
+            return Some(format!("captures are gone; `{prune}` removes their golden files"));
+        }
+        has(Kind::Newer)
+            .then(|| "golden files are newer; `cargo install toolstream` gets a newer one".into())
+    }
+
+    pub(super) fn json(&self, why: Option<&str>) -> String {
+        let counts = self.counts.iter().zip(KINDS);
+        let counts: String =
+            counts.map(|(count, kind)| format!(",\"{}\":{count}", kind.name)).collect();
+        let laws = self.laws.map_or(String::new(), |(kept, broken)| {
+            format!(",\"keep_laws\":{kept},\"break_laws\":{broken}")
+        });
+        let passed = format!(",\"passed_over\":{}", self.passed);
+        let why = why.map_or(String::new(), |why| format!(",\"why\":{}", json::quote(why)));
+        format!("{{\"type\":\"sum\",\"checked\":{}{counts}{passed}{laws}{why}}}", self.total())
+    }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kept, broken) = self.laws.unwrap_or_default();
+        let laws =
+            [(kept, ("keeps the laws", "keep the laws")), (broken, ("breaks a law", "break laws"))];
+        let counts = self.counts.iter().zip(KINDS).map(|(count, row)| (*count, row.words));
+        let counts = counts.chain(laws).filter(|(count, _)| *count > 0);
+        let parts = counts.map(|(count, (one, several))| {
+            format!("{} {}", grouped(count), if count == 1 { one } else { several })
+        });
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let colon = if parts.is_empty() { "" } else { ": " };
+        write!(f, "{} checked{colon}{parts}", grouped(self.total()))?;
+        match self.passed {
+            0 => Ok(()),
+            1 => f.write_str("; 1 file was passed over"),
+            more => write!(f, "; {} files were passed over", grouped(more)),
+        }
+    }
+}

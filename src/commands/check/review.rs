@@ -1,0 +1,86 @@
+//! `--review`: each difference is shown on the terminal, and written if the user accepts it.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use crate::commands::check::report::difference;
+use crate::commands::check::result::{Checked, Kind};
+use crate::commands::check::select::GOLDEN;
+use crate::io::{Asked, Signals, Terminal, die, write_whole};
+use crate::json;
+use crate::sink::grouped;
+
+const HELP: &str =
+    "accept: write what came; skip: leave the golden file as it is; quit: ask no more";
+
+/// Asks about each difference. What is accepted is written, and becomes new, changed or mended.
+pub(super) fn review(checked: &mut [Checked], signals: &Signals) -> anyhow::Result<()> {
+    let mut terminal =
+        Terminal::open().context("--review asks on a terminal, and there is none")?;
+    let is_open = |one: &Checked| matches!(one.kind, Kind::Differs | Kind::NoGolden | Kind::Broken);
+    let count = checked.iter().filter(|one| is_open(one) && one.fresh.is_some()).count();
+    let open = checked.iter_mut().filter(|one| is_open(one));
+    for (one, at) in open.filter(|one| one.fresh.is_some()).zip(1..) {
+        let Some(golden) = one.fresh.as_ref().map(crate::capture::Golden::text) else { continue };
+        let place = format!("[{}/{}] ", grouped(at), grouped(count as u64));
+        match ask(&mut terminal, &(place + &shown(one)), signals)? {
+            Answer::Accept => {
+                write_whole(Path::new(&format!("{}{GOLDEN}", one.name)), golden)
+                    .with_context(|| format!("{}{GOLDEN}", one.name))?;
+                one.kind = match one.kind {
+                    Kind::NoGolden => Kind::New,
+                    Kind::Broken => Kind::Mended,
+                    _ => Kind::Changed,
+                };
+                one.message = "its golden file was written".into();
+                one.diff.hunks.clear();
+            }
+            Answer::Skip => {}
+            Answer::Quit => break,
+        }
+    }
+    Ok(())
+}
+
+enum Answer {
+    Accept,
+    Skip,
+    Quit,
+}
+
+fn ask(terminal: &mut Terminal, question: &str, signals: &Signals) -> anyhow::Result<Answer> {
+    let mut question = format!("{question}accept, skip or quit? [a/S/q] ");
+    loop {
+        let answer = match terminal.ask(&question, signals, None)? {
+            Asked::Answer(answer) => answer,
+            Asked::Signal(signal) => die(signal),
+            Asked::Time => bail!("no answer came"),
+        };
+        match answer.to_lowercase().as_str() {
+            "a" | "accept" => return Ok(Answer::Accept),
+            "" | "s" | "skip" => return Ok(Answer::Skip),
+            "q" | "quit" => return Ok(Answer::Quit),
+            _ => question = format!("{HELP}\naccept, skip or quit? [a/S/q] "),
+        }
+    }
+}
+
+/// Returns what a question is about.
+fn shown(one: &Checked) -> String {
+    let mut page = String::new();
+    if !one.message.is_empty() {
+        json::make_safe(&format!("{}: {}", one.name, one.message), &mut page);
+        page.push('\n');
+    }
+    if !one.diff.hunks.is_empty() {
+        page.push_str(&difference(one, true));
+    } else if let Some(golden) = &one.fresh {
+        golden.events.lines().take(20).for_each(|event| {
+            json::make_safe(&crate::capture::shorten(event, 120, 40), &mut page);
+            page.push('\n');
+        });
+    }
+    page.extend(one.notes.iter().map(|note| format!("note: {note}\n")));
+    page
+}

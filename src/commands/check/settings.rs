@@ -1,0 +1,364 @@
+//! How captures are read and compared: what folders, golden files and the command line say, each
+//! adding to the one before it.
+
+use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, Parser};
+use glob::Pattern;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::capture::{Filter, GoldenError, Head};
+use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
+use crate::pipeline::Config;
+
+/// The file that says how the captures of its folder and below are read and compared.
+const FILE: &str = ".toolstream.toml";
+
+/// The option that a head keeps among those that say how to read.
+const ONLY: &str = "--only=";
+
+/// The options whose values are files; of the last two, if they hold a dot or a slash.
+const FILES: &[&str] = &["--tools=", "--dialect=", "--format="];
+
+/// How a capture is read and compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Settings {
+    /// Options that `parse` has, as `--NAME=VALUE`.
+    pub(super) args: Vec<String>,
+    pub(super) only: Vec<String>,
+    pub(super) ignore: Vec<String>,
+}
+
+impl Settings {
+    /// Returns what the command line says.
+    pub(super) fn given(check: &Check) -> Self {
+        let args = reading(env::args_os());
+        Settings { args, only: check.only.clone(), ignore: check.ignore.clone() }
+    }
+
+    /// Returns what a golden file says.
+    pub(super) fn of(head: &Head) -> Self {
+        let (only, args): (Vec<_>, Vec<_>) =
+            head.args.iter().cloned().partition(|option| option.starts_with(ONLY));
+        let only = only.iter().filter_map(|option| option.strip_prefix(ONLY));
+        let only = only.flat_map(|types| types.split(',')).map(str::to_owned).collect();
+        Settings { args, only, ignore: head.ignore.clone() }
+    }
+
+    /// Adds what comes later: an option takes the place of one of its name, types and keys are more
+    /// of them, and `none` forgets those before it.
+    pub(super) fn then(&self, next: &Settings) -> Settings {
+        let name = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+        let is_kept = |option: &&String| next.args.iter().all(|other| name(other) != name(option));
+        Settings {
+            args: self.args.iter().filter(is_kept).chain(&next.args).cloned().collect(),
+            only: added(&self.only, &next.only),
+            ignore: added(&self.ignore, &next.ignore),
+        }
+    }
+
+    /// Returns the head of a golden file: what these settings say beyond those of the folder.
+    pub(super) fn beyond(&self, folder: &Settings) -> Head {
+        let new = |own: &[String], folder: &[String]| -> Vec<String> {
+            let has_all = folder.iter().all(|word| own.contains(word));
+            match has_all {
+                true => own.iter().filter(|word| !folder.contains(word)).cloned().collect(),
+                false => [&[NONE.to_owned()], own].concat(),
+            }
+        };
+        let mut args: Vec<String> =
+            self.args.iter().filter(|option| !folder.args.contains(option)).cloned().collect();
+        let only = new(&self.only, &folder.only);
+        if !only.is_empty() {
+            args.push(format!("{ONLY}{}", only.join(",")));
+        }
+        Head { args, ignore: new(&self.ignore, &folder.ignore), unread: Vec::new() }
+    }
+
+    /// Returns how these settings read and compare, or why they can't be used here.
+    pub(super) fn read(&self) -> Result<(Config, Filter), GoldenError> {
+        if let Some(option) = self.args.iter().find(|option| is_missing(option)) {
+            return Err(GoldenError::Missing(option.clone()));
+        }
+        if let Some(kind) = self.only.iter().find(|kind| self.ignore.contains(kind)) {
+            let why = format!("--only {kind} and --ignore {kind} contradict each other");
+            return Err(GoldenError::Options(why));
+        }
+        let check = parsed(&self.args).map_err(GoldenError::Options)?;
+        let config = check.reading.config();
+        let config = config.map_err(|error| GoldenError::Options(format!("{error:#}")))?;
+        Ok((config, Filter::new(&self.only, &self.ignore)))
+    }
+
+    /// Returns these settings without the options that can't be used here.
+    pub(super) fn usable(&self) -> Settings {
+        let is_usable = |option: &&String| {
+            let option = std::slice::from_ref(*option);
+            !is_missing(&option[0])
+                && parsed(option).is_ok_and(|check| check.reading.config().is_ok())
+        };
+        Settings { args: self.args.iter().filter(is_usable).cloned().collect(), ..self.clone() }
+    }
+
+    /// True if an option says what the captures hold.
+    pub(super) fn names_a_format(&self) -> bool {
+        self.args.iter().any(|option| {
+            ["--format=", "--dialect=", "--framing="].iter().any(|name| option.starts_with(name))
+        })
+    }
+}
+
+/// Adds words to others. `none` forgets those before it.
+fn added(words: &[String], more: &[String]) -> Vec<String> {
+    let mut all = words.to_vec();
+    for word in more {
+        if word == NONE {
+            all.clear();
+        } else if !all.contains(word) {
+            all.push(word.clone());
+        }
+    }
+    all
+}
+
+/// Returns the file that an option names.
+fn file(option: &str) -> Option<(&'static str, &str)> {
+    let (name, value) = FILES.iter().find_map(|name| Some((*name, option.strip_prefix(name)?)))?;
+    let is_file = name == "--tools=" || value.contains(['.', '/']);
+    is_file.then_some((name, value))
+}
+
+fn is_missing(option: &str) -> bool {
+    file(option).is_some_and(|(_, path)| {
+        fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    })
+}
+
+/// Reads options that are kept.
+fn parsed(args: &[String]) -> Result<Check, String> {
+    let words = ["toolstream", "check"].into_iter().chain(args.iter().map(String::as_str));
+    match Cli::try_parse_from(words) {
+        Ok(Cli { command: Command::Check(Late(check)) }) => Ok(check),
+        Ok(_) => Err("they name another command".into()),
+        Err(error) => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Err(first.strip_prefix("error: ").unwrap_or(first).to_owned())
+        }
+    }
+}
+
+/// Returns the options of a command line that `parse` has as well, as `--NAME=VALUE`.
+fn reading(args: impl IntoIterator<Item = std::ffi::OsString>) -> Vec<String> {
+    let mut found = Vec::new();
+    let matches = Cli::command().try_get_matches_from(args);
+    let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand()) else {
+        return found;
+    };
+    let command = Cli::declared();
+    let parse = command.find_subcommand("parse");
+    for option in parse.into_iter().flat_map(clap::Command::get_arguments) {
+        let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
+        let is_there = matches!(matches.try_contains_id(id), Ok(true));
+        if !is_there || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let values = matches.get_raw(id).into_iter().flatten();
+        match option.get_action().takes_values() {
+            true => {
+                found.extend(values.map(|value| format!("--{name}={}", value.to_string_lossy())))
+            }
+            false => found.push(format!("--{name}")),
+        }
+    }
+    found
+}
+
+/// What `.toolstream.toml` holds.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    ignore: Vec<Spanned<String>>,
+    only: Vec<Spanned<String>>,
+    args: Vec<Spanned<String>>,
+    exclude: Vec<Spanned<String>>,
+}
+
+/// A folder: how its captures are read and compared, and which files are none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folder {
+    pub(super) settings: Settings,
+    exclude: Vec<(PathBuf, Pattern)>,
+}
+
+impl Folder {
+    /// Reads the settings of a folder and of those above it, up to a repository's.
+    pub(super) fn find(path: &Path) -> anyhow::Result<Arc<Folder>> {
+        let mut above: Vec<&Path> = path.ancestors().collect();
+        let root = above.iter().position(|folder| folder.join(".git").exists());
+        above.truncate(root.map_or(above.len(), |root| root + 1));
+        let mut folders = above.into_iter().rev();
+        folders.try_fold(Arc::default(), |folder: Arc<Folder>, path| folder.below(path))
+    }
+
+    /// Adds what the file of a folder below says.
+    pub(super) fn below(self: &Arc<Self>, path: &Path) -> anyhow::Result<Arc<Folder>> {
+        let name = path.join(FILE);
+        let text = match fs::read_to_string(&name) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Arc::clone(self)),
+            Err(error) => return Err(error).with_context(|| name.display().to_string()),
+        };
+        let at = |place: usize| {
+            let before = text.get(..place).unwrap_or_default();
+            let (line, column) = (before.matches('\n').count(), before.chars().rev());
+            let column = column.take_while(|c| *c != '\n').count();
+            format!("{}:{}:{}", name.display(), line + 1, column + 1)
+        };
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let place = error.span().map_or(0, |span| span.start);
+            anyhow!("{}: {}", at(place), error.message())
+        })?;
+        let words = |words: &[Spanned<String>], check: &dyn Fn(&str) -> Result<String, String>| {
+            let word = |word: &Spanned<String>| {
+                check(word.as_ref())
+                    .map_err(|why| anyhow!("{}: {:?}: {why}", at(word.span().start), word.as_ref()))
+            };
+            words.iter().map(word).collect::<anyhow::Result<Vec<_>>>()
+        };
+        let args = words(&file.args, &|option| {
+            let option = match self::file(option) {
+                Some((name, value)) => format!("{name}{}", path.join(value).display()),
+                None => option.to_owned(),
+            };
+            if is_missing(&option) {
+                return Err(format!("there is no such file: {option}"));
+            }
+            let check = parsed(std::slice::from_ref(&option))?;
+            check.reading.config().map_err(|error| format!("{error:#}"))?;
+            let known = reading(["toolstream", "check", &option].map(Into::into));
+            (!known.is_empty())
+                .then_some(option)
+                .ok_or_else(|| "write an option of `parse`, as --NAME=VALUE".into())
+        })?;
+        let settings = Settings {
+            args,
+            only: words(&file.only, &event_type)?,
+            ignore: words(&file.ignore, &event_key)?,
+        };
+        let settings = self.settings.then(&settings);
+        if let Err(why) = settings.read() {
+            bail!("{}: {}", name.display(), why.of_settings());
+        }
+        let globs = words(&file.exclude, &|glob| {
+            Pattern::new(glob).map(|_| glob.to_owned()).map_err(|error| error.to_string())
+        })?;
+        let globs = globs.iter().filter_map(|glob| Pattern::new(glob).ok());
+        let globs = globs.map(|glob| (path.to_owned(), glob));
+        let exclude = self.exclude.iter().cloned().chain(globs).collect();
+        Ok(Arc::new(Folder { settings, exclude }))
+    }
+
+    /// Adds the patterns of the command line, from this folder on.
+    pub(super) fn without(self: &Arc<Self>, path: &Path, exclude: &[Pattern]) -> Arc<Folder> {
+        let mut folder = Folder::clone(self);
+        folder.exclude.extend(exclude.iter().map(|glob| (path.to_owned(), glob.clone())));
+        Arc::new(folder)
+    }
+
+    /// True if a file or a folder is left out: by its name, or where the pattern has a slash, by its
+    /// path from the folder of the pattern on.
+    pub(super) fn excludes(&self, path: &Path) -> bool {
+        self.exclude.iter().any(|(folder, glob)| match glob.as_str().contains('/') {
+            true => path.strip_prefix(folder).is_ok_and(|path| glob.matches_path(path)),
+            false => path.file_name().is_some_and(|name| glob.matches_path(Path::new(name))),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(args: &[&str], only: &[&str], ignore: &[&str]) -> Settings {
+        let [args, only, ignore] =
+            [args, only, ignore].map(|words| words.iter().map(|word| (*word).into()).collect());
+        Settings { args, only, ignore }
+    }
+
+    #[test]
+    fn options_that_say_how_to_read_are_kept() {
+        let line = "toolstream check --update -f text -d hermes --strict --only text -j2 a";
+        let args = reading(line.split(' ').map(Into::into));
+        assert_eq!(args, ["--format=text", "--dialect=hermes", "--strict"]);
+        assert!(reading(["toolstream", "check", "a"].map(Into::into)).is_empty());
+    }
+
+    #[test]
+    fn settings_add_up_and_a_head_holds_what_differs() {
+        let folder = settings(&["--format=text", "--strict"], &["text"], &["id"]);
+        let own = settings(&["--format=gemini"], &["usage"], &["raw"]);
+        let all = folder.then(&own);
+        let expected =
+            settings(&["--strict", "--format=gemini"], &["text", "usage"], &["id", "raw"]);
+        assert_eq!(all, expected);
+        let head = all.beyond(&folder);
+        assert_eq!(head.args, ["--format=gemini", "--only=usage"]);
+        assert_eq!(
+            (head.ignore.clone(), folder.then(&Settings::of(&head))),
+            (vec!["raw".into()], all)
+        );
+        let fewer = folder.then(&settings(&[], &[], &["none", "raw"]));
+        let head = fewer.beyond(&folder);
+        assert_eq!(
+            (head.ignore.clone(), folder.then(&Settings::of(&head))),
+            (vec!["none".into(), "raw".into()], fewer)
+        );
+    }
+
+    #[test]
+    fn settings_that_cannot_be_used_say_why() {
+        let why = |settings: Settings| settings.read().map(drop).unwrap_err();
+        let missing = settings(&["--tools=/nowhere/t.json", "--strict"], &[], &[]);
+        assert_eq!(why(missing.clone()), GoldenError::Missing("--tools=/nowhere/t.json".into()));
+        assert_eq!(missing.usable().args, ["--strict"]);
+        let unknown = settings(&["--fast"], &[], &[]);
+        assert_eq!(why(unknown), GoldenError::Options("unexpected argument '--fast' found".into()));
+        let both = why(settings(&[], &["text"], &["text"])).to_string();
+        assert!(both.ends_with("--only text and --ignore text contradict each other"), "{both}");
+    }
+
+    #[track_caller]
+    fn check_wrong(text: &str, expected: &str) {
+        let folder = tempfile::TempDir::new().unwrap();
+        fs::write(folder.path().join(FILE), text).unwrap();
+        let error = Arc::<Folder>::default().below(folder.path()).unwrap_err().to_string();
+        let error = error.replace(&folder.path().display().to_string(), "");
+        assert!(error.starts_with(&format!("/{FILE}:{expected}")), "{error}");
+    }
+
+    #[test]
+    fn a_typo_is_found_at_its_line_and_column() {
+        check_wrong("ignore = [\"id\"\n", "1:15: unclosed array");
+        check_wrong("\nignored = [\"id\"]\n", "2:1: unknown field `ignored`");
+        check_wrong(
+            "ignore = [\n  \"id\",\n  \"idd\",\n]\n",
+            "3:3: \"idd\": no event has this key",
+        );
+        check_wrong("args = [\"--fast\"]\n", "1:9: \"--fast\": unexpected argument '--fast'");
+        check_wrong(
+            "args = [\"--tools=none.json\"]\n",
+            "1:9: \"--tools=none.json\": there is no such file",
+        );
+        check_wrong("args = [\"--update\"]\n", "1:9: \"--update\": write an option of `parse`");
+        check_wrong("exclude = [\"a[\"]\n", "1:12: \"a[\": ");
+        check_wrong("only = [\"text\"]\nignore = [\"text\"]\n", " --only text and --ignore text");
+    }
+}
