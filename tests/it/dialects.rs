@@ -60,6 +60,11 @@ impl Example {
     }
 }
 
+/// True if an example's row is one of these, which have their reasons.
+fn is_in(rows: &[(&str, &str)], example: &Example) -> bool {
+    rows.iter().any(|(name, _)| *name == example.row.name)
+}
+
 /// What a pattern stands for: what may be missing is, and words are there.
 fn spelt(pattern: &str) -> String {
     let pattern = pattern.split("{|}").next().unwrap_or_default();

@@ -401,7 +401,12 @@ impl CallRules<'_> {
     /// The markers that are legal in a value; `key` are the words of its opener.
     pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<Rule> {
         let mut ends = self.ends();
-        let BodyForm::Parameters { open, close, form } = &self.call.form.body else { return ends };
+        let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
+            if self.call.form.is_one_value() {
+                ends.extend(self.inner_call());
+            }
+            return ends;
+        };
         let open = Rule::new(open.bind(&self.call.words), Go::Parameter);
         let Some(close) = close else {
             ends.push(open);
@@ -449,10 +454,22 @@ impl CallRules<'_> {
         let sections = section.iter().filter(|rule| rule.pattern.is_token());
         rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
         rules.extend(self.inner_calls());
-        let inner = open.map(|rule| Rule { pattern: rule.pattern.bind(key), ..rule });
+        // What precedes the tag that the closer belongs to may be damaged.
+        let inner = open.map(|rule| Rule { pattern: rule.pattern.last_tag().bind(key), ..rule });
         rules.extend(inner.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
         rules.push(Rule { go: Go::InnerEndValue, ..close });
         rules
+    }
+
+    /// The opener of another call in one that is a value. Source may hold a bare tag, but not on a
+    /// line of its own.
+    fn inner_call(&self) -> Option<Rule> {
+        let OpenCall { id, form, .. } = self.call;
+        let is_bare = !form.open.has_word("name") && !form.open.is_token();
+        let pattern = if is_bare { form.open.after_line_end() } else { form.open.clone() };
+        let is_known = !form.close.is_empty() && pattern.place() == scan::Place::Any;
+        let rule = Rule { strict: true, ..Rule::call(form, *id) };
+        is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name
@@ -465,7 +482,10 @@ impl CallRules<'_> {
             is_readable && !call.known && call.open.place() == scan::Place::Any
         };
         let inner = |call: &CallForm| {
-            let rule = Rule { strict: true, ..Rule::call(call, *id) };
+            let mut rule = Rule { strict: true, ..Rule::call(call, *id) };
+            if let BodyForm::Parameters { open, .. } = &call.body {
+                rule.next.push(open.first_tag());
+            }
             Rule { go: Go::InnerCall, known: false, ..rule }
         };
         let end = |pattern: Pattern| Rule::new(pattern, Go::InnerEndCall);

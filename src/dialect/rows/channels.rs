@@ -15,16 +15,21 @@ pub(crate) static HARMONY: Dialect = Dialect {
         to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_} to="),
         to_two("<|start|>assistant to={_} to="),
         to_two("{start}{[} {]}to=functions.{_} to="),
-        to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function(
+            "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*<|start|>}<|message|>",
+        ),
         to_function(
             "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{ws}{[}<|constrain|>{_}{ws}{]}<|message|>",
         ),
-        to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
+        to_function("<|start|>assistant to=functions.{name}{*<|start|>}<|message|>"),
         // The first header's beginning is in the prompt.
-        to_function("{start}{[} {]}to=functions.{name}{*}<|message|>"),
-        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
-        to_other("<|start|>assistant to={name}{*}<|message|>"),
+        to_function("{start}{[} {]}to=functions.{name}{*<|start|>}<|message|>"),
+        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*<|start|>}<|message|>"),
+        to_other("<|start|>assistant to={name}{*<|start|>}<|message|>"),
         Call::unreadable("{[}<|start|>assistant{]}<|channel|>{_} to=<", MESSAGE_END),
+        // A header that lost its end.
+        Call::unreadable("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}", MESSAGE_END),
+        Call::unreadable("<|start|>assistant to=functions.{name}", MESSAGE_END),
     ],
     drops: &[
         "{[}<|start|>assistant{]}<|channel|>commentary{ws}<|message|>",
@@ -68,7 +73,7 @@ const ANALYSIS: Region = Region {
 
 /// The answer: what closes it is dropped, and any header ends it.
 const FINAL: Region = Region::answer(
-    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+    "{[}<|start|>assistant{]}<|channel|>final{*<|start|>}<|message|>",
     "<|end|>{|}<|return|>",
 );
 
@@ -83,12 +88,12 @@ pub(crate) static BEAM: Dialect = Dialect {
     regions: &[
         ANALYSIS,
         Region::answer(
-            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*}<|message|>",
+            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*<|start|>}<|message|>",
             MESSAGE_END,
         ),
     ],
     calls: &[Call::parameters(
-        "<|start|>assistant{ws}to={name}<|channel|>{*}<|message|>",
+        "<|start|>assistant{ws}to={name}<|channel|>{*<|start|>}<|message|>",
         MESSAGE_END,
         "<rfl:parameter{@key=name}>{nl}",
         "{nl}</rfl:parameter>",
