@@ -171,7 +171,10 @@ impl Markup {
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| ByChoice::default());
-        self.echo = if is_text { Echo::default() } else { Echo::None };
+        // Where the dialect's own markers frame turns, they show no prompt.
+        let has_turns = matches!(self.choice, Selection::Row(row)
+            if row.markers().any(|marker| marker.contains("<|im_start|>assistant")));
+        self.echo = if is_text && !has_turns { Echo::default() } else { Echo::None };
         let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
         let mut probes = self.probes.take().unwrap_or_default();
         probes.clear();

@@ -1,7 +1,7 @@
 //! Families with a form or two of their own.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, Results, Section};
 
 pub(crate) static DOTS: Dialect = Dialect {
     name: "dots",
@@ -270,5 +270,31 @@ pub(crate) static OLMO3: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[Call::python("<function_calls>", "</function_calls>")],
+    ..Dialect::EMPTY
+};
+
+/// Messages of several roles of the assistant's. The first one's beginning is in the prompt. Source:
+/// the model's page, and its parser in vLLM. Only by name: the headers are those of a prompt as
+/// well.
+pub(crate) static HYPERCLOVAX: Dialect = Dialect {
+    name: "hyperclovax",
+    aliases: &["hyperclovax_seed_think_14b", "hcx"],
+    models: &["HyperCLOVA X SEED Think 14B"],
+    regions: &[
+        Region::reasoning("{start}/think\n", "{nl}<|im_end|>{nl}"),
+        Region::reasoning("<|im_start|>assistant/think\n", "{nl}<|im_end|>{nl}"),
+    ],
+    calls: &[
+        Call::json("{start}{[} {]}-> tool/function_call\n", "<|im_end|>"),
+        Call::json("{nl}<|im_start|>assistant -> tool/function_call\n", "<|im_end|>"),
+    ],
+    drops: &[
+        "{nl}<|im_start|>assistant\n",
+        "{start}\n",
+        "<|im_end|>{nl}",
+        "<|endofturn|>",
+        "<|stop|>",
+    ],
+    results: Results::of("<|im_start|>tool/function_call\n{output}<|im_end|>"),
     ..Dialect::EMPTY
 };
