@@ -261,16 +261,6 @@ impl Pattern {
             if text.starts_with(['<', '[', ']']) || !text.is_ascii())
     }
 
-    /// True if it is the closing tag of this one.
-    pub(crate) fn closes(&self, open: &Pattern) -> bool {
-        match (&*open.tokens, &*self.tokens) {
-            ([Token::Literal(open, _)], [Token::Literal(close, _)]) => {
-                open.strip_prefix('<').is_some_and(|name| close.strip_prefix("</") == Some(name))
-            }
-            _ => false,
-        }
-    }
-
     /// The pattern where it stands at the beginning of a line.
     pub(crate) fn on_a_line(self) -> Pattern {
         Pattern { place: Place::Line, ..self }
@@ -284,6 +274,25 @@ impl Pattern {
         });
         let tokens: Vec<Token> = [Token::literal("\n")].into_iter().chain(tokens).collect();
         Pattern::new(tokens, Place::Any)
+    }
+
+    /// Returns the pattern, and if it begins with an optional part, that without it and the rest.
+    pub(crate) fn without_option(&self) -> impl Iterator<Item = Pattern> {
+        let rest = match self.tokens.first() {
+            Some(Token::Optional(end)) => {
+                let part = |from: usize, to: usize| {
+                    let tokens = self.tokens.get(from..to).unwrap_or_default();
+                    let tokens = tokens.iter().cloned().map(|token| match token {
+                        Token::Optional(end) => Token::Optional(end - from),
+                        token => token,
+                    });
+                    Pattern::new(tokens.collect::<Vec<_>>(), self.place)
+                };
+                vec![part(1, *end), part(end + 1, self.tokens.len())]
+            }
+            _ => vec![self.clone()],
+        };
+        rest.into_iter()
     }
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.

@@ -107,6 +107,7 @@ pub(crate) static K2_HORIZON: Dialect = Dialect {
             "<ifm|arg_key>{ws}{key}{ws}</ifm|arg_key>{ws}{[}<ifm|arg_type>{type}</ifm|arg_type>{ws}{]}<ifm|arg_value>",
             "</ifm|arg_value>",
         ),
+        Call::unreadable("<ifm|tool_call>", "</ifm|tool_call>"),
     ],
     ..Dialect::EMPTY
 };

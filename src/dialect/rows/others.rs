@@ -1,7 +1,7 @@
 //! Families with a form or two of their own.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, Results, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Envelope, Region, Results, Section};
 
 pub(crate) static DOTS: Dialect = Dialect {
     name: "dots",
@@ -281,20 +281,26 @@ pub(crate) static HYPERCLOVAX: Dialect = Dialect {
     aliases: &["hyperclovax_seed_think_14b", "hcx"],
     models: &["HyperCLOVA X SEED Think 14B"],
     regions: &[
-        Region::reasoning("{start}/think\n", "{nl}<|im_end|>{nl}"),
-        Region::reasoning("<|im_start|>assistant/think\n", "{nl}<|im_end|>{nl}"),
+        hyperclovax_thought("{start}/think\n"),
+        hyperclovax_thought("{nl}<|im_start|>assistant/think\n"),
     ],
     calls: &[
-        Call::json("{start}{[} {]}-> tool/function_call\n", "<|im_end|>"),
-        Call::json("{nl}<|im_start|>assistant -> tool/function_call\n", "<|im_end|>"),
+        Call::json("{start}{[} {]}-> tool/function_call\n", HYPERCLOVAX_END),
+        Call::json("{nl}<|im_start|>assistant -> tool/function_call\n", HYPERCLOVAX_END),
     ],
     drops: &[
         "{nl}<|im_start|>assistant\n",
         "{start}\n",
-        "<|im_end|>{nl}",
+        HYPERCLOVAX_END,
         "<|endofturn|>",
         "<|stop|>",
     ],
     results: Results::of("<|im_start|>tool/function_call\n{output}<|im_end|>"),
     ..Dialect::EMPTY
 };
+
+const fn hyperclovax_thought(open: &'static str) -> Region {
+    Region { ends: Ends::Anything, ..Region::reasoning(open, HYPERCLOVAX_END) }
+}
+
+const HYPERCLOVAX_END: &str = "{nl}<|im_end|>{nl}";

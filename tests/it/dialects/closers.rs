@@ -99,7 +99,7 @@ fn is_of(call: &Value, whole: &Value, quoted: &str) -> bool {
 fn is_markup(example: &Example) -> bool {
     let body = example.row.calls.iter().map(|call| &call.body);
     let mut forms = body.filter(|body| !matches!(body, Body::Empty | Body::Arguments));
-    matches!(forms.next(), Some(Body::Parameters(_)))
+    matches!(forms.next(), Some(Body::Parameters(_))) && !example.input.contains("{\"")
 }
 
 /// Rows whose values hold no calls as text, and why.
