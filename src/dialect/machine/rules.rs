@@ -503,7 +503,11 @@ impl CallRules<'_> {
         let inner = |call: &CallForm| {
             let mut rule = Rule { strict: true, ..Rule::call(call, *id) };
             if let BodyForm::Parameters { open, .. } = &call.body {
-                rule.next.push(open.first_tag());
+                // No prose has such a token: whatever follows, it opens a call.
+                match call.open.is_token() {
+                    true => rule.next.clear(),
+                    false => rule.next.push(open.first_tag()),
+                }
             }
             Rule { go: Go::InnerCall, known: false, ..rule }
         };

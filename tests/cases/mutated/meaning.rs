@@ -31,7 +31,7 @@ const KEPT: usize = 3;
 const OWN: usize = 3;
 
 /// Words that we put into arguments where the text has none.
-const OURS: &[&str] = &["$text", "null", "true", "false", "input", "code"];
+const OURS: &[&str] = &["$text", "null", "true", "false", "input", "code", "command"];
 /// Rows whose calls may hold words of others, and why.
 const EXCUSED: &[(&str, &str)] = &[(
     "dialect/llama31_builtin/",
