@@ -25,7 +25,8 @@
 //! | `{_}` | a word |
 //! | `{number}` | digits |
 //! | `{ns}` | letters and a colon, or nothing: a namespace |
-//! | `{*}` | anything on the line, up to the text after it |
+//! | `{*}` | anything on the line but a brace, up to the text after it |
+//! | `{*<|start|>}` | the same, and not past this text |
 //! | `{@}` | the attributes of a tag, or none |
 //! | `{@name}`, `{@key=name,type=kind?}` | attributes, of which the named ones are remembered; `?` if one may be missing, `&` if `&amp;` and `&quot;` are escapes in it |
 //! | `{[}`…`{]}` | what may be missing |

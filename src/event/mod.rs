@@ -628,6 +628,28 @@ impl Usage<'_> {
             raw: "",
         }
     }
+
+    /// Returns the cost since another one, which this one holds, without the provider's object; all
+    /// of it if a count of it is smaller, so that it does not hold the other.
+    pub(crate) fn minus(&self, before: &Usage<'_>) -> Usage<'static> {
+        let all = self.plus(&Usage::default());
+        let rest = |all: Option<u64>, before: Option<u64>| match all {
+            Some(all) => all.checked_sub(before.unwrap_or(0)).map(Some),
+            None => Some(None),
+        };
+        let rest = || {
+            Some(Usage {
+                input_tokens: rest(all.input_tokens, before.input_tokens)?,
+                output_tokens: rest(all.output_tokens, before.output_tokens)?,
+                total_tokens: rest(all.total_tokens, before.total_tokens)?,
+                cached_input_tokens: rest(all.cached_input_tokens, before.cached_input_tokens)?,
+                cache_write_tokens: rest(all.cache_write_tokens, before.cache_write_tokens)?,
+                reasoning_tokens: rest(all.reasoning_tokens, before.reasoning_tokens)?,
+                raw: "",
+            })
+        };
+        rest().unwrap_or(all)
+    }
 }
 
 words! {

@@ -3,11 +3,14 @@
 //! Source: the types of `@openai/codex-sdk` (events and items). A turn is a
 //! message: it has one end and one usage, whatever the number of the agent's
 //! remarks in it. Items come whole. What the agent ran is a call, named after
-//! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` after it.
+//! its item's type (or `mcp__SERVER__TOOL`), and its `tool_result` after it. The usage of a turn is
+//! that of its thread so far (`usage_from_last_total` in `codex-rs/exec`).
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Output, ToolResult, WarningCode};
+use crate::event::WarningCode;
+use crate::format::support::action::Action;
+use crate::format::support::object::Object;
 use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
@@ -23,7 +26,9 @@ pub(super) static FORMAT: Format = Format {
     sniff: |record| is_ours(&record.text("type").unwrap_or_default()),
     ..Format::new("codex", |_| {
         let (thread, calls, error) = Default::default();
-        Box::new(Codex { message: Lifecycle::new(&FORMAT, USAGE), thread, calls, error })
+        let mut message = Lifecycle::new(&FORMAT, USAGE);
+        message.meter.add_up();
+        Box::new(Codex { message, thread, calls, error })
     })
 };
 
@@ -59,29 +64,8 @@ payload! {
         text: Option<Str<'a>>,
         phase: Option<Str<'a>>,
         message: Option<Str<'a>>,
-        status: Option<Str<'a>>,
-        aggregated_output: Option<Str<'a>>,
-        exit_code: Option<i64>,
-        server: Option<Str<'a>>,
-        tool: Option<Str<'a>>,
-        arguments: Option<&'a RawValue>,
-        result: Option<&'a RawValue>,
-        error: Option<&'a RawValue>,
     }
 }
-
-/// Members of an item that are not what its tool was called with.
-const NOT_ARGUMENTS: [&str; 9] = [
-    "id",
-    "type",
-    "item_type",
-    "status",
-    "aggregated_output",
-    "exit_code",
-    "result",
-    "error",
-    "agents_states",
-];
 
 struct Codex {
     message: Lifecycle,
@@ -111,7 +95,11 @@ impl Codex {
         self.error = None;
         match kind {
             "thread.started" => {
-                self.thread = event.thread_id.non_empty().map(str::to_owned);
+                let thread = event.thread_id.non_empty();
+                if thread != self.thread.as_deref() {
+                    self.thread = thread.map(str::to_owned);
+                    self.message.meter.add_up();
+                }
                 Ok(())
             }
             "turn.started" => self.begin(out),
@@ -160,11 +148,9 @@ impl Codex {
         let kind = item.kind.or_empty();
         match kind {
             // Their arguments are known when they start.
-            "command_execution" | "mcp_tool_call" => self.call(kind, item, json, is_last, out),
+            "command_execution" | "mcp_tool_call" => self.action(json, is_last, out),
             _ if !is_last => Ok(()),
-            "file_change" | "web_search" | "collab_tool_call" => {
-                self.call(kind, item, json, is_last, out)
-            }
+            "file_change" | "web_search" | "collab_tool_call" => self.action(json, is_last, out),
             "agent_message" | "assistant_message" => {
                 let is_aside = item.phase.text() == Some("commentary");
                 out.text_on(0, Some("commentary").filter(|_| is_aside), text)?;
@@ -183,50 +169,15 @@ impl Codex {
         }
     }
 
-    fn call(
-        &mut self,
-        kind: &str,
-        item: &Item,
-        json: &str,
-        is_last: bool,
-        out: &mut EventOut,
-    ) -> Done {
-        let id = item.id.non_empty();
-        if id.is_none_or(|id| !self.calls.has(id)) {
-            let [server, tool] = [&item.server, &item.tool].map(|word| word.or_empty());
-            let name = if kind == "mcp_tool_call" {
-                format!("mcp__{server}__{tool}")
-            } else {
-                kind.to_owned()
-            };
-            let arguments =
-                item.arguments.map_or_else(|| arguments(json), |json| json.get().to_owned());
-            let (name, arguments) = (Some(name.as_str()), Arguments::Value(&arguments));
-            let executor = Some(Executor::Agent);
-            self.calls
-                .whole(CallPart { id, name, arguments, executor, ..CallPart::default() }, out)?;
+    fn action(&mut self, json: &str, is_last: bool, out: &mut EventOut) -> Done {
+        let action = Action::of(&Object::new(json));
+        if action.id.as_deref().is_none_or(|id| !self.calls.has(id)) {
+            self.calls.whole(action.call(), out)?;
         }
-        if !is_last {
-            return Ok(());
+        match action.result().filter(|_| is_last) {
+            Some(result) => self.calls.result(result, out),
+            None => Ok(()),
         }
-        let status = item.status.or_empty();
-        let failed =
-            matches!(status, "failed" | "declined") || item.exit_code.is_some_and(|code| code != 0);
-        let is_null = |json: &&RawValue| json.get() != "null";
-        let output = match (
-            item.error.filter(is_null).or(item.result.filter(is_null)),
-            &item.aggregated_output,
-        ) {
-            (Some(json), _) => Output::Json(json.get()),
-            (None, Some(text)) => Output::Text(text.as_str()),
-            (None, None) if status.is_empty() => return Ok(()),
-            (None, None) => Output::Text(status),
-        };
-        let id = id.unwrap_or_default();
-        self.calls.result(
-            ToolResult { id, output, is_error: failed.then_some(true), ..ToolResult::default() },
-            out,
-        )
     }
 
     fn begin(&mut self, out: &mut EventOut) -> Done {
@@ -237,11 +188,4 @@ impl Codex {
         self.calls = Calls::default();
         self.message.end(out)
     }
-}
-
-/// Returns an item's own members, as an object.
-fn arguments(json: &str) -> String {
-    let members = json::members(json);
-    let own = members.iter().filter(|(key, _)| !NOT_ARGUMENTS.contains(&key.as_ref()));
-    json::object(own.map(|(key, value)| (key, value.get())))
 }

@@ -5,7 +5,8 @@
 //! record is a time, a type and a payload. The items are those of OpenAI's
 //! Responses; the events repeat their texts for the program's own display, and
 //! some builds keep only one of the two. Builds before September 2025 wrote the
-//! items without a record around them.
+//! items without a record around them. Newer ones say of each item that it is complete: what tools
+//! did that a script of the model's called stands there alone.
 
 use crate::format::support::prelude::*;
 
@@ -35,6 +36,7 @@ fn is_ours(record: &Record) -> bool {
 const USAGE: &[Row] = &[
     ("input_tokens", Op::Is, &[Field::Input]),
     ("cached_input_tokens", Op::Is, &[Field::Cached]),
+    ("cache_write_input_tokens", Op::Is, &[Field::CacheWrite]),
     ("output_tokens", Op::Is, &[Field::Output]),
     ("reasoning_output_tokens", Op::Is, &[Field::Reasoning]),
     ("total_tokens", Op::Is, &[Field::Total]),
@@ -42,7 +44,7 @@ const USAGE: &[Row] = &[
 
 static CODEX: Log = Log {
     format: FORMAT.name,
-    kind: &["type|record_type|role", "payload.type"],
+    kind: &["type|record_type|role", "payload.type", "payload.item.type"],
     steps: &[
         ("user", What::Prompt, "."),
         ("assistant", What::Message, "."),
@@ -53,7 +55,17 @@ static CODEX: Log = Log {
         ("event_msg/agent_reasoning_raw_content", What::ThoughtEvent, "payload.text"),
         ("event_msg/token_count", What::Usage, "payload.info.last_token_usage|payload"),
         ("event_msg/tool_call", What::Call, "payload"),
-        ("event_msg/turn_aborted", What::Warning, "payload.reason"),
+        ("event_msg/item_completed/UserMessage", What::Prompt, "."),
+        ("event_msg/item_completed/CommandExecution", What::Action, "payload.item"),
+        ("event_msg/item_completed/McpToolCall", What::Action, "payload.item"),
+        ("event_msg/item_completed/DynamicToolCall", What::Action, "payload.item"),
+        ("event_msg/item_completed/CollabAgentToolCall", What::Action, "payload.item"),
+        ("event_msg/item_completed/FileChange", What::Action, "payload.item"),
+        ("event_msg/item_completed/ImageView", What::Action, "payload.item"),
+        ("event_msg/item_completed/Plan", What::Block, "payload.item"),
+        ("event_msg/turn_aborted", What::End, "payload"),
+        ("event_msg/task_complete", What::Error, "payload.error"),
+        ("event_msg/turn_complete", What::Error, "payload.error"),
         ("event_msg/error", What::Warning, "payload.message"),
         ("event_msg/stream_error", What::Warning, "payload.message"),
         ("message", What::Block, "."),
@@ -66,7 +78,9 @@ static CODEX: Log = Log {
         ("", What::Note, "."),
     ],
     notes: "session_meta*|turn_context*|event_msg*|compacted*|inter_agent_communication*|\
-            world_state*|state*",
+            world_state*|state*|token_usage_record",
+    own_words: "<turn_aborted>",
+    reason: "payload.reason",
     session: "payload.session_id|payload.id|id",
     model: "payload.model",
     // The sum so far: the same counts come again with each change of the limits.

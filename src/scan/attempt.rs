@@ -87,7 +87,9 @@ impl Attempt {
         match token {
             Token::Literal(literal, is_tag) => return self.literal(literal, *is_tag, bytes, ended),
             Token::Word(_, stop) => return self.word(bytes, *stop, ended),
-            Token::Any(until) => return self.any(bytes, until.as_bytes(), ended),
+            Token::Any(until, other) => {
+                return self.any(bytes, until.as_bytes(), other.as_bytes(), ended);
+            }
             Token::Attributes(_) => return self.attributes(bytes, ended),
             Token::Namespace => return self.namespace(bytes, ended),
             Token::Space => {
@@ -162,22 +164,29 @@ impl Attempt {
         step
     }
 
-    /// Takes all that is there of the line at once, up to the text `until`.
-    fn any(&mut self, bytes: &[u8], until: &[u8], ended: bool) -> Step {
+    /// Takes all that is there of the line at once, up to the text `until`; neither a brace nor the
+    /// text `other` may stand before that.
+    fn any(&mut self, bytes: &[u8], until: &[u8], other: &[u8], ended: bool) -> Step {
         let rest = bytes.get(self.at..).unwrap_or_default();
         let room = MAX_ATTRIBUTES - (self.at - self.begun).min(MAX_ATTRIBUTES);
         let near = |more: usize| rest.get(..rest.len().min(room + more)).unwrap_or_default();
         let found = memchr::memmem::find(near(until.len()), until);
-        let line_end = memchr::memchr(b'\n', near(1)).unwrap_or(usize::MAX);
-        if let Some(length) = found.filter(|length| *length <= line_end) {
+        let sign = memchr::memchr2(b'\n', b'{', near(1)).unwrap_or(usize::MAX);
+        let is_other = |_: &()| !other.is_empty();
+        let marker = Some(()).filter(is_other).and_then(|()| memchr::memmem::find(near(1), other));
+        let end = sign.min(marker.unwrap_or(usize::MAX));
+        if let Some(length) = found.filter(|length| *length <= end) {
             self.at += length;
             return Step::Over;
         }
-        // The text may end inside of it.
-        let is_begun = |known: &usize| rest.ends_with(until.get(..*known).unwrap_or_default());
-        let known = (1..until.len()).rev().find(is_begun).unwrap_or(0);
+        // The text may end inside of either.
+        let is_begun =
+            |text: &[u8], known: usize| rest.ends_with(text.get(..known).unwrap_or(b"\0"));
+        let longest = until.len().max(other.len());
+        let is_cut = |known: &usize| is_begun(until, *known) || is_begun(other, *known);
+        let known = (1..longest).rev().find(is_cut).unwrap_or(0);
         let taken = rest.len() - known;
-        if ended || taken > line_end || taken > room {
+        if ended || taken > end || taken > room {
             return Step::Fail;
         }
         self.at += taken;
@@ -485,6 +494,9 @@ mod tests {
         check("<a>{[}<b{[}:c{]}>{]}<d>", "<a><b:c><d>", Match::Yes(11));
         check("<a>{*}<m>", "<a> to=x<y><m>", Match::Yes(14));
         check("<a>{*}<m>", "<a>\n<m>", Match::No);
+        check("<a>{*}<m>", "<a>json{<m>", Match::No);
+        check("<a>{*<b>}<m>", "<a>x<bm><m>", Match::Yes(11));
+        check("<a>{*<b>}<m>", "<a>x<b><m>", Match::No);
     }
 
     #[test]

@@ -77,8 +77,8 @@ pub(super) enum Token {
     Number,
     /// A word, up to a byte that no word has, or that begins the next literal.
     Word(&'static str, Option<u8>),
-    /// Anything up to this text, which follows.
-    Any(String),
+    /// Anything of a line without a brace, up to this text, which follows, and not past the other.
+    Any(String, String),
     /// A tag's attributes, of which these are captured.
     Attributes(Vec<Wanted>),
     /// An optional part, up to the token of this number.
@@ -233,14 +233,26 @@ impl Pattern {
 
     /// Returns the pattern from its last tag on, if white space may stand before that.
     pub(crate) fn last_tag(&self) -> Pattern {
-        let has_option = self.tokens.iter().any(|token| matches!(token, Token::Optional(_)));
-        let space = self.tokens.iter().rposition(|token| matches!(token, Token::Space));
-        match space.and_then(|space| self.tokens.get(space + 1..)) {
-            Some(tokens @ [Token::Literal(..), ..]) if !has_option => {
-                Pattern::new(tokens, Place::Any)
+        let (mut from, mut at, mut is_spaced) = (0, 0, false);
+        while let Some(token) = self.tokens.get(at) {
+            let next = match token {
+                Token::Optional(end) => end + 1,
+                _ => at + 1,
+            };
+            if is_spaced && matches!(token, Token::Literal(text, _) if text.starts_with('<')) {
+                from = at;
             }
-            _ => self.clone(),
+            let inner = self.tokens.get(at..next).unwrap_or_default();
+            is_spaced =
+                matches!(inner, [.., Token::Space] | [.., Token::Space, Token::OptionalEnd]);
+            at = next;
         }
+        let tokens = self.tokens.iter().skip(from).cloned().map(|token| match token {
+            Token::Optional(end) => Token::Optional(end - from),
+            token => token,
+        });
+        let place = if from == 0 { self.place } else { Place::Any };
+        Pattern::new(tokens.collect::<Vec<_>>(), place)
     }
 
     /// True if it begins with a tag or a token, whatever else it holds.
@@ -249,19 +261,38 @@ impl Pattern {
             if text.starts_with(['<', '[', ']']) || !text.is_ascii())
     }
 
-    /// True if it is the closing tag of this one.
-    pub(crate) fn closes(&self, open: &Pattern) -> bool {
-        match (&*open.tokens, &*self.tokens) {
-            ([Token::Literal(open, _)], [Token::Literal(close, _)]) => {
-                open.strip_prefix('<').is_some_and(|name| close.strip_prefix("</") == Some(name))
-            }
-            _ => false,
-        }
-    }
-
     /// The pattern where it stands at the beginning of a line.
     pub(crate) fn on_a_line(self) -> Pattern {
         Pattern { place: Place::Line, ..self }
+    }
+
+    /// The pattern after a line end, wherever it stands.
+    pub(crate) fn after_line_end(&self) -> Pattern {
+        let tokens = self.tokens.iter().cloned().map(|token| match token {
+            Token::Optional(end) => Token::Optional(end + 1),
+            token => token,
+        });
+        let tokens: Vec<Token> = [Token::literal("\n")].into_iter().chain(tokens).collect();
+        Pattern::new(tokens, Place::Any)
+    }
+
+    /// Returns the pattern, and if it begins with an optional part, that without it and the rest.
+    pub(crate) fn without_option(&self) -> impl Iterator<Item = Pattern> {
+        let rest = match self.tokens.first() {
+            Some(Token::Optional(end)) => {
+                let part = |from: usize, to: usize| {
+                    let tokens = self.tokens.get(from..to).unwrap_or_default();
+                    let tokens = tokens.iter().cloned().map(|token| match token {
+                        Token::Optional(end) => Token::Optional(end - from),
+                        token => token,
+                    });
+                    Pattern::new(tokens.collect::<Vec<_>>(), self.place)
+                };
+                vec![part(1, *end), part(end + 1, self.tokens.len())]
+            }
+            _ => vec![self.clone()],
+        };
+        rest.into_iter()
     }
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.
@@ -527,9 +558,9 @@ fn link(tokens: &mut [Token]) -> Result<(), String> {
                 let stop = literal_after(tokens, at).and_then(|literal| literal.bytes().next());
                 Token::Word(name, stop)
             }
-            Token::Any(_) => {
+            Token::Any(_, other) => {
                 let until = literal_after(tokens, at).ok_or("{*} needs text after it")?;
-                Token::Any(until.to_owned())
+                Token::Any(until.to_owned(), other.clone())
             }
             Token::Optional(_) => Token::Optional(end_of(tokens, at).ok_or("{[} needs its {]}")?),
             _ => continue,
@@ -612,10 +643,12 @@ impl Token {
                 Token::Word(known(inside), None)
             }
             "{" => Token::literal("{"),
-            "*" => Token::Any(String::new()),
             "[" => Token::Optional(0),
             "]" => Token::OptionalEnd,
             ")" => Token::CaptureEnd,
+            _ if inside.starts_with('*') => {
+                Token::Any(String::new(), inside.trim_start_matches('*').to_owned())
+            }
             _ => match (inside.strip_prefix('@'), inside.strip_suffix('(')) {
                 (Some(list), _) => {
                     Token::Attributes(list.split(',').filter_map(Wanted::parse).collect())

@@ -141,3 +141,32 @@ proptest! {
         prop_assert!(fault.is_none(), "{format}: {}", fault.unwrap());
     }
 }
+
+/// Two of Gemini's objects in what may be one record, which line ends of each kind part and end.
+#[test]
+fn two_objects_in_one_record_keep_the_laws() {
+    let call = r#""content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}]},"#;
+    let object = |call: &str, reason: &str| {
+        format!(r#"{{"candidates":[{{{call}"finishReason":"{reason}"}}]}}"#)
+    };
+    for (first, second) in [("P", "N"), ("STOP", "MAX_TOKENS")] {
+        for second in [object("", second), object(call, second)] {
+            for (between, end) in ["\r", "\n", "\r\n", ""]
+                .into_iter()
+                .flat_map(|between| ["\r", "\n", "\r\n"].map(|end| (between, end)))
+            {
+                for before in ["data:", ""] {
+                    let first = object(call, first);
+                    let input = format!("{before}{first}{between}{second}{end}{end}");
+                    for format in [None, format::find("gemini")] {
+                        let config = Config { format, ..Config::default() };
+                        let whole = joined(&config, [input.as_bytes()]);
+                        let bytes = joined(&config, input.as_bytes().chunks(1));
+                        assert_eq!(bytes, whole, "{input:?} byte by byte");
+                        assert_eq!(fault(&config, input.as_bytes()), None, "{input:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -98,6 +98,13 @@ impl Element {
         self.reader.is_in_string()
     }
 
+    /// True if it names a tool and says nothing else: its arguments are empty once the list goes on.
+    pub(super) fn is_bare(&self) -> bool {
+        let parts = &self.parts;
+        let is_known = parts.has_arguments || parts.arguments.is_some() || parts.has_others;
+        !is_known && parts.inner.is_empty()
+    }
+
     /// Emits what had to wait for the end of the object. Of an object that holds
     /// several calls, all but the last one are closed.
     pub(super) fn finish(self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {

@@ -245,6 +245,9 @@ impl BodyReader {
         };
         let Some(element) = open else {
             let (taken, begins) = between(text, list, '{', emit)?;
+            if begins != Between::More || *list == List::Seen {
+                calls.close(emit)?;
+            }
             calls.push_raw(text.get(..taken).unwrap_or_default());
             *open = match begins {
                 Between::Next => Some(Open::Call(Box::new(Element::new(*envelope)))),
@@ -269,10 +272,12 @@ impl BodyReader {
         if status != Status::Whole {
             return Ok((taken, progress(status)));
         }
+        let mut is_bare = false;
         if let Some(Open::Call(element)) = open.take() {
+            is_bare = element.is_bare();
             element.finish(calls, emit)?;
         }
-        if list.is_open() || envelope.many {
+        if list.is_open() && !is_bare || envelope.many {
             calls.close(emit)?;
         }
         Ok((taken, if list.is_open() { Progress::Open } else { Progress::Whole }))

@@ -215,7 +215,7 @@ impl Machine {
         }
         let is_whole = match &call.part {
             Part::Between(_) => !self.calls.is_faulty(),
-            Part::Value(_) => call.form.is_one_value(),
+            Part::Value(value) => call.form.is_one_value() && value.nested.is_empty(),
             _ => false,
         };
         if matches!(&call.part, Part::Value(value) if value.is_weak) {
@@ -467,9 +467,12 @@ impl Machine {
         let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place else {
             return Ok(());
         };
-        let OpenValue { mut keys, inner, is_torn, .. } = std::mem::take(value);
+        let OpenValue {
+            mut keys, inner, quotes_parameter, quotes_call, has_stray, is_torn, ..
+        } = std::mem::take(value);
         keys.pop();
-        if inner > 0 || is_torn {
+        let is_doubtful = has_stray && (quotes_parameter || quotes_call);
+        if inner > 0 || is_doubtful || is_torn {
             self.calls.fault(Reason::Malformed, emit)?;
         }
         let is_outermost = !self.calls.has_value();
@@ -534,12 +537,18 @@ impl OpenValue {
                 (self.quotes_call, self.end) = (true, None);
             }
             (Go::InnerParameter, Some(_)) => self.nested.push(Nested::Parameter),
-            (Go::InnerParameter, None) => self.inner += usize::from(!is_by_key),
+            (Go::InnerParameter, None) => {
+                self.inner += usize::from(!is_by_key);
+                self.quotes_parameter |= !is_by_key;
+            }
             (Go::EndValue | Go::InnerEndValue, Some(Nested::Parameter)) => {
                 self.nested.pop();
             }
             (Go::EndValue, Some(Nested::Call)) => (self.is_uneven, self.is_torn) = (true, true),
-            (Go::InnerEndValue, None) => self.inner = self.inner.saturating_sub(1),
+            (Go::InnerEndValue, None) => {
+                self.has_stray |= self.inner == 0;
+                self.inner = self.inner.saturating_sub(1);
+            }
             (Go::InnerEndCall, _) => {
                 let call = self.nested.iter().rposition(|nested| *nested == Nested::Call);
                 self.is_torn |= call.is_some_and(|call| call + 1 < self.nested.len());

@@ -175,7 +175,7 @@ impl Grammar {
     /// Collects the first tags of openers. Where markers frame messages, the first tag tells
     /// nothing.
     fn find_doubts(&mut self) {
-        if self.regions.iter().any(|form| form.ends == Ends::Anything) {
+        if self.has_messages() {
             return;
         }
         let is_told = |call: &&Arc<CallForm>| {
@@ -188,19 +188,26 @@ impl Grammar {
         let sections = self.sections.iter().map(|section| (&section.open, &section.close, true));
         let mut doubts: Vec<DoubtForm> = Vec::new();
         for (open, close, is_section) in calls.chain(sections) {
-            let open = open.first_tag();
-            if !open.begins_tag() || open.place() != Place::Any || close.is_empty() {
-                continue;
-            }
-            // Its own closing tag, if it has one, or else any.
-            let own = close.iter().find(|close| close.closes(&open));
-            let close = own.map_or(&close[..], std::slice::from_ref).iter().map(Pattern::last_tag);
-            match doubts.iter_mut().find(|doubt| doubt.open == open) {
-                Some(doubt) => doubt.close.extend(close),
-                None => doubts.push(DoubtForm { is_section, open, close: close.collect() }),
+            for open in open.without_option().map(|open| open.first_tag()) {
+                if !open.begins_tag() || open.place() != Place::Any || close.is_empty() {
+                    continue;
+                }
+                let close = close.iter().map(Pattern::last_tag);
+                match doubts.iter_mut().find(|doubt| doubt.open == open) {
+                    Some(doubt) => {
+                        doubt.is_section |= is_section;
+                        doubt.close.extend(close);
+                    }
+                    None => doubts.push(DoubtForm { is_section, open, close: close.collect() }),
+                }
             }
         }
         self.doubts = doubts;
+    }
+
+    /// True if its markers frame messages.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.regions.iter().any(|form| form.ends == Ends::Anything)
     }
 
     /// True if calls stand in sections, wherever the text is from.

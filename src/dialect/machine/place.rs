@@ -188,6 +188,11 @@ pub(crate) struct OpenValue {
     /// The number of parameters that were opened in it and not closed, outside of calls that
     /// it quotes: if there are any, its end is not known.
     pub(crate) inner: usize,
+    /// True once a parameter was opened in it, outside of calls.
+    pub(crate) quotes_parameter: bool,
+    /// True once a parameter was closed in it that was not opened: beside one that was, or a call,
+    /// its end is not known either.
+    pub(crate) has_stray: bool,
     /// The calls that were opened in it and not closed, with their parameters.
     pub(crate) nested: SmallVec<[Nested; 4]>,
     /// True once a call was opened in it.

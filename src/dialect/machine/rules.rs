@@ -29,6 +29,8 @@ pub(crate) struct Rule {
     /// True if it's ordinary text, in which the name must be that of a tool where
     /// `--tools` has any.
     pub(crate) plain: bool,
+    /// True if it opens what can't be read of a call whose opener begins so: where no other fits.
+    pub(crate) is_last: bool,
     pub(crate) go: Go,
 }
 
@@ -87,6 +89,7 @@ impl Rule {
             strict: false,
             known: false,
             plain: false,
+            is_last: false,
             go,
         }
     }
@@ -149,6 +152,7 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
         rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(id)) });
     }
     let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
+    let mut readable: Vec<Pattern> = Vec::new();
     for (id, call) in grammar.calls(id) {
         let is_readable = !matches!(call.body, BodyForm::Unreadable);
         let is_own_section = grammar.sections.iter().any(|section| section.open == call.open);
@@ -156,10 +160,17 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
             && (grammar.requires_sections() || !call.open.is_token())
             && !is_own_section
             && is_readable;
-        if !is_bare && (named || is_readable) {
-            let rule = Rule::call(call, id);
+        // Prose speaks of tags, but of no headers.
+        let is_header =
+            || grammar.has_messages() && call.open.without_option().all(|open| open.is_token());
+        if !is_bare && (named || is_readable || is_header()) {
+            let rule = Rule {
+                is_last: !is_readable && readable.contains(&call.open.first_tag()),
+                ..Rule::call(call, id)
+            };
             rules.push(if named { call.chosen(rule) } else { call.unsolicited(rule) });
         }
+        readable.extend(is_readable.then(|| call.open.first_tag()));
     }
     let regions = grammar.regions(id);
     rules.extend(regions.map(|(id, region)| Rule::new(region.open.clone(), Go::Region(id))));
@@ -218,6 +229,9 @@ pub(crate) fn text_rules<'g>(
     let mut rules = Vec::new();
     for (id, grammar) in all.iter().copied() {
         rules.extend(openers(id, grammar, named));
+    }
+    rules.sort_by_key(|rule| rule.is_last);
+    for (_, grammar) in all.iter().copied() {
         rules.extend(drops(grammar));
         if named {
             rules.extend(grammar.regions.iter().flat_map(|region| strays(region)));
@@ -296,6 +310,7 @@ pub(crate) fn region_rules<'g>(
         _ => false,
     });
     rules.extend(others.map(|rule| Rule { guarded: !named, ..rule }));
+    rules.sort_by_key(|rule| rule.is_last);
     if form.ends == Ends::Anything || grammars.get(id.0).has_blocks() {
         rules.extend(drops(grammars.get(id.0)));
     }
@@ -326,9 +341,12 @@ pub(crate) fn doubt_rules(doubt: &DoubtForm) -> Vec<Rule> {
 /// separates its forms.
 pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Rule> {
     let OpenSection { id, form, words, .. } = section;
-    let calls = grammar.calls(id.0).map(|(id, call)| Rule::call(call, id).bind(words));
-    let mut rules: Vec<Rule> = calls.collect();
-    rules.iter_mut().rev().take(1).for_each(|last| last.next.clear());
+    let calls = || grammar.calls(id.0);
+    let mut rules: Vec<Rule> = calls().map(|(id, call)| Rule::call(call, id).bind(words)).collect();
+    let is_readable = |call: &CallForm| !matches!(call.body, BodyForm::Unreadable);
+    let last = calls().filter(|(_, call)| is_readable(call)).map(|(id, _)| Go::Call(id)).last();
+    let last = rules.iter_mut().find(|rule| Some(rule.go) == last);
+    last.into_iter().for_each(|last| last.next.clear());
     rules.extend(closers(&form.close, words, Go::EndSection));
     rules
 }
@@ -401,7 +419,12 @@ impl CallRules<'_> {
     /// The markers that are legal in a value; `key` are the words of its opener.
     pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<Rule> {
         let mut ends = self.ends();
-        let BodyForm::Parameters { open, close, form } = &self.call.form.body else { return ends };
+        let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
+            if self.call.form.is_one_value() {
+                ends.extend(self.inner_call());
+            }
+            return ends;
+        };
         let open = Rule::new(open.bind(&self.call.words), Go::Parameter);
         let Some(close) = close else {
             ends.push(open);
@@ -449,10 +472,22 @@ impl CallRules<'_> {
         let sections = section.iter().filter(|rule| rule.pattern.is_token());
         rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
         rules.extend(self.inner_calls());
-        let inner = open.map(|rule| Rule { pattern: rule.pattern.bind(key), ..rule });
+        // What precedes the tag that the closer belongs to may be damaged.
+        let inner = open.map(|rule| Rule { pattern: rule.pattern.last_tag().bind(key), ..rule });
         rules.extend(inner.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
         rules.push(Rule { go: Go::InnerEndValue, ..close });
         rules
+    }
+
+    /// The opener of another call in one that is a value. Source may hold a bare tag, but not on a
+    /// line of its own.
+    fn inner_call(&self) -> Option<Rule> {
+        let OpenCall { id, form, .. } = self.call;
+        let is_bare = !form.open.has_word("name") && !form.open.is_token();
+        let pattern = if is_bare { form.open.after_line_end() } else { form.open.clone() };
+        let is_known = !form.close.is_empty() && pattern.place() == scan::Place::Any;
+        let rule = Rule { strict: true, ..Rule::call(form, *id) };
+        is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name
@@ -462,10 +497,18 @@ impl CallRules<'_> {
         let is_by_name = form.close.iter().any(|close| close.has_word("name"));
         let is_call = |call: &&Arc<CallForm>| {
             let is_readable = !matches!(call.body, BodyForm::Unreadable);
-            is_readable && !call.known && call.open.place() == scan::Place::Any
+            let is_counted = is_readable && !call.close.is_empty() && !call.known;
+            is_counted && call.open.place() == scan::Place::Any
         };
         let inner = |call: &CallForm| {
-            let rule = Rule { strict: true, ..Rule::call(call, *id) };
+            let mut rule = Rule { strict: true, ..Rule::call(call, *id) };
+            if let BodyForm::Parameters { open, .. } = &call.body {
+                // No prose has such a token: whatever follows, it opens a call.
+                match call.open.is_token() {
+                    true => rule.next.clear(),
+                    false => rule.next.push(open.first_tag()),
+                }
+            }
             Rule { go: Go::InnerCall, known: false, ..rule }
         };
         let end = |pattern: Pattern| Rule::new(pattern, Go::InnerEndCall);

@@ -1,6 +1,7 @@
 //! The forms that agents prompt for: code, a tag for each tool, labelled lines.
 
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results};
+use crate::dialect::rows::tags;
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Results, StartIn};
 
 pub(crate) static CODE: Dialect = Dialect {
     name: "code_block_agent",
@@ -67,5 +68,22 @@ pub(crate) static LANGCHAIN_XML: Dialect = Dialect {
         ..Call::raw("<tool>{ws}{name}{ws}</tool>{ws}<tool_input>", "</tool_input>", "", "input")
     }],
     drops: &["<final_answer>", "</final_answer>"],
+    ..Dialect::EMPTY
+};
+
+/// The prompting guide of facebookresearch/cwm, and vLLM's parser of that name, which finds the
+/// tool's name in a body that is labelled `function`. Only by name: it's ordinary text.
+pub(crate) static CWM: Dialect = Dialect {
+    name: "cwm",
+    models: &["Code World Model"],
+    start_in: StartIn::Auto,
+    regions: &[tags::REASONING],
+    calls: &[
+        Call { next: &["{"], ..Call::arguments("<tool:{ws}function>{ws}{name}", "</tool>") },
+        Call::raw("<tool:{ws}function>{ws}{name}{ws}", "{nl}</tool>", "", "command"),
+        Call { next: &["{"], ..Call::arguments("<tool:{ws}{name}>", "</tool>") },
+        Call::raw("<tool:{ws}{name}>{nl}", "{nl}</tool>", "", "command"),
+    ],
+    results: Results::of("<|start_header_id|>tool: {name}<|end_header_id|>\n\n{output}<|eot_id|>"),
     ..Dialect::EMPTY
 };

@@ -10,21 +10,40 @@ pub(crate) static HARMONY: Dialect = Dialect {
     aliases: &["gpt_oss", "openai", "openai_gptoss"],
     models: &["gpt-oss"],
     auto: true,
-    regions: &[ANALYSIS, FINAL, FINAL_LINE],
+    regions: &[
+        ANALYSIS,
+        FINAL,
+        FINAL_LINE,
+        to_reader("{[}<|start|>assistant{]}<|channel|>{_} to=user{*<|channel|>}<|message|>"),
+        to_reader("{[}<|start|>assistant{]}<|channel|>{_} to=assistant{*<|channel|>}<|message|>"),
+        to_reader("<|start|>assistant to=user{*<|start|>}<|message|>"),
+        to_reader("<|start|>assistant to=assistant{*<|start|>}<|message|>"),
+    ],
     calls: &[
         to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_} to="),
         to_two("<|start|>assistant to={_} to="),
         to_two("{start}{[} {]}to=functions.{_} to="),
-        to_function("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*}<|message|>"),
+        to_function(
+            "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*<|start|>}<|message|>",
+        ),
         to_function(
             "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{ws}{[}<|constrain|>{_}{ws}{]}<|message|>",
         ),
-        to_function("<|start|>assistant to=functions.{name}{*}<|message|>"),
+        to_function("<|start|>assistant to=functions.{name}{*<|start|>}<|message|>"),
         // The first header's beginning is in the prompt.
-        to_function("{start}{[} {]}to=functions.{name}{*}<|message|>"),
-        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*}<|message|>"),
-        to_other("<|start|>assistant to={name}{*}<|message|>"),
+        to_function("{start}{[} {]}to=functions.{name}{*<|start|>}<|message|>"),
+        to_other("{[}<|start|>assistant{]}<|channel|>{_} to={name}{*<|start|>}<|message|>"),
+        to_other("<|start|>assistant to={name}{*<|start|>}<|message|>"),
         Call::unreadable("{[}<|start|>assistant{]}<|channel|>{_} to=<", MESSAGE_END),
+        // Another tool's, and no object.
+        Call::unreadable(
+            "{[}<|start|>assistant{]}<|channel|>{_} to={name}{*<|channel|>}<|message|>",
+            MESSAGE_END,
+        ),
+        Call::unreadable("<|start|>assistant to={name}{*<|start|>}<|message|>", MESSAGE_END),
+        // A header that lost its end.
+        Call::unreadable("{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}", MESSAGE_END),
+        Call::unreadable("<|start|>assistant to=functions.{name}", MESSAGE_END),
     ],
     drops: &[
         "{[}<|start|>assistant{]}<|channel|>commentary{ws}<|message|>",
@@ -68,9 +87,14 @@ const ANALYSIS: Region = Region {
 
 /// The answer: what closes it is dropped, and any header ends it.
 const FINAL: Region = Region::answer(
-    "{[}<|start|>assistant{]}<|channel|>final{*}<|message|>",
+    "{[}<|start|>assistant{]}<|channel|>final{*<|start|>}<|message|>",
     "<|end|>{|}<|return|>",
 );
+
+/// A message to who reads the answer.
+const fn to_reader(open: &'static str) -> Region {
+    Region { open, ..FINAL }
+}
 
 /// Its header may end in a line end.
 const FINAL_LINE: Region =
@@ -83,16 +107,19 @@ pub(crate) static BEAM: Dialect = Dialect {
     regions: &[
         ANALYSIS,
         Region::answer(
-            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*}<|message|>",
+            "{[}<|start|>assistant{[} to={_}{]}{]}<|channel|>final{*<|start|>}<|message|>",
             MESSAGE_END,
         ),
     ],
-    calls: &[Call::parameters(
-        "<|start|>assistant{ws}to={name}<|channel|>{*}<|message|>",
-        MESSAGE_END,
-        "<rfl:parameter{@key=name}>{nl}",
-        "{nl}</rfl:parameter>",
-    )],
+    calls: &[
+        Call::parameters(
+            BEAM_CALL,
+            MESSAGE_END,
+            "<rfl:parameter{@key=name}>{nl}",
+            "{nl}</rfl:parameter>",
+        ),
+        Call::unreadable(BEAM_CALL, MESSAGE_END),
+    ],
     drops: &[
         "{[}<|start|>assistant{]}<|channel|>commentary{ws}<|message|>",
         // A header that was left before its message.
@@ -105,6 +132,8 @@ pub(crate) static BEAM: Dialect = Dialect {
     ],
     ..Dialect::EMPTY
 };
+
+const BEAM_CALL: &str = "<|start|>assistant{ws}to={name}<|channel|>{*<|start|>}<|message|>";
 
 const MESSAGE_END: &str = "<|call|>{|}<|end|>{|}<|return|>";
 
@@ -210,6 +239,7 @@ pub(crate) static INKLING: Dialect = Dialect {
             ..Call::json("{start}{name}<|content_invoke_tool_json|>", INKLING_END)
         },
         Call::unreadable("{[}<|message_model|>{_}{]}<|content_invoke_tool_text|>", INKLING_END),
+        Call::unreadable("{[}<|message_model|>{_}{]}<|content_invoke_tool_json|>", INKLING_END),
     ],
     drops: &[
         "{[}<|message_model|>{]}<|content_tool_error|>",
@@ -226,10 +256,10 @@ pub(crate) static SOLAR: Dialect = Dialect {
     auto: true,
     regions: &[Region::reasoning("<|think|>", "<|end|>")],
     calls: &[Call::arguments(
-        "<|tool_call:begin|>{ws}{id}{ws}<|tool_call:name|>{ws}{name}{ws}<|tool_call:args|>",
+        "{[}<|tool_calls|>{ws}{]}<|tool_call:begin|>{ws}{id}{ws}<|tool_call:name|>{ws}{name}{ws}<|tool_call:args|>",
         "<|tool_call:end|>",
     )],
-    drops: &["<|begin|>assistant", "<|tool_calls|>", "<|calls|>", "<|content|>", "<|end|>"],
+    drops: &["<|begin|>assistant", "<|calls|>", "<|content|>", "<|end|>"],
     ..Dialect::EMPTY
 };
 
@@ -264,10 +294,6 @@ pub(crate) static PLAMO3: Dialect = Dialect {
          <|plamo:begin_tool_arguments:plamo|>{ws}{[}<|plamo:constrain|>json{]}<|plamo:msg|>",
         "<|plamo:end_tool_arguments:plamo|>{ws}<|plamo:end_tool_request:plamo|>",
     )],
-    drops: &[
-        "<|plamo:begin_tool_requests:plamo|>",
-        "<|plamo:end_tool_requests:plamo|>",
-        "<|plamo:tag|>",
-    ],
+    drops: &["<|plamo:end_tool_requests:plamo|>", "<|plamo:tag|>"],
     ..Dialect::EMPTY
 };

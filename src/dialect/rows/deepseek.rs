@@ -4,7 +4,7 @@
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Call, Dialect, Results, Section, StartIn};
 
-const DROPS: &[&str] = &["<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"];
+const DROPS: &[&str] = &["<｜tool▁calls▁end｜>", "<｜end▁of▁sentence｜>"];
 
 const OUTPUT: Results = Results {
     between: "",
@@ -19,7 +19,7 @@ pub(crate) static V3: Dialect = Dialect {
     regions: &[tags::REASONING],
     calls: &[
         Call::arguments(
-            "<｜tool▁call▁begin｜>{ws}function{ws}<｜tool▁sep｜>{ws}{name}{ws}```json",
+            "{[}<｜tool▁calls▁begin｜>{ws}{]}<｜tool▁call▁begin｜>{ws}function{ws}<｜tool▁sep｜>{ws}{name}{ws}```json",
             "```{ws}<｜tool▁call▁end｜>",
         ),
         UNREADABLE,
@@ -40,7 +40,10 @@ pub(crate) static V31: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[
-        Call::arguments("<｜tool▁call▁begin｜>{ws}{name}{ws}<｜tool▁sep｜>", "<｜tool▁call▁end｜>"),
+        Call::arguments(
+            "{[}<｜tool▁calls▁begin｜>{ws}{]}<｜tool▁call▁begin｜>{ws}{name}{ws}<｜tool▁sep｜>",
+            "<｜tool▁call▁end｜>",
+        ),
         UNREADABLE,
     ],
     drops: DROPS,
@@ -48,7 +51,10 @@ pub(crate) static V31: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-const UNREADABLE: Call = Call::unreadable("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>");
+const UNREADABLE: Call = Call::unreadable(
+    "{[}<｜tool▁calls▁begin｜>{ws}{]}<｜tool▁call▁begin｜>",
+    "<｜tool▁call▁end｜>",
+);
 
 const DSML: &[Call] = &[
     Call::empty("<｜DSML｜invoke{@name}/>", ""),

@@ -11,6 +11,21 @@ const CALL: Call = Call::parameters(
     "</arg_value>",
 );
 
+/// As it writes most calls (sglang#37925). A tokeniser of it spells the opener `<![`. Only by name:
+/// nothing but the end of its JSON closes such a call.
+pub(crate) static GLM53: Dialect = Dialect {
+    name: "glm53",
+    models: &["GLM-5.3-Flash"],
+    regions: &[tags::REASONING],
+    calls: &[
+        Call::arguments("<tool_call>{ws}{name}{ws}>", ""),
+        Call { next: &["{"], ..Call::arguments("<![{name}{[}>{]}", "") },
+        CALL,
+    ],
+    drops: &["</tool_call>"],
+    ..Dialect::EMPTY
+};
+
 const GLM: Dialect = Dialect { regions: &[tags::REASONING], calls: &[CALL], ..Dialect::EMPTY };
 
 pub(crate) static GLM45: Dialect = Dialect {
@@ -92,6 +107,7 @@ pub(crate) static K2_HORIZON: Dialect = Dialect {
             "<ifm|arg_key>{ws}{key}{ws}</ifm|arg_key>{ws}{[}<ifm|arg_type>{type}</ifm|arg_type>{ws}{]}<ifm|arg_value>",
             "</ifm|arg_value>",
         ),
+        Call::unreadable("<ifm|tool_call>", "</ifm|tool_call>"),
     ],
     ..Dialect::EMPTY
 };

@@ -41,6 +41,18 @@ pub(crate) static K2: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
+/// What is left of K2's calls where the special tokens are not printed, as ik_llama.cpp reads it.
+/// Only by name: it's ordinary text.
+pub(crate) static K2_BARE: Dialect = Dialect {
+    name: "kimi_k2_bare",
+    models: &["Kimi K2 without its special tokens"],
+    start_in: StartIn::Auto,
+    regions: &[tags::REASONING],
+    calls: &[Call::arguments("{id(}functions.{name}:{number}{)}", "")],
+    results: K2.results,
+    ..Dialect::EMPTY
+};
+
 /// Detokenisers may put spaces between the tokens of a tag; a closer may lack
 /// its last one.
 pub(crate) static K3: Dialect = Dialect {

@@ -1,7 +1,7 @@
 //! Families with a form or two of their own.
 
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Envelope, Region, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Envelope, Region, Results, Section};
 
 pub(crate) static DOTS: Dialect = Dialect {
     name: "dots",
@@ -272,3 +272,35 @@ pub(crate) static OLMO3: Dialect = Dialect {
     calls: &[Call::python("<function_calls>", "</function_calls>")],
     ..Dialect::EMPTY
 };
+
+/// Messages of several roles of the assistant's. The first one's beginning is in the prompt. Source:
+/// the model's page, and its parser in vLLM. Only by name: the headers are those of a prompt as
+/// well.
+pub(crate) static HYPERCLOVAX: Dialect = Dialect {
+    name: "hyperclovax",
+    aliases: &["hyperclovax_seed_think_14b", "hcx"],
+    models: &["HyperCLOVA X SEED Think 14B"],
+    regions: &[
+        hyperclovax_thought("{start}/think\n"),
+        hyperclovax_thought("{nl}<|im_start|>assistant/think\n"),
+    ],
+    calls: &[
+        Call::json("{start}{[} {]}-> tool/function_call\n", HYPERCLOVAX_END),
+        Call::json("{nl}<|im_start|>assistant -> tool/function_call\n", HYPERCLOVAX_END),
+    ],
+    drops: &[
+        "{nl}<|im_start|>assistant\n",
+        "{start}\n",
+        HYPERCLOVAX_END,
+        "<|endofturn|>",
+        "<|stop|>",
+    ],
+    results: Results::of("<|im_start|>tool/function_call\n{output}<|im_end|>"),
+    ..Dialect::EMPTY
+};
+
+const fn hyperclovax_thought(open: &'static str) -> Region {
+    Region { ends: Ends::Anything, ..Region::reasoning(open, HYPERCLOVAX_END) }
+}
+
+const HYPERCLOVAX_END: &str = "{nl}<|im_end|>{nl}";

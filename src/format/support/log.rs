@@ -25,6 +25,8 @@ pub(crate) struct Log {
     /// The kinds of records that hold nothing but what is true of the session, unless they have a
     /// step: with `|` between them, each written as in a step.
     pub(crate) notes: &'static str,
+    /// The beginning of a user's message that the agent wrote; empty if there is none.
+    pub(crate) own_words: &'static str,
     /// The session's id.
     pub(crate) session: Places,
     /// The model.
@@ -51,6 +53,7 @@ pub(crate) const LOG: Log = Log {
     kind: &["type"],
     steps: &[],
     notes: "",
+    own_words: "",
     session: "sessionId|session_id|sessionID",
     model: "model",
     part: "",
@@ -95,6 +98,8 @@ pub(crate) enum What {
     CallPart,
     /// A call whose only member is named after its tool.
     NamedCall,
+    /// An [`Action`] of the agent, which may be that of a call before it.
+    Action,
     /// A result.
     Result,
     /// The state of a call: its result, once that is there.
@@ -155,7 +160,8 @@ impl<'de> Payload<'de> for Raw<'static> {
 
 impl LogDecoder {
     pub(crate) fn new(log: &'static Log) -> Self {
-        let session = Session::new(log.format, log.usage.1, log.repeats);
+        let mut session = Session::new(log.format, log.usage.1, log.repeats);
+        session.own_words = log.own_words;
         LogDecoder { log, session, has_aside: Aside::Open, open: None }
     }
 
@@ -243,6 +249,7 @@ impl LogDecoder {
             }
             What::CallPart => Ok(()),
             What::NamedCall => self.named_call(record, &object, out),
+            What::Action => self.session.action(&object, out),
             What::Result => session.result(&object, out),
             What::Update if object.get("rawOutput|content").is_some() => {
                 session.result(&object, out)

@@ -8,17 +8,19 @@
 //! shape mean nothing else in another: one reader serves them all.
 
 use crate::event::{
-    Arguments, CallPart, Executor, FinishReason, Key, Output, ToolResult, WarningCode,
+    Arguments, CallPart, Executor, FinishReason, Key, Kind, Output, ProviderEvent, ToolResult,
+    WarningCode,
 };
+use crate::format::support::action::Action;
 use crate::format::support::calls::Calls;
-use crate::format::support::emit::{Done, EventOut, Slot};
+use crate::format::support::emit::{Done, EventOut, Slot, output};
 use crate::format::support::growth::{Joined, hash};
 use crate::format::support::object::{Object, string};
 use crate::format::support::usage::{Meter, Row};
 use crate::format::support::{error, finish};
 use crate::json;
 use crate::json::Str;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 /// The most texts of one message that are remembered, where a log repeats them.
@@ -53,6 +55,8 @@ pub(crate) struct Session {
     format: &'static str,
     rows: &'static [Row],
     repeats: Repeats,
+    /// The beginning of a user's message that the agent wrote; empty if there is none.
+    pub(crate) own_words: &'static str,
     /// Its id, if it has one.
     pub(crate) id: Option<String>,
     /// The model's name, where the log has it.
@@ -66,6 +70,8 @@ pub(crate) struct Session {
 #[derive(Default)]
 struct Turn {
     calls: Calls,
+    /// The calls of which an action failed, and whose results have not come.
+    failed: BTreeSet<String>,
     /// The tool that was called last.
     tool: Option<String>,
     meter: Meter,
@@ -177,7 +183,8 @@ impl Turn {
 impl Session {
     pub(crate) fn new(format: &'static str, rows: &'static [Row], repeats: Repeats) -> Self {
         let (id, model, turn) = (None, None, Turn::new(rows));
-        Session { format, rows, repeats, id, model, has_prompt: false, is_open: false, turn }
+        let (own_words, has_prompt, is_open) = ("", false, false);
+        Session { format, rows, repeats, own_words, id, model, has_prompt, is_open, turn }
     }
 
     /// True if a message is open.
@@ -302,6 +309,7 @@ impl Session {
     pub(crate) fn message(&mut self, role: Role, message: &Object, out: &mut EventOut) -> Done {
         match role {
             Role::Other => Ok(()),
+            Role::User if self.is_own(message) => Ok(()),
             Role::User | Role::Tool => {
                 let blocks = blocks(message);
                 let results: Vec<_> = blocks.iter().filter(|block| is_result(block)).collect();
@@ -313,6 +321,12 @@ impl Session {
             }
             Role::Model => self.answer(message, out),
         }
+    }
+
+    /// True if the agent wrote a user's message.
+    fn is_own(&self, message: &Object) -> bool {
+        let first = message.word("content|content.0.text").unwrap_or_default();
+        !self.own_words.is_empty() && first.starts_with(self.own_words)
     }
 
     fn answer(&mut self, message: &Object, out: &mut EventOut) -> Done {
@@ -436,6 +450,24 @@ impl Session {
         if is_over && has_output && !is_answered { self.result(call, out) } else { Ok(()) }
     }
 
+    /// An action of the agent. If the model's own call of that has come, its result comes by itself:
+    /// the action says whether that is an error.
+    pub(crate) fn action(&mut self, item: &Object, out: &mut EventOut) -> Done {
+        let action = Action::of(item);
+        let known = action.id.as_deref().filter(|id| self.turn.calls.has(id));
+        if let Some(id) = known {
+            if action.is_failed && !self.turn.calls.is_answered(id) {
+                self.turn.failed.insert(id.to_owned());
+            }
+            let event = ProviderEvent { event: Some("item_completed"), data: output(item.json) };
+            return out.emit(0, Kind::ProviderEvent(event));
+        }
+        self.begin(out)?;
+        self.turn.joined = Joined::default();
+        self.turn.calls.whole(action.call(), out)?;
+        action.result().map_or(Ok(()), |result| self.turn.calls.result(result, out))
+    }
+
     /// A call whose arguments may go on. Returns its key, and its arguments so far; `None` if
     /// it is one that comes again.
     pub(crate) fn open_call(
@@ -525,6 +557,7 @@ impl Session {
             .flag(IS_ERROR)
             .or(result.flag("success|toolResult.success|output.success").map(|success| !success))
             .or(result.word(STATUS).map(failed))
+            .or(Some(self.turn.failed.remove(&id)))
             .filter(|is_error| *is_error);
         let output = Output::Json(result.get(OUTPUT).unwrap_or("null"));
         let result = ToolResult {

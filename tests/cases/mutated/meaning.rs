@@ -6,7 +6,7 @@
 //! record, or a stretch of a string in one. What is longer can make one call of two in a way that
 //! no reader can know of.
 //!
-//! - A short run of the formats with a fixed seed is one of the tests.
+//! - A short run with a fixed seed is one of the tests.
 //! - `FUZZ_MEANING=SECONDS cargo test --release --test cases` looks for as long, from `FUZZ_SEED`
 //!   on. What it finds is printed, and written to `tests/fuzz/artifacts/meaning`.
 
@@ -31,7 +31,12 @@ const KEPT: usize = 3;
 const OWN: usize = 3;
 
 /// Words that we put into arguments where the text has none.
-const OURS: &[&str] = &["$text", "null", "true", "false"];
+const OURS: &[&str] = &["$text", "null", "true", "false", "input", "code", "command"];
+/// Rows whose calls may hold words of others, and why.
+const EXCUSED: &[(&str, &str)] = &[(
+    "dialect/llama31_builtin/",
+    "a call that lost its parenthesis is source for the interpreter",
+)];
 
 /// A call that is left to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +52,6 @@ struct Meant {
 pub(crate) fn no_call_is_made_of_two() {
     let (pool, mut finds) = (Pool::new(), Vec::new());
     let tried = (0..SHORT).filter_map(|seed| tried(seed, &pool));
-    let tried = tried.filter(|(case, _)| case.name.starts_with("fixtures/format"));
     let tried: Vec<_> = tried.map(|(_, found)| found).collect();
     finds.extend(tried.iter().flatten());
     assert!(tried.len() > 30, "only {} inputs were tried", tried.len());
@@ -128,7 +132,8 @@ fn tried(seed: u64, pool: &Pool) -> Option<(Case, Option<String>)> {
     }
     let case = source.case.again(parts.concat(), source.case.args.clone());
     let found = calls(&case).iter().find_map(|call| fault(call, &source_calls));
-    Some((case, found))
+    let is_excused = EXCUSED.iter().any(|(row, _)| case.name.contains(row));
+    Some((case, found.filter(|_| !is_excused)))
 }
 
 /// Returns the calls of an input that are left to run.
@@ -171,10 +176,12 @@ impl Meant {
 
     /// Returns a word of other calls that this one has got, and the call whose name it has has not.
     fn foreign<'s>(&self, own: &Meant, source: &'s [Meant]) -> Option<&'s str> {
+        let is_ours = |word: &str| OURS.contains(&word);
         let is_here = |word: &&String| {
+            let mut mine = self.words.iter().filter(|mine| !is_ours(mine));
             word.len() >= OWN
-                && !OURS.contains(&word.as_str())
-                && self.words.iter().any(|mine| mine.contains(word.as_str()))
+                && !is_ours(word)
+                && mine.any(|mine| mine.contains(word.as_str()))
                 && !own.words.iter().any(|mine| mine.contains(word.as_str()))
         };
         source.iter().flat_map(|call| &call.words).find(is_here).map(String::as_str)

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolstream::Config;
 use toolstream::dialect::Selection;
 
-use super::{Example, spelt};
+use super::{Example, is_in, spelt};
 use crate::case::{Print, kind, run};
 use crate::json::read;
 use crate::random::{settings, words};
@@ -157,10 +157,6 @@ proptest! {
 
 fn name(choice: Selection) -> &'static str {
     if matches!(choice, Selection::Auto) { "auto" } else { "name" }
-}
-
-fn is_in(rows: &[(&str, &str)], example: &Example) -> bool {
-    rows.iter().any(|(name, _)| *name == example.row.name)
 }
 
 /// What can't stand in prose isn't lost in it: it's text.

@@ -146,6 +146,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("solar_open", "it closes answers as well"),
     ("inkling", "it closes answers as well"),
     ("harmony", "it closes answers as well"),
+    ("hyperclovax", "it closes answers as well"),
 ];
 
 /// Rule 1: the opener may be in the prompt.
@@ -192,7 +193,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// Rows whose thoughts are messages: a call's header ends them, whatever comes after it.
-const FRAMED: &[&str] = &["react", "nexusraven", "harmony", "beam", "muse_atem", "inkling"];
+const FRAMED: &[&str] =
+    &["react", "nexusraven", "harmony", "beam", "muse_atem", "inkling", "hyperclovax"];
 
 /// Rule 4: the opener of a call ends a thought that nothing closes; in one that closes after it, it
 /// is a draft, which never runs.

@@ -44,6 +44,8 @@ pub(crate) struct Meter {
     limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
     is_adjusted: bool,
+    /// The cost of the messages before, where each says that of all so far.
+    before: Option<Usage<'static>>,
 }
 
 /// One place of a row.
@@ -118,6 +120,11 @@ impl Meter {
         (self.known, self.last) = (self.text.len(), 0);
     }
 
+    /// Takes what each message costs, from here on, for the cost of all of them so far.
+    pub(crate) fn add_up(&mut self) {
+        self.before = Some(Usage::default());
+    }
+
     /// Emits the usage, if there is any, and forgets it.
     pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
         self.part();
@@ -133,7 +140,7 @@ impl Meter {
             let reason = "it is no whole number below 2^64";
             out.warn(WarningCode::WrongType, &format!("the count {path} was left out: {reason}"))?;
         }
-        let usage = std::mem::take(&mut self.usage);
+        let mut usage = std::mem::take(&mut self.usage);
         let raw = match std::mem::take(&mut self.parts) {
             0 => return Ok(()),
             1 => self.raw.get(1..).unwrap_or_default(),
@@ -142,6 +149,10 @@ impl Meter {
                 &self.raw
             }
         };
+        if let Some(before) = &mut self.before {
+            let so_far = std::mem::replace(before, usage);
+            usage = usage.minus(&so_far);
+        }
         out.emit(0, Kind::Usage(Usage { raw, ..usage }))?;
         forget(&mut self.raw);
         Ok(())
@@ -203,7 +214,7 @@ impl Meter {
     /// Forgets what is known: the whole comes.
     pub(crate) fn reset(&mut self) {
         let (paths, shapes) = (std::mem::take(&mut self.paths), std::mem::take(&mut self.shapes));
-        *self = Meter { paths, shapes, ..Meter::default() };
+        *self = Meter { paths, shapes, before: self.before, ..Meter::default() };
     }
 
     /// Returns the counts that members give, and their rows.
