@@ -146,6 +146,12 @@ impl Markup {
         self.is_plain
     }
 
+    /// True if the dialect's own markers frame the turns of a conversation.
+    pub(crate) fn frames_turns(&self) -> bool {
+        let begins_turn = |marker: String| marker.contains("<|im_start|>assistant");
+        matches!(self.choice, Selection::Row(row) if row.markers().any(begins_turn))
+    }
+
     /// Sets whether the messages that come are plain text.
     pub(crate) fn set_plain(&mut self, is_plain: bool) {
         self.is_plain = is_plain;

@@ -69,7 +69,7 @@ pub(crate) fn said(from: From, sent: Arc<[String]>, text: &str) -> String {
         Ok(())
     };
     let mut markup = Markup::new(&Selection::None, None, AtEnd::Cut, None, 0);
-    let mut open = Open::new(from, sent);
+    let mut open = Open::new(from, sent, Echo::default());
     // The closure never fails, and a layer only fails if it does.
     let _ = open
         .feed(text, &mut markup, &mut emit)
@@ -111,7 +111,9 @@ impl Dressing {
     pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         if matches!(event.kind, Kind::Start(_)) && self.markup.is_plain() {
             let is_dressed = !matches!(self.from, From::None);
-            self.open = is_dressed.then(|| Open::new(self.from, Arc::clone(&self.sent)));
+            // Where the dialect's own markers frame turns, they show no prompt.
+            let echo = if self.markup.frames_turns() { Echo::None } else { Echo::default() };
+            self.open = is_dressed.then(|| Open::new(self.from, Arc::clone(&self.sent), echo));
         }
         let Dressing { markup, open, .. } = self;
         let Some(open) = open else { return markup.feed(event, emit) };
@@ -180,8 +182,8 @@ impl Dressing {
 }
 
 impl Open {
-    fn new(from: From, sent: Arc<[String]>) -> Open {
-        let (echo, leftovers) = (Echo::default(), Leftovers::default());
+    fn new(from: From, sent: Arc<[String]>, echo: Echo) -> Open {
+        let leftovers = Leftovers::default();
         Open { machine: Machine::new(from), sent: Sent::new(sent), echo, leftovers, is_cut: false }
     }
 
