@@ -11,6 +11,7 @@ mod reject;
 mod stray;
 
 pub(crate) use decoder::AutoDecoder;
+#[cfg(feature = "cli")]
 pub(crate) use explain::explain_with;
 pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;

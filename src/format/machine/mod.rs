@@ -298,9 +298,8 @@ impl Emitter {
         let (id, model) = (fields.word(id), fields.word(model));
         let (id, model) = (id.as_deref().or(session_id), model.as_deref().or(session_model));
         self.message.begin(id, model, out)?;
-        match late.filter(|_| rule.begin == Begin::Late) {
-            Some(code) => out.warn(code, "a message has no beginning of its own")?,
-            None => {}
+        if let Some(code) = late.filter(|_| rule.begin == Begin::Late) {
+            out.warn(code, "a message has no beginning of its own")?;
         }
         Ok(true)
     }

@@ -83,7 +83,7 @@ fn forms() -> impl Iterator<Item = (&'static Dialect, &'static Call)> {
     rows.flat_map(|row| row.calls.iter().map(move |call| (*row, call)))
         // An opener without a name is that of no tool.
         .filter(|(_, call)| {
-            !call.known && !(call.open.contains("{id}") && !call.open.contains("{name}"))
+            !call.known && (!call.open.contains("{id}") || call.open.contains("{name}"))
         })
 }
 
