@@ -86,3 +86,11 @@ pub(crate) fn some_word<'de, D: Deserializer<'de>, W: Word>(
 ) -> Result<Option<W>, D::Error> {
     word(deserializer).map(Some)
 }
+
+/// Returns the example of TOML in the documentation of a file.
+#[cfg(test)]
+pub(crate) fn example(page: &str) -> String {
+    let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
+    let lines = lines.take_while(|line| *line != "//! ```");
+    lines.map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect()
+}

@@ -211,6 +211,7 @@ mod pipeline;
 mod repeat;
 #[cfg(feature = "cli")]
 mod request;
+mod row_error;
 #[cfg(feature = "cli")]
 mod rows;
 mod scan;

@@ -301,7 +301,7 @@ Examples:
 #[derive(Args, Debug)]
 pub struct Detect {
     /// A format file of your own, which is tried before the others: `toolstream formats` lists them
-    #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::FormatName, hide_possible_values = true, hide_default_value = true)]
+    #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true, hide_default_value = true)]
     pub format: Auto<Format>,
 
     /// Print an object instead of text
@@ -629,7 +629,7 @@ pub struct Wire {
     ///
     /// `text` is plain text. A FILE is a format of your own in TOML: `toolstream formats FILE` checks
     /// it. By default the format is found out; `toolstream detect` says which it is, and why.
-    #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::FormatName, hide_possible_values = true)]
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true)]
     pub format: Auto<Format>,
 
     /// How records are separated
@@ -641,7 +641,7 @@ pub struct Wire {
     /// `auto` finds it out, `none` reads text as text. A FILE is a dialect of your own in TOML, or
     /// in JSON the response_template of a tokenizer. [default: auto for plain text, none for
     /// provider formats]
-    #[arg(short, long, value_name = "NAME|FILE", value_parser = value::DialectName, hide_possible_values = true)]
+    #[arg(short, long, value_name = "NAME|FILE", value_parser = value::dialect(), hide_possible_values = true)]
     pub dialect: Option<Selection>,
 
     /// The local program that printed plain text: `toolstream formats` lists them
@@ -649,7 +649,7 @@ pub struct Wire {
     /// Its banners, prompts, marks of thoughts and statistics are no part of the answer. `auto` knows it
     /// by its first or last lines, `none` takes all for the model's words. A FILE is a program of your
     /// own in TOML.
-    #[arg(long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::ProgramName, hide_possible_values = true)]
+    #[arg(long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::program(), hide_possible_values = true)]
     pub from: From,
 
     /// Treat warnings as errors

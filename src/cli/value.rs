@@ -12,14 +12,15 @@ use clap::{Arg, Command, Error};
 use serde_json::Value;
 
 use crate::dialect;
-use crate::dialect::{DIALECTS, DialectError, Selection};
+use crate::dialect::{DIALECTS, Selection};
 use crate::dressing;
 use crate::dressing::{From, PROGRAMS};
 use crate::format;
-use crate::format::{FORMATS, Format, FormatError};
+use crate::format::{FORMATS, Format};
 use crate::frame;
 use crate::frame::{FRAMINGS, Framing};
 use crate::nearest::nearest;
+use crate::row_error::RowError;
 use crate::sink::schema;
 
 /// A row of a table, or `None` for `auto`.
@@ -86,25 +87,42 @@ impl<V: Clone + Send + Sync + 'static> TypedValueParser for Names<V> {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        let names = || (self.all)().into_iter().map(|(name, _)| name).collect();
-        (self.find)(&name).ok_or_else(|| unknown(command, arg, &name, names(), self.tip))
+        (self.find)(&name).ok_or_else(|| unknown(command, arg, &name, names(self.all), self.tip))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |(name, about): Named| match about {
-            "" => PossibleValue::new(name),
-            about => PossibleValue::new(name).help(about),
-        };
-        Some(Box::new((self.all)().into_iter().map(value)))
+        possible(self.all)
     }
 }
 
-/// Parses `auto`, the name of a format, or the path of a format file.
-#[derive(Clone)]
-pub(super) struct FormatName;
+/// Returns the parser of `auto`, the name of a format, or the path of a format file.
+pub(super) fn format_or_file() -> RowName<Auto<Format>> {
+    RowName { choose: format::choose, all: format().all, tip: FILE_TIP }
+}
 
-impl TypedValueParser for FormatName {
-    type Value = Auto<Format>;
+/// Returns the parser of `auto`, `none`, the name of a dialect, or the path of a dialect file.
+pub(super) fn dialect() -> RowName<Selection> {
+    let all = || with_none(DIALECTS.iter().map(|row| row.name));
+    RowName { choose: dialect::choose, all, tip: FILE_TIP }
+}
+
+/// Returns the parser of `auto`, `none`, the name of a program, or the path of a program's file.
+pub(super) fn program() -> RowName<From> {
+    let tip = "`toolstream formats` lists them all, and the name of a FILE ends in .toml";
+    let all = || with_none(PROGRAMS.iter().map(|row| row.name));
+    RowName { choose: dressing::choose, all, tip }
+}
+
+/// Parses the name of a row, or the path of a file that holds one.
+#[derive(Clone)]
+pub(super) struct RowName<V> {
+    choose: fn(&str) -> Result<V, RowError>,
+    all: fn() -> Vec<Named>,
+    tip: &'static str,
+}
+
+impl<V: Clone + Send + Sync + 'static> TypedValueParser for RowName<V> {
+    type Value = V;
 
     fn parse_ref(
         &self,
@@ -112,12 +130,10 @@ impl TypedValueParser for FormatName {
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
-        format::choose.parse_ref(command, arg, value).map_err(|error| {
+        self.choose.parse_ref(command, arg, value).map_err(|error| {
             match error.source().and_then(|source| source.downcast_ref()) {
-                Some(FormatError::Unknown(name)) => {
-                    let names = FORMATS.iter().map(|row| row.name);
-                    let names = ["auto"].into_iter().chain(names).collect();
-                    unknown(command, arg, name, names, FILE_TIP)
+                Some(RowError::Unknown { name, .. }) => {
+                    unknown(command, arg, name, names(self.all), self.tip)
                 }
                 _ => error,
             }
@@ -125,76 +141,24 @@ impl TypedValueParser for FormatName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        format().possible_values().map(|values| -> Box<dyn Iterator<Item = PossibleValue>> {
-            Box::new(values.collect::<Vec<_>>().into_iter())
-        })
+        possible(self.all)
     }
 }
 
-/// Parses `auto`, `none`, the name of a dialect, or the path of a dialect file.
-#[derive(Clone)]
-pub(super) struct DialectName;
-
-impl TypedValueParser for DialectName {
-    type Value = Selection;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Selection, Error> {
-        dialect::choose.parse_ref(command, arg, value).map_err(|error| {
-            match error.source().and_then(|source| source.downcast_ref()) {
-                Some(DialectError::Unknown { name, .. }) => {
-                    unknown(command, arg, name, dialect_names().collect(), FILE_TIP)
-                }
-                _ => error,
-            }
-        })
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(dialect_names().map(PossibleValue::new)))
-    }
+fn with_none(rows: impl Iterator<Item = &'static str>) -> Vec<Named> {
+    ["auto", "none"].into_iter().chain(rows).map(|name| (name, "")).collect()
 }
 
-/// Parses `auto`, `none`, the name of a program, or the path of a program's file.
-#[derive(Clone)]
-pub(super) struct ProgramName;
-
-impl TypedValueParser for ProgramName {
-    type Value = From;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<From, Error> {
-        dressing::choose.parse_ref(command, arg, value).map_err(|error| {
-            match error.source().and_then(|source| source.downcast_ref()) {
-                Some(DialectError::Unknown { name, .. }) => {
-                    let tip =
-                        "`toolstream formats` lists them all, and the name of a FILE ends in .toml";
-                    unknown(command, arg, name, program_names().collect(), tip)
-                }
-                _ => error,
-            }
-        })
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(program_names().map(PossibleValue::new)))
-    }
+fn names(all: fn() -> Vec<Named>) -> Vec<&'static str> {
+    all().into_iter().map(|(name, _)| name).collect()
 }
 
-fn program_names() -> impl Iterator<Item = &'static str> {
-    ["auto", "none"].into_iter().chain(PROGRAMS.iter().map(|row| row.name))
-}
-
-fn dialect_names() -> impl Iterator<Item = &'static str> {
-    ["auto", "none"].into_iter().chain(DIALECTS.iter().map(|row| row.name))
+fn possible(all: fn() -> Vec<Named>) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+    let value = |(name, about): Named| match about {
+        "" => PossibleValue::new(name),
+        about => PossibleValue::new(name).help(about),
+    };
+    Some(Box::new(all().into_iter().map(value)))
 }
 
 /// Returns the error for a name that is in no table: it suggests the nearest names, or lists all

@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::dialect::error::DialectError;
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Role, Words};
+use crate::row_error::RowError;
 
 /// Parses a template, or a `tokenizer_config.json` that holds one. The row is leaked, as by
 /// [`crate::dialect::load()`].
-pub(super) fn load(text: &str) -> Result<&'static Dialect, DialectError> {
-    read(text).map_err(DialectError::invalid)
+pub(super) fn load(text: &str) -> Result<&'static Dialect, RowError> {
+    read(text).map_err(RowError::invalid)
 }
 
 /// Parses a template. Fails with a sentence that names what is wrong, or has no equivalent.

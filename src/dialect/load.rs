@@ -15,9 +15,9 @@
 //! body = { parameters = { open = "<arg{@key=name}>", close = "</arg>" } }
 //! ```
 
-use crate::dialect::error::DialectError;
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::Dialect;
+use crate::row_error::RowError;
 
 /// Parses a dialect from TOML.
 ///
@@ -30,21 +30,21 @@ use crate::dialect::spec::Dialect;
 ///
 /// let error = toolstream::dialect::load("name = 'mine'\n[tags]\nthought = 'thinking'\n").unwrap_err();
 /// assert!(error.to_string().starts_with("line 3, column 11: unknown variant `thinking`"));
-/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
-pub fn load(text: &str) -> Result<&'static Dialect, DialectError> {
-    let dialect: Dialect =
-        toml::from_str(text).map_err(|error| DialectError::of_toml(text, &error))?;
+pub fn load(text: &str) -> Result<&'static Dialect, RowError> {
+    let dialect: Dialect = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
     if dialect.markers().next().is_none() {
-        return Err(DialectError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
+        return Err(RowError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
     }
-    Grammar::new(&dialect).map_err(DialectError::invalid)?;
+    Grammar::new(&dialect).map_err(RowError::invalid)?;
     Ok(Box::leak(Box::new(dialect)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leak;
 
     #[track_caller]
     fn check_error(toml: &str, part: &str) {
@@ -54,12 +54,7 @@ mod tests {
 
     #[test]
     fn the_example_of_this_page_is_read() {
-        let page = include_str!("load.rs");
-        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
-        let toml: String = lines
-            .take_while(|line| *line != "//! ```")
-            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
-            .collect();
+        let toml = leak::example(include_str!("load.rs"));
         assert_eq!(load(&toml).unwrap().name, "research-agent");
     }
 

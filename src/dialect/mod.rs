@@ -40,7 +40,6 @@
 //! remembered.
 
 pub(crate) mod body;
-mod error;
 pub(crate) mod hf_template;
 pub(crate) mod load;
 pub(crate) mod machine;
@@ -50,7 +49,7 @@ pub(crate) mod rows;
 pub(crate) mod spec;
 pub(crate) mod table;
 
-pub use error::DialectError;
+pub use crate::row_error::RowError;
 pub use load::load;
 pub use markup::AtEnd;
 pub(crate) use markup::Markup;

@@ -1,6 +1,5 @@
 //! The table of dialects, and what `--dialect` selects of it.
 
-use crate::dialect::error::DialectError;
 use crate::dialect::hf_template;
 use crate::dialect::load::load;
 use crate::dialect::rows::{
@@ -8,6 +7,7 @@ use crate::dialect::rows::{
     others, qwen, tags,
 };
 use crate::dialect::spec::Dialect;
+use crate::row_error::RowError;
 
 /// Every built-in dialect. `auto` takes the first row whose marker and what
 /// follows it fit.
@@ -125,9 +125,9 @@ pub enum Selection {
 ///
 /// assert!(matches!(choose("hermes")?, Selection::Row(row) if row.name == "hermes"));
 /// assert_eq!(choose("hermse").unwrap_err().to_string(), "no dialect is named hermse");
-/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
-pub fn choose(word: &str) -> Result<Selection, DialectError> {
+pub fn choose(word: &str) -> Result<Selection, RowError> {
     match word {
         "auto" => return Ok(Selection::Auto),
         "none" => return Ok(Selection::None),
@@ -137,9 +137,9 @@ pub fn choose(word: &str) -> Result<Selection, DialectError> {
         return Ok(Selection::Row(row));
     }
     if !word.contains(['/', '.']) {
-        return Err(DialectError::Unknown { what: "dialect", name: word.to_owned() });
+        return Err(RowError::Unknown { what: "dialect", name: word.to_owned() });
     }
-    let text = std::fs::read_to_string(word).map_err(DialectError::Unreadable)?;
+    let text = std::fs::read_to_string(word).map_err(RowError::Unreadable)?;
     let row = if word.ends_with(".json") { hf_template::load(&text) } else { load(&text) };
     row.map(Selection::Row)
 }

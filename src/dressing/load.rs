@@ -8,10 +8,10 @@
 //! always_ends = true
 //! ```
 
-use crate::dialect::DialectError;
 use crate::dressing::machine::Forms;
 use crate::dressing::spec::{From, Program};
 use crate::dressing::table::PROGRAMS;
+use crate::row_error::RowError;
 
 /// Finds a program by what a user calls it: `auto`, `none`, a name or alias (`-` and `_` are the
 /// same), or the path of a TOML file, which has a `/` or ends in `.toml`.
@@ -21,9 +21,9 @@ use crate::dressing::table::PROGRAMS;
 ///
 /// assert!(matches!(choose("mlx-lm")?, From::Program(row) if row.name == "mlx_lm"));
 /// assert_eq!(choose("olama").unwrap_err().to_string(), "no program is named olama");
-/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
-pub fn choose(word: &str) -> Result<From, DialectError> {
+pub fn choose(word: &str) -> Result<From, RowError> {
     match word {
         "auto" => return Ok(From::Auto),
         "none" => return Ok(From::None),
@@ -33,9 +33,9 @@ pub fn choose(word: &str) -> Result<From, DialectError> {
         return Ok(From::Program(row));
     }
     if !word.contains('/') && !word.ends_with(".toml") {
-        return Err(DialectError::Unknown { what: "program", name: word.to_owned() });
+        return Err(RowError::Unknown { what: "program", name: word.to_owned() });
     }
-    load(&std::fs::read_to_string(word).map_err(DialectError::Unreadable)?).map(From::Program)
+    load(&std::fs::read_to_string(word).map_err(RowError::Unreadable)?).map(From::Program)
 }
 
 /// Returns the program of this name or alias; `-` and `_` are the same.
@@ -53,25 +53,25 @@ pub fn find(name: &str) -> Option<&'static Program> {
 ///
 /// let error = toolstream::dressing::load("name = 'mine'\nend = []\n").unwrap_err();
 /// assert!(error.to_string().starts_with("line 2, column 1: unknown field `end`"));
-/// # Ok::<(), toolstream::dialect::DialectError>(())
+/// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
-pub fn load(text: &str) -> Result<&'static Program, DialectError> {
-    let program: Program =
-        toml::from_str(text).map_err(|error| DialectError::of_toml(text, &error))?;
+pub fn load(text: &str) -> Result<&'static Program, RowError> {
+    let program: Program = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
     let says_something = !program.begins.is_empty()
         || !program.ends.is_empty()
         || program.thought.is_some()
         || !program.prompt.is_empty();
     if !says_something {
-        return Err(DialectError::invalid("a program needs begins, thought, ends or prompt"));
+        return Err(RowError::invalid("a program needs begins, thought, ends or prompt"));
     }
-    Forms::new(&program).map_err(DialectError::invalid)?;
+    Forms::new(&program).map_err(RowError::invalid)?;
     Ok(Box::leak(Box::new(program)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leak;
 
     #[track_caller]
     fn check_error(toml: &str, part: &str) {
@@ -81,12 +81,7 @@ mod tests {
 
     #[test]
     fn the_example_of_this_page_is_read() {
-        let page = include_str!("load.rs");
-        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
-        let toml: String = lines
-            .take_while(|line| *line != "//! ```")
-            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
-            .collect();
+        let toml = leak::example(include_str!("load.rs"));
         assert_eq!(load(&toml).unwrap().name, "acme");
     }
 

@@ -18,8 +18,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 
 use serde::Deserialize;
 
@@ -32,6 +30,7 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
 use crate::nearest::nearest;
+use crate::row_error::RowError;
 
 /// Parses a format from TOML.
 ///
@@ -52,14 +51,14 @@ use crate::nearest::nearest;
 ///
 /// let error = toolstream::format::load("name = 'mine'\non = [{ txt = 'text' }]").unwrap_err();
 /// assert!(error.to_string().starts_with("line 2, column 9: unknown field `txt`"), "{error}");
-/// # Ok::<(), toolstream::format::FormatError>(())
+/// # Ok::<(), toolstream::format::RowError>(())
 /// ```
-pub fn load(text: &str) -> Result<&'static Format, FormatError> {
+pub fn load(text: &str) -> Result<&'static Format, RowError> {
     let text = expand(text)?;
-    let file: File = toml::from_str(&text).map_err(|error| FormatError::of_toml(&text, &error))?;
+    let file: File = toml::from_str(&text).map_err(|error| wrong(&text, &error))?;
     let spec: &'static Spec = Box::leak(Box::new(file.spec()));
     if let Some(message) = check::mistake(spec) {
-        return Err(FormatError::Invalid { at: None, message });
+        return Err(RowError::invalid(message));
     }
     Ok(Box::leak(Box::new(Format::of(spec))))
 }
@@ -76,9 +75,9 @@ pub fn load(text: &str) -> Result<&'static Format, FormatError> {
 ///
 /// assert_eq!(choose("openai")?.map(|row| row.name), Some("openai-chat"));
 /// assert_eq!(choose("opnai").unwrap_err().to_string(), "no format is named opnai");
-/// # Ok::<(), toolstream::format::FormatError>(())
+/// # Ok::<(), toolstream::format::RowError>(())
 /// ```
-pub fn choose(word: &str) -> Result<Option<&'static Format>, FormatError> {
+pub fn choose(word: &str) -> Result<Option<&'static Format>, RowError> {
     if word == "auto" {
         return Ok(None);
     }
@@ -86,9 +85,9 @@ pub fn choose(word: &str) -> Result<Option<&'static Format>, FormatError> {
         return Ok(Some(row));
     }
     if !word.contains(['/', '.']) {
-        return Err(FormatError::Unknown(word.to_owned()));
+        return Err(RowError::Unknown { what: "format", name: word.to_owned() });
     }
-    load(&std::fs::read_to_string(word).map_err(FormatError::Unreadable)?).map(Some)
+    load(&std::fs::read_to_string(word).map_err(RowError::Unreadable)?).map(Some)
 }
 
 /// The fields of a file.
@@ -159,7 +158,7 @@ struct Counts {
 }
 
 /// Writes the places that a file names once in place of their names: `$NAME`.
-fn expand(text: &str) -> Result<String, FormatError> {
+fn expand(text: &str) -> Result<String, RowError> {
     #[derive(Deserialize)]
     struct Named {
         #[serde(default)]
@@ -168,7 +167,7 @@ fn expand(text: &str) -> Result<String, FormatError> {
     if !text.contains('$') {
         return Ok(text.to_owned());
     }
-    let named: Named = toml::from_str(text).map_err(|error| FormatError::of_toml(text, &error))?;
+    let named: Named = toml::from_str(text).map_err(|error| wrong(text, &error))?;
     // A name may begin with another.
     let names = named.places.iter().rev();
     Ok(names.fold(text.to_owned(), |text, (name, places)| {
@@ -231,33 +230,6 @@ impl Counts {
     }
 }
 
-/// The reason why a format can't be used.
-#[derive(Debug)]
-pub enum FormatError {
-    /// No built-in format has this name.
-    Unknown(String),
-    /// The file can't be read.
-    Unreadable(io::Error),
-    /// The text is no format.
-    Invalid {
-        /// The line and the column of the mistake, from 1, if it stands in one place.
-        at: Option<(usize, usize)>,
-        /// The mistake, in a sentence.
-        message: String,
-    },
-}
-
-impl FormatError {
-    fn of_toml(text: &str, error: &toml::de::Error) -> FormatError {
-        let before = error.span().and_then(|span| text.get(..span.start));
-        let at = before.map(|before| {
-            let (_, last) = before.rsplit_once('\n').unwrap_or(("", before));
-            (before.matches('\n').count() + 1, last.chars().count() + 1)
-        });
-        FormatError::Invalid { at, message: with_nearest(error.message()) }
-    }
-}
-
 /// Returns a message in which the words that are allowed are those that are spelled most like the
 /// one that is not, if there are such.
 fn with_nearest(message: &str) -> String {
@@ -273,21 +245,10 @@ fn with_nearest(message: &str) -> String {
     }
 }
 
-impl fmt::Display for FormatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FormatError::Unknown(name) => write!(f, "no format is named {name}"),
-            FormatError::Unreadable(error) => write!(f, "{error}"),
-            FormatError::Invalid { at: Some((line, column)), message } => {
-                write!(f, "line {line}, column {column}: {message}")
-            }
-            FormatError::Invalid { at: None, message } => f.write_str(message),
-        }
-    }
+/// Returns what is wrong with this TOML text.
+fn wrong(text: &str, error: &toml::de::Error) -> RowError {
+    RowError::of_toml_as(with_nearest(error.message()), text, error)
 }
-
-// Its text is all of it: a source would be said twice.
-impl std::error::Error for FormatError {}
 
 #[cfg(test)]
 mod tests {
@@ -307,12 +268,7 @@ mod tests {
 
     #[test]
     fn the_example_of_this_page_is_read() {
-        let page = include_str!("load.rs");
-        let lines = page.lines().skip_while(|line| *line != "//! ```toml").skip(1);
-        let toml: String = lines
-            .take_while(|line| *line != "//! ```")
-            .map(|line| line.trim_start_matches("//!").to_owned() + "\n")
-            .collect();
+        let toml = leak::example(include_str!("load.rs"));
         assert_eq!(load(&toml).unwrap().name, "acme");
     }
 

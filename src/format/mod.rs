@@ -68,8 +68,9 @@ mod workers_ai;
 pub(crate) mod write;
 
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
+pub use crate::row_error::RowError;
 pub use format::{Decoder, Format, Record};
-pub use load::{FormatError, choose, load};
+pub use load::{choose, load};
 pub use repeatable::Repeatable;
 pub use reply::{Reply, Trouble};
 pub use spec::Row;

@@ -1,15 +1,15 @@
-//! The reasons why a dialect, or a program's row, can't be used.
+//! The reasons why a row can't be used: a format's, a dialect's or a program's.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The reason why a dialect, or a program's row, can't be used.
+/// The reason why a row can't be used: a format's, a dialect's or a program's.
 #[derive(Debug)]
-pub enum DialectError {
+pub enum RowError {
     /// No built-in row has this name.
     Unknown {
-        /// What it would be: a dialect, or a program.
+        /// What it would be: a format, a dialect, or a program.
         what: &'static str,
         /// The name.
         name: String,
@@ -25,32 +25,37 @@ pub enum DialectError {
     },
 }
 
-impl DialectError {
+impl RowError {
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        DialectError::Invalid { place: None, message: message.into() }
+        RowError::Invalid { place: None, message: message.into() }
     }
 
-    /// What is wrong with this TOML text, and where.
+    /// Returns what is wrong with this TOML text, and where.
     pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        RowError::of_toml_as(error.message().to_owned(), text, error)
+    }
+
+    /// The same, in other words.
+    pub(crate) fn of_toml_as(message: String, text: &str, error: &toml::de::Error) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         let place = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
-        DialectError::Invalid { place, message: error.message().to_owned() }
+        RowError::Invalid { place, message }
     }
 }
 
-impl fmt::Display for DialectError {
+impl fmt::Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DialectError::Unknown { what, name } => write!(f, "no {what} is named {name}"),
-            DialectError::Unreadable(error) => write!(f, "{error}"),
-            DialectError::Invalid { place: Some((line, column)), message } => {
+            RowError::Unknown { what, name } => write!(f, "no {what} is named {name}"),
+            RowError::Unreadable(error) => write!(f, "{error}"),
+            RowError::Invalid { place: Some((line, column)), message } => {
                 write!(f, "line {line}, column {column}: {message}")
             }
-            DialectError::Invalid { place: None, message } => f.write_str(message),
+            RowError::Invalid { place: None, message } => f.write_str(message),
         }
     }
 }
 
 // Its text is all of it: a source would be said twice.
-impl Error for DialectError {}
+impl Error for RowError {}
