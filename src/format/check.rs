@@ -2,7 +2,7 @@
 
 use crate::format::format::Record;
 use crate::format::machine::evidence;
-use crate::format::spec::{ANY, End, Rule, Spec, fits};
+use crate::format::spec::{ANY, End, Rule, Spec, fits, split_each, split_test};
 use crate::format::table::find;
 use crate::frame::{FRAMINGS, Frame};
 
@@ -56,7 +56,7 @@ fn groups(spec: &Spec) -> Option<String> {
         rules(spec)
             .flat_map(|(group, at, rule)| rule.each.iter().map(move |each| (group, at, *each)))
     };
-    let of = |each: &'static str| each.split_once('>').map(|(_, name)| name.trim());
+    let of = |each| split_each(each).map(|(_, name)| name);
     for (group, at, each) in names() {
         match of(each) {
             Some(name) if spec.groups.iter().any(|group| group.name == name) => {}
@@ -90,10 +90,7 @@ fn places(spec: &'static Spec) -> Option<String> {
 fn is_place(places: &str) -> bool {
     let is_path = |path: &str| {
         let path = path.strip_prefix('/').unwrap_or(path);
-        let path = ["{}", "[]", "\"\"", "?"]
-            .iter()
-            .find_map(|test| path.strip_suffix(test))
-            .unwrap_or(path);
+        let (path, _) = split_test(path);
         path == "."
             || path
                 .split('.')
@@ -129,9 +126,7 @@ fn hidden(spec: &Spec) -> Option<String> {
 
 /// Returns the format whose records the row would take.
 fn taken(spec: &Spec) -> Option<String> {
-    let is_named = |rule: &Rule| rule.kind != ANY && !rule.kind.is_empty();
-    let asks = |rule: &Rule| is_named(rule) || !rule.has.is_empty() || !rule.is.is_empty();
-    if spec.detect.has.is_empty() && !spec.on.iter().any(asks) {
+    if spec.detect.has.is_empty() && !spec.on.iter().any(Rule::asks) {
         return Some(
             "the row takes every record: a rule needs a `kind` or `has`, or `detect.has` says \
              what sets its first record apart"

@@ -199,7 +199,7 @@ impl DashScope {
                 self.text(number, &text, is_last, out)?;
             }
             _ => {
-                let parts = message.content.into_iter().flat_map(each);
+                let parts = message.content.into_iter().flat_map(|json| each(json.get()));
                 for part in parts.filter_map(|json| json::read::<Part<'_>>(json).ok()) {
                     part.text.iter().try_for_each(|text| self.text(number, text, is_last, out))?;
                 }

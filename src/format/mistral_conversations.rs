@@ -178,7 +178,7 @@ impl Event<'_> {
         if content.get().starts_with('"') {
             return out.text(0, &json::read(content.get()).unwrap_or_default());
         }
-        for json in each(content) {
+        for json in each(content.get()) {
             let frame = frame.with(json.as_bytes());
             read!(&frame, out, |chunk: Chunk| chunk.emit(json, out))?;
         }
@@ -221,7 +221,7 @@ impl Chunk<'_> {
         let Some(thinking) = self.thinking else {
             return out.block(0, self.kind.text().unwrap_or("content"), json);
         };
-        let thoughts = each(thinking).into_iter();
+        let thoughts = each(thinking.get()).into_iter();
         let mut thoughts = thoughts.filter_map(|json| json::read::<Chunk<'_>>(json).ok());
         thoughts.try_for_each(|thought| {
             thought.text.as_ref().map_or(Ok(()), |text| out.reasoning(0, text))

@@ -94,7 +94,7 @@ impl Replicate {
         }
         self.message.cut(out)?;
         self.message.begin(prediction.id.non_empty(), prediction.model.non_empty(), out)?;
-        for json in prediction.output.into_iter().flat_map(each) {
+        for json in prediction.output.into_iter().flat_map(|json| each(json.get())) {
             match json::read::<Str<'_>>(json) {
                 Ok(text) => out.text(0, &text)?,
                 Err(_) => out.block(0, "output", json)?,

@@ -425,6 +425,21 @@ impl Rule {
         end: End::No,
     };
 
+    /// True if it names kinds.
+    pub(crate) fn is_named(&self) -> bool {
+        self.kind != ANY && !self.kind.is_empty()
+    }
+
+    /// True if it asks anything of an object: a kind, or what stands in it.
+    pub(crate) fn asks(&self) -> bool {
+        self.is_named() || !self.has.is_empty() || !self.is.is_empty()
+    }
+
+    /// True if it is of a message that comes at once, and says why it stopped.
+    pub(crate) fn is_body(&self) -> bool {
+        self.whole && self.end == End::Yes && !self.finish.is_empty()
+    }
+
     /// True if it is of objects of this kind.
     pub(crate) fn is_of(&self, kind: &str) -> bool {
         self.kind.split('|').any(|word| fits(word, kind))
@@ -438,6 +453,25 @@ pub(crate) fn fits(word: &str, kind: &str) -> bool {
         (None, Some(end)) => kind.ends_with(end),
         (None, None) => word == kind,
     }
+}
+
+/// True if a word is one of some, with `|` between them.
+pub(crate) fn is_one_of(words: &str, found: &str) -> bool {
+    words.split('|').any(|word| word == found)
+}
+
+/// Returns a path without its type test, and the first bytes of a value of that type; none, if it
+/// has no test.
+pub(crate) fn split_test(path: &str) -> (&str, &'static str) {
+    let tests = [("{}", "{"), ("[]", "["), ("\"\"", "\""), ("?", "tf")];
+    let found =
+        tests.into_iter().find_map(|(test, begins)| Some((path.strip_suffix(test)?, begins)));
+    found.unwrap_or((path, ""))
+}
+
+/// Returns the places of an `each`, and the name of the group that it leads to.
+pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
+    each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
 }
 
 impl Call {

@@ -121,7 +121,7 @@ impl CohereV1 {
     fn blocks(&mut self, event: &Event, out: &mut EventOut) -> Done {
         self.progress.has_content = true;
         if let Some(citations) = event.citations {
-            each(citations).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
+            each(citations.get()).into_iter().try_for_each(|one| out.block(0, "citation", one))?;
         }
         let searches = [
             ("search_queries", event.search_queries),

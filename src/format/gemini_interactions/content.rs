@@ -8,7 +8,7 @@ use crate::format::support::prelude::*;
 
 /// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
-    for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json)) {
+    for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json.get())) {
         let piece: Step<'_> = json::read(json).unwrap_or_default();
         match &piece.text {
             Some(text) => out.reasoning(0, text)?,
@@ -23,7 +23,7 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
 
 /// Emits the content of a message.
 pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
-    for json in content.into_iter().flat_map(each) {
+    for json in content.into_iter().flat_map(|json| each(json.get())) {
         let step: Step<'_> = json::read(json).unwrap_or_default();
         piece(&step, json, out)?;
     }

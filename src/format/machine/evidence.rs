@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::format::Record;
-use crate::format::spec::{ANY, Places, Rule, Spec, Weak};
+use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_one_of, split_test};
 use crate::json;
 
 /// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
@@ -12,23 +12,23 @@ pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
     let detect = &spec.detect;
     let holds = detect.has.iter().all(|places| stands(record, "", places))
         && !detect.not.iter().any(|places| stands(record, "", places));
+    if !holds {
+        return false;
+    }
+    // Where its records have no kinds, what the row asks for is all that there is.
+    if !detect.has.is_empty() && !spec.on.iter().any(Rule::is_named) {
+        return true;
+    }
     let kind = kind(spec, record);
-    holds
-        && match spec.on.iter().any(|rule| rule.kind != ANY && !rule.kind.is_empty()) {
-            // Its records have no kinds: what the row asks for is all that there is.
-            false if !detect.has.is_empty() => true,
-            _ => spec.on.iter().any(|rule| is_proof(spec, rule, &kind, record)),
-        }
+    spec.on.iter().any(|rule| is_proof(spec, rule, &kind, record))
 }
 
 /// True if a record of this kind proves the format by one rule.
 fn is_proof(spec: &Spec, rule: &Rule, kind: &str, record: &Record) -> bool {
-    let is_named = rule.kind != ANY && !rule.kind.is_empty();
-    let asks = is_named || !rule.has.is_empty() || !rule.is.is_empty();
-    if rule.weak == Weak::Yes || !asks {
+    if rule.weak == Weak::Yes || !rule.asks() {
         return false;
     }
-    if !is_named {
+    if !rule.is_named() {
         return is_met(rule, record, "") && (rule.kind == ANY || kind.is_empty());
     }
     let is_keyed = spec.kind.iter().any(|places| places.ends_with("key:"));
@@ -46,7 +46,7 @@ fn is_proof(spec: &Spec, rule: &Rule, kind: &str, record: &Record) -> bool {
 fn is_met(rule: &Rule, record: &Record, base: &str) -> bool {
     let is_word = |(places, words): &(Places, &str)| {
         let found = value(record, base, places).and_then(word);
-        found.is_some_and(|found| words.split('|').any(|word| word == found))
+        found.is_some_and(|found| is_one_of(words, &found))
     };
     let needs = match rule.weak {
         Weak::Without(places) => Some(places),
@@ -78,11 +78,7 @@ fn stands(record: &Record, base: &str, places: &str) -> bool {
 /// the type that the place asks for.
 fn value<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<&'a str> {
     places.split('|').find_map(|path| {
-        let tests = [("{}", "{"), ("[]", "["), ("\"\"", "\""), ("?", "tf")];
-        let test = tests.iter().find(|(test, _)| path.ends_with(test));
-        let (path, begins) = test.map_or((path, ""), |(test, begins)| {
-            (path.strip_suffix(test).unwrap_or(path), *begins)
-        });
+        let (path, begins) = split_test(path);
         let path = path.strip_prefix('/').unwrap_or(path);
         let found = match (base, path) {
             ("", path) => record.at(path),
@@ -94,7 +90,7 @@ fn value<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<&'a str> {
 }
 
 /// Returns a string, a number or a flag as a word.
-fn word(json: &str) -> Option<Cow<'_, str>> {
+pub(super) fn word(json: &str) -> Option<Cow<'_, str>> {
     match json.as_bytes().first()? {
         b'"' => json::read::<json::Str<'_>>(json).ok().map(json::Str::into_text),
         b'{' | b'[' => None,

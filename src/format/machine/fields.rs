@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::format::machine::evidence;
 use crate::format::machine::layout::{HEAD, Layout, Place, Program, Table, Value, Values, Way};
-use crate::format::spec::{Places, Wanted};
+use crate::format::spec::{Places, Wanted, is_one_of};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object, or of one of its members.
@@ -176,12 +177,10 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the string, number or flag that stands there, as a word.
     pub(super) fn scalar(&self, places: Places) -> Option<Cow<'r, str>> {
-        let json = self.json(places)?;
-        if json.starts_with('"') {
-            let text: Option<Str<'_>> = json::read(&json).ok();
-            return text.map(|text| Cow::Owned(text.into_text().into_owned()));
+        match self.json(places)? {
+            Cow::Borrowed(json) => evidence::word(json),
+            Cow::Owned(json) => evidence::word(&json).map(|word| Cow::Owned(word.into_owned())),
         }
-        Some(json).filter(|json| !json.starts_with(['{', '[']))
     }
 
     /// True if a flag is set: one of its words stands there, or, if it has none, anything but
@@ -191,7 +190,7 @@ impl<'r, 't> Fields<'r, 't> {
         match place.words {
             Some(words) => {
                 let found = self.scalar(places);
-                found.is_some_and(|found| words.split('|').any(|word| word == found))
+                found.is_some_and(|found| is_one_of(words, &found))
             }
             None => self.json(places).is_some_and(|json| json != "false"),
         }
@@ -210,17 +209,22 @@ impl<'r, 't> Fields<'r, 't> {
         })
     }
 
+    /// Returns what stands at the place of a group.
+    fn grouped(&self, places: Places) -> Option<&'r Value<'t>> {
+        self.first(places, Wanted::Group(0), &|fields, way| match way {
+            Way::Slot(slot) => fields.slot(*slot),
+            _ => None,
+        })
+    }
+
     /// Returns the objects that stand there.
     pub(super) fn each(&self, places: Places) -> impl Iterator<Item = Fields<'r, 't>> {
         let fields = *self;
         let table = self.group(places);
-        let mut next = self.first(places, Wanted::Group(0), &|fields, way| match way {
-            Way::Slot(slot) => match fields.slot(*slot)? {
-                Value::First(first) => *first,
-                _ => None,
-            },
+        let mut next = match self.grouped(places) {
+            Some(Value::First(first)) => *first,
             _ => None,
-        });
+        };
         let mut position = 0;
         std::iter::from_fn(move || {
             let (table, begin) = (table?, next?);
@@ -235,14 +239,10 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the record that stands there in a string, and its table.
     pub(super) fn encoded(&self, places: Places) -> Option<(&'r Table, &'r Str<'t>)> {
-        let text = self.first(places, Wanted::Group(0), &|fields, way| match way {
-            Way::Slot(slot) => match fields.slot(*slot)? {
-                Value::Text(text) => Some(text),
-                _ => None,
-            },
+        match self.grouped(places)? {
+            Value::Text(text) => Some((self.group(places)?, text)),
             _ => None,
-        })?;
-        Some((self.group(places)?, text))
+        }
     }
 
     /// Returns the table of a group of objects.

@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use crate::format::spec::{ANY, Group, Places, Rule, Spec, Wanted, Word, fits};
+use crate::format::spec::{Group, Places, Rule, Spec, Wanted, Word, fits, split_each, split_test};
 use crate::json::{self, Fault, FieldKey, FromJson, Reader, Source, Str};
 
 /// The tables of a row.
@@ -161,7 +161,7 @@ impl Program {
             .map(|case| case.layout.get_or_init(|| Layout::new(case, table, self.spec)))
     }
 
-    /// Reads a record, and returns its kind. `values` is empty.
+    /// Reads a record into `values`, which is empty.
     ///
     /// # Errors
     ///
@@ -351,7 +351,7 @@ impl Table {
             Table { kind: kind.collect(), words: Vec::new(), cases: Vec::new(), is_record };
         if is_keyed {
             let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
-                rules.iter().partition(|rule| rule.kind == ANY || rule.kind.is_empty());
+                rules.iter().partition(|rule| !rule.is_named());
             let members =
                 named.into_iter().flat_map(|rule| words(rule).map(move |key| (key, rule)));
             table.cases.push(Case::new(plain, members.collect()));
@@ -451,7 +451,7 @@ impl Layout {
     ) {
         rule.each_place(&mut |places, wanted| self.add(places, wanted, base, key));
         for each in rule.each {
-            let (places, name) = split_each(each);
+            let Some((places, name)) = split_each(each) else { continue };
             if let Some(number) = spec.groups.iter().position(|group| group.name == name) {
                 self.add(places, Wanted::Group(number), base, key);
             }
@@ -496,13 +496,7 @@ impl Layout {
             "#" => return Way::Position,
             _ => {}
         }
-        let (path, begins) = match path {
-            path if let Some(path) = path.strip_suffix("{}") => (path, "{"),
-            path if let Some(path) = path.strip_suffix("[]") => (path, "["),
-            path if let Some(path) = path.strip_suffix("\"\"") => (path, "\""),
-            path if let Some(path) = path.strip_suffix('?') => (path, "tf"),
-            path => (path, ""),
-        };
+        let (path, begins) = split_test(path);
         if path == "." && key.is_none() {
             return Way::Here;
         }
@@ -586,12 +580,6 @@ impl Node {
     fn is_leaf(&self) -> bool {
         self.members.is_empty() && self.others.is_empty() && self.elements.is_empty()
     }
-}
-
-/// Returns the places of objects, and the name of their group.
-pub(super) fn split_each(each: Word) -> (Places, Word) {
-    each.split_once('>')
-        .map_or((each, ""), |(places, name)| (places.trim_ascii(), name.trim_ascii()))
 }
 
 fn address(text: &str) -> Address {

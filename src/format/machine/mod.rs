@@ -29,13 +29,14 @@ use smallvec::SmallVec;
 
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
-use crate::format::machine::layout::{Program, Table, Values, split_each};
+use crate::format::machine::layout::{Program, Table, Values};
 use crate::format::machine::state::{Scope, Turn};
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{Begin, End, Failure, Row, Rule, Spec, Start};
+use crate::format::spec::{Begin, End, Failure, Row, Rule, Spec, Start, is_one_of, split_each};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
 use crate::format::support::growth::hash;
+use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;
 
@@ -231,15 +232,11 @@ impl Emitter {
             return Ok(());
         }
         scope.is_whole |= rule.whole;
-        scope.is_body |= rule.whole && rule.end == End::Yes && !rule.finish.is_empty();
+        scope.is_body |= rule.is_body();
         self.place(rule, &mut scope, fields, out)?;
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
-        let is_unfinished = rule.whole
-            && rule.end == End::Yes
-            && !rule.finish.is_empty()
-            && reason.is_none()
-            && failure.is_none();
+        let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();
         if is_unfinished {
             out.unclosed(|out| self.content(rule, frame, scope, fields, out))?;
         } else {
@@ -401,8 +398,8 @@ impl Emitter {
         out: &mut EventOut,
     ) -> Done {
         let mut is_empty = true;
-        for each in rule.each {
-            let (places, _) = split_each(each);
+        for leads in rule.each {
+            let Some((places, _)) = split_each(leads) else { continue };
             if let Some((table, text)) = fields.encoded(places) {
                 let frame = Frame { event_type: "", ..frame.with(text.as_str().as_bytes()) };
                 self.records(fields.program(), table, &frame, out)?;
@@ -524,7 +521,7 @@ impl Emitter {
 /// True if the conditions of a rule hold.
 fn applies(rule: &Rule, fields: Fields) -> bool {
     let holds = |(places, words): &(&'static str, &str)| {
-        fields.scalar(places).is_some_and(|found| words.split('|').any(|word| word == found))
+        fields.scalar(places).is_some_and(|found| is_one_of(words, &found))
     };
     rule.has.iter().all(|places| fields.has(places))
         && !rule.not.iter().any(|places| fields.has(places))
@@ -563,6 +560,6 @@ fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
 fn each_block(json: &str) -> Vec<&str> {
     match json {
         "{}" => Vec::new(),
-        json => json::elements(json).unwrap_or_else(|| vec![json]),
+        json => each(json),
     }
 }

@@ -11,6 +11,7 @@ use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::Emitted;
+use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 
 /// The most parts of one message.
@@ -167,7 +168,7 @@ impl Turn {
 impl Collected {
     /// Adds the elements of a list, or a value by itself.
     pub(super) fn add(&mut self, json: &str) {
-        for element in json::elements(json).unwrap_or_else(|| vec![json]) {
+        for element in each(json) {
             let comma = if self.content.is_empty() { "" } else { "," };
             self.content.push_str(comma);
             self.content.push_str(element);

@@ -3,8 +3,6 @@
 use std::iter::Chain;
 use std::{option, slice, vec};
 
-use serde_json::value::RawValue;
-
 use crate::json;
 use crate::json::{Fault, FromJson, Reader};
 
@@ -109,6 +107,6 @@ impl<'m, T> IntoIterator for &'m Many<T> {
 }
 
 /// The elements of an array, or a value by itself: their JSON text.
-pub(crate) fn each(json: &RawValue) -> Vec<&str> {
-    json::elements(json.get()).unwrap_or_else(|| vec![json.get()])
+pub(crate) fn each(json: &str) -> Vec<&str> {
+    json::elements(json).unwrap_or_else(|| vec![json])
 }
