@@ -11,7 +11,7 @@ use crate::dialect::spec::StartIn;
 use crate::dialect::{Markup, Selection};
 use crate::dressing;
 use crate::dressing::Dressing;
-use crate::event::{Code, Event, Failure, Kind, Output, Warning, WarningCode};
+use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
@@ -250,12 +250,12 @@ impl Pipeline {
     }
 }
 
-/// True if records that repeat the last one need not be decoded. A turn is made of every frame, and
-/// where text holds markup, the end of a record is not the end of what came of it.
+/// True if records that repeat the last one need not be decoded. Where text holds markup, the end of
+/// a record is not the end of what came of it.
 fn may_repeat(config: &Config) -> bool {
     let is_plain = matches!(config.dialect, Selection::Default | Selection::None);
     let is_plain = is_plain && config.start_in.is_none();
-    config.repeat && !config.turn && (is_plain || !config.records)
+    config.repeat && (is_plain || !config.records)
 }
 
 /// The layers after the framer.
@@ -285,7 +285,7 @@ impl Layers {
         );
         Layers {
             config: config.clone(),
-            repeats: Repeats::new(may_repeat(config), config.frame),
+            repeats: Repeats::new(may_repeat(config), config.turn, config.frame),
             decoder: AutoDecoder::new(wanted, config.finds_ours),
             halves: Halves::default(),
             markup: Dressing::new(
@@ -328,25 +328,22 @@ impl Layers {
         assembler.set_framing(frame.framing.name);
         markup.set_plain(frame.framing.is_text());
         let mut frame = frame;
-        if let Some(turns) = turns {
-            turns.begin_frame();
-            if frame.framing.is_text() {
-                frame.data = frame.data.get(..turns.room()).unwrap_or(frame.data);
-            }
+        if let Some(turns) = turns.filter(|_| frame.framing.is_text()) {
+            frame.data = frame.data.get(..turns.room()).unwrap_or(frame.data);
         }
         let mut misnamed = Misnamed::new(&frame);
         repeats.feed(frame, decoder, halves, &mut |event| {
             let completed = misnamed.complete(event);
             let event = completed.as_ref().unwrap_or(event);
-            if let Some(turns) = turns {
-                turns.feed(&frame, &event.kind);
+            if let (Kind::Start(start), Some(turns)) = (event.kind, turns) {
+                turns.begin(&start);
             }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         })?;
         if marks_records {
             sink.feed(&Kind::Record.into())?;
         }
-        let Some(message) = turns.and_then(|turns| turns.end_frame(&frame)) else { return Ok(()) };
+        let Some(message) = turns.and_then(Turns::overflow) else { return Ok(()) };
         self.release(sink)?;
         let failure = Kind::Error(Failure::new(Code::Limit, &message, None));
         self.assembler.feed(&failure.into(), &mut |event| sink.feed(event))
@@ -355,25 +352,27 @@ impl Layers {
     /// Emits the texts of the records that were taken as repeats.
     fn flush(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let Layers { config, repeats, decoder, markup, assembler, .. } = self;
-        if !config.records {
-            return repeats.flush(decoder, &mut |pieces| {
-                markup.feed_pieces(pieces, &mut |pieces| {
-                    assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
-                        Some(event) => sink.feed(&event),
-                        None => sink.feed_pieces(pieces),
-                    })
+        let mut feed = |pieces: Pieces<'_>, sink: &mut dyn Sink| {
+            markup.feed_pieces(pieces, &mut |pieces| {
+                assembler.feed_pieces(pieces, &mut |pieces| match pieces.only() {
+                    Some(event) => sink.feed(&event),
+                    None => sink.feed_pieces(pieces),
                 })
-            });
-        }
-        // Each piece is all that came of its record.
-        repeats.flush(decoder, &mut |pieces| {
-            pieces.events().try_for_each(|event| {
-                markup.feed(&event, &mut |event| {
-                    assembler.feed(event, &mut |event| sink.feed(event))
-                })?;
-                sink.feed(&Kind::Record.into())
             })
+        };
+        repeats.flush(decoder, &mut |pieces| match pieces.event.kind {
+            // Each piece is all that came of its record.
+            kind if config.records && kind.text().is_some() => {
+                pieces.events().try_for_each(|event| {
+                    feed(event.into(), sink)?;
+                    sink.feed(&Kind::Record.into())
+                })
+            }
+            _ => feed(pieces, sink),
         })?;
+        if !config.records {
+            return Ok(());
+        }
         (0..repeats.flush_silent()).try_for_each(|_| sink.feed(&Kind::Record.into()))
     }
 
@@ -409,14 +408,14 @@ impl Layers {
     /// call and no message: what the frame would have said is not known.
     fn finish(&mut self, length: u64, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        let Layers { decoder, halves, markup, assembler, is_torn, .. } = self;
+        let Layers { config, decoder, halves, markup, assembler, is_torn, .. } = self;
         let mut emit = |event: &Event<'_>| {
             if *is_torn && is_of_the_end(&event.kind) {
                 return Ok(());
             }
             markup.feed(event, &mut |event| assembler.feed(event, &mut |event| sink.feed(event)))
         };
-        let mut out = EventOut::new(&mut emit, halves, length);
+        let mut out = EventOut::new(&mut emit, halves, length).with_native(config.turn);
         decoder.finish(&mut out)?;
         out.flush()?;
         self.release(sink)?;

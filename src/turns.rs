@@ -1,21 +1,24 @@
-//! The layer of `--turn`: gathers the part of a message that the next request has to hold.
+//! The layer of `--turn`: joins the provider's own JSON of a message to what the next request has to
+//! hold of it.
 //!
-//! It takes three things: the frames, which a provider's [`Turn`] is built from; the decoder's
-//! events, which show where a message begins; and the end that the assembler gives it, which
-//! decides if there is a turn at all.
+//! It is a sink: each piece comes as an event, under the index that the assembler gave its call, and
+//! the end that the assembler gives the message decides if there is a turn at all.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
 use crate::dressing;
 use crate::dressing::From;
 use crate::event::owned::Owned;
-use crate::event::{Event, Finish, FinishReason, Kind, Pieces, Turn, Usage, Warning, WarningCode};
+use crate::event::{
+    Event, Finish, FinishReason, Kind, Native, Of, Piece, Pieces, Reason, Start, Turn, Usage,
+    Warning, WarningCode,
+};
 use crate::format;
 use crate::format::turn;
-use crate::format::turn::{Appended, Ending, Incomplete, Invalid};
-use crate::frame::{FRAMINGS, Frame};
+use crate::format::turn::{Appended, Ending, Incomplete};
 use crate::json;
 use crate::sink::Sink;
 
@@ -39,51 +42,34 @@ struct State {
     max: usize,
     /// The open message.
     message: Option<Message>,
-    /// True if the frame that is being decoded has been given to a builder.
-    is_taken: bool,
-    /// True if the frames are a log of our own events: it has its turns in it.
+    /// True if the input is a log of our own events: it has its turns in it.
     is_log: bool,
 }
 
 struct Message {
     format: String,
     /// None if the format has no requests.
-    request: Option<&'static turn::Request>,
     builder: Option<Box<dyn turn::Turn>>,
     /// The plain text, as it came.
-    text: Vec<u8>,
-    /// The index of each call that the caller has to run, its id, name and input.
-    calls: Vec<(u64, [String; 3])>,
-    invalid: Vec<Invalid>,
+    text: Option<String>,
+    /// The indexes of the calls that have come in the provider's own JSON.
+    native: BTreeSet<u64>,
+    /// True if a call that the caller has to run has not.
+    is_lost: bool,
+    invalid: Vec<(u64, Reason)>,
 }
 
 impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
     /// limit.
     pub(crate) fn new(choice: u64, from: From, sent: Arc<[String]>, max: usize) -> Self {
-        let state = State { choice, from, sent, max, message: None, is_taken: true, is_log: false };
+        let state = State { choice, from, sent, max, message: None, is_log: false };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
-    /// The next frame is about to be decoded.
-    pub(crate) fn begin_frame(&self) {
-        self.state.borrow_mut().is_taken = false;
-    }
-
-    /// Takes an event that the decoder makes of a frame. The frame belongs to the message that is
-    /// open when it adds anything; a frame that only ends a message may begin the next one.
-    pub(crate) fn feed(&self, frame: &Frame<'_>, kind: &Kind<'_>) {
-        match kind {
-            Kind::Start(start) => self.state.borrow_mut().is_log = !start.framing.is_empty(),
-            Kind::CallEnd(_)
-            | Kind::Lost
-            | Kind::Withdrawn
-            | Kind::Usage(_)
-            | Kind::Time(_)
-            | Kind::End => {}
-            Kind::Warning(_) | Kind::Error(_) => {}
-            _ => self.state.borrow_mut().take(frame),
-        }
+    /// A decoder begins a message.
+    pub(crate) fn begin(&self, start: &Start<'_>) {
+        self.state.borrow_mut().is_log = !start.framing.is_empty();
     }
 
     /// Returns the most bytes of plain text that may come at once: one more than the turn has room
@@ -94,10 +80,9 @@ impl Turns {
         if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size).saturating_add(1) }
     }
 
-    /// The frame has been decoded. Returns a message if the turn takes more than it may.
-    pub(crate) fn end_frame(&self, frame: &Frame<'_>) -> Option<String> {
-        let mut state = self.state.borrow_mut();
-        state.take(frame);
+    /// Returns a message if the turn takes more than it may.
+    pub(crate) fn overflow(&self) -> Option<String> {
+        let state = self.state.borrow();
         let is_over = state.max != 0 && state.message.as_ref()?.size() > state.max;
         is_over.then(|| format!("the turn is larger than --max-memory {}", state.max))
     }
@@ -108,46 +93,41 @@ impl Turns {
     }
 }
 
-impl State {
-    fn take(&mut self, frame: &Frame<'_>) {
-        if let Some(message) = &mut self.message
-            && !std::mem::replace(&mut self.is_taken, true)
-            && let Some(builder) = &mut message.builder
-        {
-            match frame.framing.is_text() {
-                true => message.text.extend_from_slice(frame.data),
-                false => builder.feed(frame),
-            }
-        }
-    }
-}
-
 impl Message {
-    fn new(format: &str, choice: u64) -> Self {
-        let request = format::find(format).and_then(|row| row.request);
-        let builder = request.map(|request| (request.turn)(choice));
-        let (calls, invalid) = (Vec::new(), Vec::new());
-        Message { format: format.to_owned(), request, builder, text: Vec::new(), calls, invalid }
+    fn new(format: &str) -> Self {
+        let row = format::find(format);
+        let is_text = row.is_some_and(|row| *row == format::text::FORMAT);
+        Message {
+            format: format.to_owned(),
+            builder: row.and_then(|row| row.request).map(|request| (request.turn)()),
+            text: is_text.then(String::new),
+            native: BTreeSet::new(),
+            is_lost: false,
+            invalid: Vec::new(),
+        }
     }
 
     fn size(&self) -> usize {
-        self.text.len() + self.builder.as_ref().map_or(0, |builder| builder.size())
+        let text = self.text.as_ref().map_or(0, String::len);
+        text + self.builder.as_ref().map_or(0, |builder| builder.size())
     }
 
-    /// True if elements of a conversation hold the calls as they were read: each by its id, or
-    /// else as any that is the same.
-    fn is_held_by(&self, append: &[String]) -> bool {
-        let mut held = self.request.map(|request| (request.calls)(append)).unwrap_or_default();
-        self.calls.iter().all(|(_, [id, name, input])| {
-            let of_id = held.iter().position(|call| call.id.as_ref() == Some(id));
-            let place = of_id.or_else(|| held.iter().position(|call| call.is(name, input)));
-            place.is_some_and(|place| held.remove(place).is(name, input))
-        })
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        if let Of::Call(index) = of {
+            self.native.insert(index);
+            // Its pieces, joined, are not what was read.
+            self.is_lost |= piece == Piece::default();
+        }
+        match (&mut self.text, &mut self.builder) {
+            (Some(text), _) => text.push_str(piece.json),
+            (None, Some(builder)) => builder.feed(of, piece),
+            (None, None) => {}
+        }
     }
 
     /// Returns the turn of a message that ended well.
     fn finish(
-        mut self,
+        self,
         say: impl Fn(&str) -> String,
         finish: &Finish<'_>,
     ) -> Result<Appended, Incomplete> {
@@ -158,25 +138,24 @@ impl Message {
             FinishReason::ContentFilter => "a filter stopped the model",
             _ => "nothing is left of the message",
         };
-        let Some(mut builder) = self.builder.take() else {
+        let Some(mut builder) = self.builder else {
             let message = format!("{} is no format of a conversation", self.format);
             return Err(Incomplete(message.into()));
         };
         if finish_reason.is_failure() {
             return Err(Incomplete(why.into()));
         }
-        if let Some(framing) = FRAMINGS.iter().find(|row| row.is_text() && !self.text.is_empty()) {
-            // What a program printed besides is not to be said to the model.
-            let said = say(&String::from_utf8_lossy(&self.text));
-            builder.feed(&Frame::new(framing, said.as_bytes(), 0));
+        if self.is_lost {
+            return Err(Incomplete("it would not hold the calls that were read".into()));
         }
-        let invalid = std::mem::take(&mut self.invalid);
+        if let Some(text) = self.text {
+            // What a program printed besides is not to be said to the model.
+            builder.feed(Of::Message, Piece::whole(&say(&text)));
+        }
+        let invalid = self.invalid;
         let appended = builder.finish(&Ending { finish_reason, wants_tools, invalid })?;
         if appended.append.is_empty() {
             return Err(Incomplete(why.into()));
-        }
-        if !self.is_held_by(&appended.append) {
-            return Err(Incomplete("it would not hold the calls that were read".into()));
         }
         Ok(appended)
     }
@@ -193,25 +172,20 @@ impl Tap<'_> {
     fn ended(&self, event: &Event<'_>) -> Option<Message> {
         let mut state = self.turns.state.borrow_mut();
         let is_of_choice = event.choice == state.choice;
-        let choice = state.choice;
         let message = state.message.as_mut();
         match event.kind {
             Kind::Start(start) => {
-                let is_log = state.is_log;
-                state.message = (!is_log).then(|| Message::new(start.format, choice));
+                state.message = (!state.is_log).then(|| Message::new(start.format));
             }
+            Kind::Native(Native { of, piece }) if is_of_choice => message?.feed(of, piece),
             Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
-                let id = call.id.map(str::to_owned);
-                let invalid = Invalid { index: call.index, id, reason: call.reason };
-                let message = message?;
-                message.calls.retain(|(index, _)| *index != call.index);
-                message.invalid.push(invalid);
+                message?.invalid.push((call.index, call.reason));
             }
             Kind::ToolCall(call)
                 if is_of_choice && call.source.is_none() && call.executor.is_none() =>
             {
-                let own = [call.id, call.name, call.input.as_str()].map(str::to_owned);
-                message?.calls.push((call.index, own));
+                let message = message?;
+                message.is_lost |= !message.native.contains(&call.index);
             }
             Kind::Finish(_) if is_of_choice => return state.message.take(),
             Kind::Error(_) => state.message = None,
@@ -245,6 +219,9 @@ impl Sink for Tap<'_> {
             return Ok(());
         }
         let ended = self.ended(event);
+        if let Kind::Native(_) = event.kind {
+            return Ok(());
+        }
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
         {

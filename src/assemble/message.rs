@@ -10,7 +10,7 @@ use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_no_id,
+    Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_no_id,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -135,6 +135,7 @@ impl Message {
             | Kind::ProviderEvent(_)
             | Kind::Prompt(_)
             | Kind::Turn(_) => self.rare(event, out),
+            Kind::Native(_) => out.pass(event).map(|()| false),
             _ => {
                 self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
                 out.pass(event).map(|()| false)
@@ -223,6 +224,10 @@ impl Message {
                     out.warn(ARGUMENTS_MISMATCH, Some(index))?;
                 }
                 call.feed(part, ids, out)?;
+                if let Some(piece) = part.native {
+                    let native = Native { of: Of::Call(index), piece };
+                    out.pass(&Event::new(out.choice, Kind::Native(native)))?;
+                }
             }
             (call, _) => {
                 if let Some(call) = call {

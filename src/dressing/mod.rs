@@ -109,6 +109,10 @@ impl Dressing {
 
     /// Takes the next event of a decoder.
     pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+        // The provider's own JSON has all that a text has.
+        if matches!(event.kind, Kind::Native(_)) {
+            return emit(event);
+        }
         if matches!(event.kind, Kind::Start(_)) && self.markup.is_plain() {
             let is_dressed = !matches!(self.from, From::None);
             // Where the dialect's own markers frame turns, they show no prompt.

@@ -87,6 +87,8 @@ pub enum Kind<'a> {
     CallPart(CallPart<'a>),
     /// Decoders only: the provider closed a call, or it can't be read on.
     CallEnd(CallEnd<'a>),
+    /// Decoders only, and only for a turn: a piece of the message in the provider's own JSON.
+    Native(Native<'a>),
     /// Decoders only: what could not be read may have been a part of any call that is open.
     Lost,
     /// Decoders only: what came before was another model's. Its calls are taken back.
@@ -355,6 +357,58 @@ pub struct CallPart<'a> {
     pub item_id: Option<&'a str>,
     /// The set of tools that the name is of, where the provider keeps several apart.
     pub namespace: Option<&'a str>,
+    /// The provider's JSON that the fragment was read from, where a turn is made of it.
+    pub native: Option<Piece<'a>>,
+}
+
+/// A piece of the provider's own JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Piece<'a> {
+    /// One JSON value; of plain text, the text.
+    pub json: &'a str,
+    /// True if it is all of its object, and not one of several pieces.
+    pub is_whole: bool,
+    /// Where its object stands among the others, if not after all that came before.
+    pub place: Option<u64>,
+}
+
+impl<'a> Piece<'a> {
+    pub(crate) fn new(json: &'a str, is_whole: bool) -> Self {
+        Piece { json, is_whole, place: None }
+    }
+
+    /// One of several pieces.
+    pub(crate) fn part(json: &'a str) -> Self {
+        Piece::new(json, false)
+    }
+
+    /// All of an object.
+    pub(crate) fn whole(json: &'a str) -> Self {
+        Piece::new(json, true)
+    }
+}
+
+/// A piece of a message in the provider's own JSON: what the next request has to hold of it is made
+/// of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Native<'a> {
+    /// The object that it is a piece of.
+    pub of: Of,
+    /// The piece.
+    pub piece: Piece<'a>,
+}
+
+/// An object of a message that comes in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Of {
+    /// The message itself.
+    Message,
+    /// A block, an item or a part, by a number that only this one has.
+    Block(u64),
+    /// A call, by its index.
+    Call(u64),
+    /// The format that a message is wrapped in: the piece is the name of the one inside.
+    Format,
 }
 
 /// The end of one call.

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
-    FinishReason, InvalidToolCall, Key, Kind, Output, Prompt, ProviderEvent, Ran, Reason,
-    Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
-    ToolResult, Turn, Usage, Warning, WarningCode,
+    FinishReason, InvalidToolCall, Key, Kind, Native, Of, Output, Piece, Prompt, ProviderEvent,
+    Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
+    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 
 /// Returns another text in place of each.
@@ -138,7 +138,7 @@ macro_rules! texts {
     )+};
 }
 
-texts! { bool u16 u64 Code EndReason Executor FinishReason Key Ran Reason WarningCode }
+texts! { bool u16 u64 Code EndReason Executor FinishReason Key Of Ran Reason WarningCode }
 
 texts! {
     struct Start { format, framing, dialect, id, model, created, input_tokens, round, attempt, file }
@@ -147,8 +147,10 @@ texts! {
     struct Reasoning { text, signature, redacted, part, item_id }
     struct CallPart {
         key, id, name, has_name_pieces, arguments, executor, is_undecided, signature, source, kind, namespace,
-        item_id
+        item_id, native
     }
+    struct Piece { json, is_whole, place }
+    struct Native { of, piece }
     struct CallEnd { key, fault }
     struct ToolCallStart { index, id, name }
     struct ToolCallDelta { index, arguments, is_free, is_ours }
@@ -174,8 +176,8 @@ texts! {
     enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
     enum Kind {
-        Start, Prompt, Text, Reasoning, Refusal, CallPart, CallEnd, ToolCallStart, ToolCallDelta,
-        ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
+        Start, Prompt, Text, Reasoning, Refusal, CallPart, CallEnd, Native, ToolCallStart,
+        ToolCallDelta, ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
         Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; Withdrawn, End, Lost, Record
     }
 }

@@ -139,6 +139,8 @@ struct Inner {
     kind: &'static [Places],
     #[serde(default)]
     encoded: bool,
+    #[serde(default)]
+    native: bool,
     #[serde(deserialize_with = "leak::list")]
     on: &'static [Rule],
 }
@@ -182,6 +184,7 @@ impl File {
             name: name.leak(),
             kind: inner.kind,
             encoded: inner.encoded,
+            native: inner.native,
             on: inner.on,
         });
         let words = self.finish_words.into_iter().map(|(word, reason)| {

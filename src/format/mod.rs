@@ -79,7 +79,7 @@ pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find, reply_of};
 pub use turn::{
-    Answer, Appended, Call, Declaration, Ending, Incomplete, Invalid, Request, ToolChoice, Turn,
+    Answer, Appended, Call, Declaration, Ending, Incomplete, Request, ToolChoice, Turn,
 };
 pub use write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,

@@ -49,6 +49,7 @@ fn print(spec: &Spec) -> String {
         let mut table = Table::default();
         table.list("kind", group.kind);
         table.flag("encoded", group.encoded);
+        table.flag("native", group.native);
         table.0.iter().for_each(|line| out.push_str(&format!("{line}\n")));
         rules(group.on, &mut out);
     }
@@ -100,6 +101,7 @@ fn rule(rule: &Rule) -> Table {
     table.texts(&[
         ("of", rule.of),
         ("role", rule.role),
+        ("native", rule.native),
         ("thought", rule.thought),
         ("hidden", rule.hidden),
         ("text", rule.text),

@@ -117,6 +117,8 @@ pub(crate) struct Group {
     pub(crate) kind: &'static [Places],
     /// True if each is a record of its own that stands in a string, as JSON.
     pub(crate) encoded: bool,
+    /// True if each is a call, a block, or a piece of one, as the next request has it.
+    pub(crate) native: bool,
     pub(crate) on: &'static [Rule],
 }
 
@@ -167,6 +169,9 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) role: Places,
 
+    /// The message, or a piece of it, as the next request has it.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) native: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) thought: Places,
     /// The text is passed over if this is true: a marker of the model's.
@@ -377,7 +382,8 @@ impl Start {
 }
 
 impl Group {
-    pub(crate) const NEW: Group = Group { name: "", kind: &[], encoded: false, on: &[] };
+    pub(crate) const NEW: Group =
+        Group { name: "", kind: &[], encoded: false, native: false, on: &[] };
 }
 
 /// The kind of a rule for all objects.
@@ -402,6 +408,7 @@ impl Rule {
         part: false,
         of: "",
         role: "",
+        native: "",
         thought: "",
         hidden: "",
         text: "",
@@ -552,7 +559,7 @@ impl Rule {
         }
         all(self.blocks, Json);
         all(self.usage, Json);
-        all(&[self.hidden, self.provider_event], Json);
+        all(&[self.native, self.hidden, self.provider_event], Json);
         all(&[self.call_end], Index);
         if let End::If(places) = self.end {
             all(&[places], Json);

@@ -6,10 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{FinishReason, Output, Reason};
-use crate::format::support::draft::object;
-use crate::format::support::object::Object;
-use crate::frame::Frame;
+use crate::event::{FinishReason, Of, Output, Piece, Reason};
 use crate::json;
 
 /// The row of a provider for the requests that go on with a conversation.
@@ -26,8 +23,8 @@ pub struct Request {
     /// The member that takes the place of the conversation before, where a provider keeps it: the
     /// id of the last answer. The list then holds only what is new.
     pub by_id: Option<&'static str>,
-    /// A new builder for one choice of a message.
-    pub turn: fn(choice: u64) -> Box<dyn Turn>,
+    /// A new builder.
+    pub turn: fn() -> Box<dyn Turn>,
     /// Fits the elements of a turn to the request that they are appended to: its ids, what a server
     /// that stores nothing can read.
     pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
@@ -86,11 +83,11 @@ impl Shape {
     pub const ANY: &'static Shape = &Shape { name: "", marks: &[] };
 }
 
-/// Gathers what the next request has to hold of one choice of a message, from the frames of the
-/// provider.
+/// Gathers what the next request has to hold of one choice of a message, from the pieces of the
+/// provider's own JSON.
 pub trait Turn: Send {
-    /// Takes the next frame of the message.
-    fn feed(&mut self, frame: &Frame<'_>);
+    /// Takes the next piece of an object of the message.
+    fn feed(&mut self, of: Of, piece: Piece<'_>);
     /// About how many bytes are kept.
     fn size(&self) -> usize;
     /// The message ended well: returns what is to be appended.
@@ -104,67 +101,33 @@ pub struct Ending {
     pub finish_reason: FinishReason,
     /// True if the caller has calls to run.
     pub wants_tools: bool,
-    /// The calls that must not be run, in the order of their indexes.
-    pub invalid: Vec<Invalid>,
+    /// The calls that must not be run: their indexes, and the reasons.
+    pub invalid: Vec<(u64, Reason)>,
 }
 
 impl Ending {
-    /// Returns for each call of a turn, by the ids that the provider sent, true if nothing of it
-    /// goes back: it is not whole, or has no name to be answered by.
-    pub(crate) fn dropped(&self, ids: &[Option<String>]) -> Vec<bool> {
-        let drops = |(at, id): (usize, &Option<String>)| {
-            let is_only = id.is_some() && ids.iter().filter(|other| *other == id).count() == 1;
-            self.invalid.iter().any(|invalid| {
-                invalid.is_dropped()
-                    && invalid.id == *id
-                    && (is_only || usize::try_from(invalid.index) == Ok(at))
-            })
-        };
-        ids.iter().enumerate().map(drops).collect()
+    /// True for a call of which nothing goes back: it is not whole, has no name to be answered by,
+    /// or was taken back.
+    pub(crate) fn drops(&self, of: Of) -> bool {
+        self.invalid.iter().any(|(index, reason)| of == Of::Call(*index) && is_dropped(*reason))
     }
+}
 
-    /// Takes the calls of which nothing goes back out of the elements of a turn, whose ids `id`
-    /// returns.
-    pub(crate) fn retain<E>(
-        &self,
-        elements: &mut Vec<E>,
-        id: impl Fn(&E) -> Option<String>,
-        is_call: impl Fn(&E) -> bool,
-    ) {
-        let ids: Vec<_> = elements.iter().map(id).collect();
-        let mut dropped = self.dropped(&ids).into_iter();
-        elements.retain(|element| !(dropped.next().unwrap_or_default() && is_call(element)));
-    }
+/// True if nothing goes back of a call that must not be run for this reason.
+fn is_dropped(reason: Reason) -> bool {
+    matches!(reason, Reason::Truncated | Reason::NoName | Reason::Withdrawn)
 }
 
 /// Returns why a message without text and calls is not appended.
 pub(crate) fn no_content(ending: &Ending) -> Incomplete {
-    let dropped = ending.invalid.iter().find(|call| call.is_dropped());
-    Incomplete(Cow::Borrowed(match dropped.map(|call| call.reason) {
+    let dropped = ending.invalid.iter().find(|(_, reason)| is_dropped(*reason));
+    Incomplete(Cow::Borrowed(match dropped.map(|(_, reason)| *reason) {
         Some(Reason::NoName) => {
             "the call of the message names no tool, and nothing else is left of it"
         }
         Some(_) => "the call of the message was cut, and nothing else is left of it",
         None => "the message has neither text nor calls",
     }))
-}
-
-/// A call that must not be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// Its place among all calls of the choice, in order of first appearance.
-    pub index: u64,
-    /// The provider's id, if it sent one.
-    pub id: Option<String>,
-    /// The reason.
-    pub reason: Reason,
-}
-
-impl Invalid {
-    /// True if nothing of the call goes back.
-    fn is_dropped(&self) -> bool {
-        matches!(self.reason, Reason::Truncated | Reason::NoName | Reason::Withdrawn)
-    }
 }
 
 /// The messages and members that a request grows by.
@@ -191,18 +154,6 @@ pub struct Call {
     pub kind: Option<String>,
     /// The provider's JSON of the call.
     pub json: String,
-}
-
-impl Call {
-    /// True if it is a call of this tool with this input. That of a tool with a type of its own is
-    /// not compared.
-    pub(crate) fn is(&self, name: &str, input: &str) -> bool {
-        let own = Object::new(&self.json);
-        let own = own.get("function.arguments|arguments|input|args").and_then(object);
-        let own = own.map(|own| json::minify(&own));
-        let is_same = |own: String| own == input || json::without_doubles(&own) == input;
-        self.name == name && (self.kind.is_some() || own.is_none_or(is_same))
-    }
 }
 
 /// The answer to a call.

@@ -48,7 +48,8 @@ use std::io;
 use std::ops::Range;
 
 use crate::event::{
-    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Pieces, Reasoning, Text,
+    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Native, Of, Piece, Pieces, Reasoning,
+    Text,
 };
 use crate::format::format::Decoder;
 use crate::format::repeatable::Repeatable;
@@ -66,6 +67,8 @@ const SELDOM: u32 = 32;
 /// Takes the records that repeat the last one, so that they need not be decoded.
 pub(crate) struct Repeats {
     is_on: bool,
+    /// True if decoders emit the provider's own JSON too.
+    is_native: bool,
     frame: FrameConfig,
     template: Template,
     /// The number of templates in a row that no record fitted, or that could have been made.
@@ -83,9 +86,9 @@ pub(crate) struct Repeats {
 impl Repeats {
     /// Returns a layer that takes records if it is on, but none that a framer
     /// would reject.
-    pub(crate) fn new(is_on: bool, frame: FrameConfig) -> Self {
+    pub(crate) fn new(is_on: bool, is_native: bool, frame: FrameConfig) -> Self {
         let (template, unused, counts, text, cuts, silent) = Default::default();
-        Repeats { is_on, frame, template, unused, counts, text, cuts, silent }
+        Repeats { is_on, is_native, frame, template, unused, counts, text, cuts, silent }
     }
 
     /// Takes the record that these bytes begin with if it repeats the last one,
@@ -162,6 +165,11 @@ impl Repeats {
         self.counts.clear();
         let delta = self.template.delta.as_ref();
         let Some(delta) = delta.filter(|_| !text.is_empty()) else { return Ok(()) };
+        if let Some((of, _)) = &self.template.native {
+            let json = self.template.native_of(text);
+            let native = Native { of: *of, piece: Piece::part(&json) };
+            emit(Event::new(delta.choice, Kind::Native(native)).into())?;
+        }
         emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
         self.text.clear();
         self.cuts.clear();
@@ -183,16 +191,18 @@ impl Repeats {
         emit: &mut Emit<'_>,
     ) -> io::Result<()> {
         if !self.is_on {
-            return decoder.feed(frame, &mut EventOut::new(emit, halves, frame.offset));
+            let out = EventOut::new(emit, halves, frame.offset);
+            return decoder.feed(frame, &mut out.with_native(self.is_native));
         }
         let follows_half = !halves.is_empty();
         let template = &mut self.template;
         template.clear();
         let mut note = |event: &Event<'_>| {
-            template.note(event);
+            template.note(event, frame.data);
             emit(event)
         };
-        decoder.feed(frame, &mut EventOut::new(&mut note, halves, frame.offset))?;
+        let out = EventOut::new(&mut note, halves, frame.offset);
+        decoder.feed(frame, &mut out.with_native(self.is_native))?;
         if !template.is_text() && template.count > 0 {
             self.unused = 0;
             return Ok(());
@@ -287,6 +297,8 @@ struct Template {
     /// The first event, if it is a piece of text, and that text.
     delta: Option<Delta>,
     text: String,
+    /// The object that the provider's own JSON is a piece of, and where that stands in the record.
+    native: Option<(Of, Range<usize>)>,
     event_type: String,
     /// The record, without its last brace and spaces before it.
     record: Vec<u8>,
@@ -330,14 +342,24 @@ enum Hole {
 impl Template {
     /// Forgets the record, and keeps its buffers.
     fn clear(&mut self) {
-        (self.stage, self.is_start, self.delta) = (None, false, None);
+        (self.stage, self.is_start, self.delta, self.native) = (None, false, None, None);
         (self.count, self.warnings) = (0, 0);
         self.text.clear();
     }
 
-    /// Notes an event that came of the record.
-    fn note(&mut self, event: &Event<'_>) {
+    /// Notes an event that came of the record in `data`.
+    fn note(&mut self, event: &Event<'_>, data: &[u8]) {
         match event.kind {
+            Kind::Native(Native { of, piece }) if self.native.is_none() => {
+                let range = piece.json.as_bytes().as_ptr_range();
+                let start = range.start.addr().checked_sub(data.as_ptr().addr());
+                let range = start.map(|start| start..start + piece.json.len());
+                self.native =
+                    range.filter(|range| range.end <= data.len()).map(|range| (of, range));
+                if self.native.is_some() {
+                    return;
+                }
+            }
             Kind::Start(_) => {
                 let warnings = self.warnings;
                 self.clear();
@@ -385,8 +407,30 @@ impl Template {
         let same = json::same_length(&self.record, bytes);
         let differs = Some(same).filter(|&same| same < bytes.len());
         find_holes(&self.record, text, self.repeatable?, differs, &mut self.holes)?;
-        let has = |kind| self.holes.iter().any(|(_, hole)| *hole == kind);
-        (has(Hole::Text) == text.is_some()).then_some(())
+        let hole = self.holes.iter().find(|(_, hole)| *hole == Hole::Text).map(|(range, _)| range);
+        let is_native = |hole: &Range<usize>| {
+            let native = self.native.as_ref();
+            native.is_none_or(|(_, range)| {
+                range.start < hole.start && hole.end < range.end && range.end <= self.record.len()
+            })
+        };
+        (hole.is_some() == text.is_some() && hole.is_none_or(is_native)).then_some(())
+    }
+
+    /// Returns the provider's own JSON with another text.
+    fn native_of(&self, text: &str) -> String {
+        let mut json = Vec::new();
+        let (_, range) = self.native.clone().unwrap_or((Of::Message, 0..0));
+        let mut from = range.start;
+        let is_text = |hole: &Hole| matches!(hole, Hole::Text | Hole::Again);
+        let inside = |hole: &Range<usize>| range.start <= hole.start && hole.end <= range.end;
+        for (hole, _) in self.holes.iter().filter(|(hole, kind)| is_text(kind) && inside(hole)) {
+            json.extend_from_slice(self.record.get(from..hole.start).unwrap_or_default());
+            json::escape_into(text, &mut json);
+            from = hole.end;
+        }
+        json.extend_from_slice(self.record.get(from..range.end).unwrap_or_default());
+        String::from_utf8(json).unwrap_or_default()
     }
 
     /// Compares the record that these bytes begin with, if it has this name; none if it does not
@@ -606,7 +650,7 @@ mod tests {
     /// Returns the template of a record of which this event came, or nothing.
     fn template(data: &str, event: Option<Event<'_>>) -> Option<Template> {
         let mut template = Template::default();
-        event.iter().for_each(|event| template.note(event));
+        event.iter().for_each(|event| template.note(event, data.as_bytes()));
         template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
         template.stage?;
         template.find_holes(b"").map(|()| template)
@@ -721,9 +765,24 @@ mod tests {
             (vec![start, warning, text], false),
         ] {
             let mut template = Template::default();
-            events.iter().for_each(|event| template.note(event));
+            events.iter().for_each(|event| template.note(event, b""));
             assert_eq!(template.is_text(), expected, "{events:?}");
         }
+    }
+
+    #[test]
+    fn the_provider_s_json_has_the_text_of_the_records() {
+        let data = r#"{"in":{"text":"sea"},"at":1}"#;
+        let json = data.get(6..20).unwrap();
+        let native = Native { of: Of::Message, piece: Piece::part(json) };
+        let mut template = Template::default();
+        for event in [Kind::Native(native), Kind::Text(Text::new("sea"))] {
+            template.note(&event.into(), data.as_bytes());
+        }
+        assert!(template.is_text());
+        template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
+        template.find_holes(b"").unwrap();
+        assert_eq!(template.native_of("a \"tide\""), r#"{"text":"a \"tide\""}"#);
     }
 
     #[test]

@@ -190,6 +190,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::ToolStart(_) => "tool_start",
         Kind::RunEnd(_) => "end",
         Kind::CallPart(_)
+        | Kind::Native(_)
         | Kind::CallEnd(_)
         | Kind::Lost
         | Kind::Withdrawn
@@ -223,6 +224,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::ToolStart(it) => tool_call_start(it, to),
         Kind::RunEnd(it) => run_end(it, to),
         Kind::CallPart(_)
+        | Kind::Native(_)
         | Kind::CallEnd(_)
         | Kind::Lost
         | Kind::Withdrawn

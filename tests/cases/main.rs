@@ -88,6 +88,7 @@ const LAWS: &[Law] = &[
     ("nothing comes after an error", failing::nothing_comes_after_an_error),
     ("text without a dialect is exact", nothing_lost::text_is_exact),
     ("text in a dialect loses nothing", nothing_lost::dialects_lose_nothing),
+    ("turns hold the calls", turned::turns_hold_the_calls),
 ];
 
 /// What holds for a fixture besides.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use toolstream::format;
 
 use crate::case::{Case, Print, run};
 use crate::json::read;
@@ -28,6 +29,67 @@ pub(crate) fn turns_hold_the_text(case: &Case) -> bool {
         assert!(!turns(&input).contains(&false), "{}", String::from_utf8_lossy(&input));
     }
     true
+}
+
+/// A turn holds the calls that its message has left for the caller, with their names and arguments;
+/// beside them only those that are answered with an error.
+pub(crate) fn turns_hold_the_calls(case: &Case) -> bool {
+    let (mut config, _) = case.config();
+    config.turn = true;
+    config.assembly.choice.get_or_insert(0);
+    let out = run(&config, Print::Joined, [case.input.as_slice()]).out;
+    // A log has the turns that it was written with.
+    let is_log = case.name.contains("format/events/");
+    !is_log && Message::all(&out).iter().filter_map(holds_its_calls).count() > 0
+}
+
+/// Returns nothing for a message without a turn. Panics if the turn has other calls.
+fn holds_its_calls(message: &Message<'_>) -> Option<()> {
+    let turn = read(message.of("turn").next()?);
+    let start = read(message.of("start").next()?);
+    let request = format::find(start["format"].as_str()?)?.request?;
+    let append: Vec<String> = turn["append"].as_array()?.iter().map(Value::to_string).collect();
+    let is_native = |line: &&str| !line.contains("\"source\":");
+    let all = |kind| message.of(kind).filter(is_native).map(read).collect::<Vec<_>>();
+    let (calls, invalid) = (all("tool_call"), all("invalid_tool_call"));
+    let is_left = |call: &&Value| invalid.iter().all(|other| other["index"] != call["index"]);
+    let (ours, others): (Vec<_>, Vec<_>) =
+        calls.iter().filter(is_left).partition(|call| call.get("executor").is_none());
+    let mut held = (request.calls)(&append);
+    for call in ours {
+        // Half a character is replaced by one, or by one a byte.
+        let is_name = |name: &str, call: &Value| {
+            let own = call["name"].as_str().unwrap();
+            name.trim_end_matches('\u{FFFD}') == own.trim_end_matches('\u{FFFD}')
+        };
+        let is_it = |other: &format::Call| {
+            let is_same = || call.get("arguments").is_none_or(|own| arguments(&other.json) == *own);
+            is_name(&other.name, call) && (other.kind.is_some() || is_same())
+        };
+        let place = held
+            .iter()
+            .position(|other| other.id.as_deref() == call["id"].as_str() && is_it(other));
+        let place = place.or_else(|| held.iter().position(is_it));
+        let place = place.unwrap_or_else(|| panic!("no {call} in {append:?}"));
+        held.remove(place);
+    }
+    assert!(held.len() <= invalid.len() + others.len(), "calls that were not read: {held:?}");
+    Some(())
+}
+
+/// The arguments of a call in the provider's own JSON.
+fn arguments(json: &str) -> Value {
+    let call = read(json);
+    let inner = call.get("function").unwrap_or(&call);
+    let given = ["arguments", "input", "args"].iter().find_map(|key| inner.get(key));
+    match given {
+        Some(Value::String(text)) if text.trim().is_empty() => {
+            Value::Object(serde_json::Map::new())
+        }
+        Some(Value::String(text)) => read(text),
+        Some(given) => given.clone(),
+        None => Value::Object(serde_json::Map::new()),
+    }
 }
 
 /// True if the turn of a message, if it has one, holds its text.

@@ -3,7 +3,9 @@
 
 use std::io;
 
-use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, ToolResult, WarningCode};
+use crate::event::{
+    Arguments, CallPart, Executor, Key, Kind, Output, Piece, ToolResult, WarningCode,
+};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{Block, Event};
 use crate::format::support::blocks;
@@ -50,7 +52,10 @@ impl Blocks {
     ) -> Done {
         let index = self.blocks.place_or(index, self.blocks.count(), out)?;
         self.blocks.clear(index, out)?;
-        let open = self.emit(block, json, Extent::Start, out)?;
+        let open = self.emit(block, Piece::part(json), out)?;
+        if !matches!(open, Open::Call(_)) {
+            out.native(0, self.blocks.object_at(Some(index)), Piece::part(json))?;
+        }
         self.blocks.insert(index, open, out)
     }
 
@@ -61,7 +66,11 @@ impl Blocks {
         json: &str,
         out: &mut EventOut,
     ) -> Done {
-        self.emit(block, json, Extent::Whole, out)?.close(out)
+        let open = self.emit(block, Piece::whole(json), out)?;
+        if !matches!(open, Open::Call(_)) {
+            out.native(0, self.blocks.object_at(None), Piece::whole(json))?;
+        }
+        open.close(out)
     }
 
     /// `content_block_delta`. Nothing is lost if its block never started: the
@@ -95,7 +104,10 @@ impl Blocks {
                 self.blocks.insert(index, Open::Plain, out)?;
             }
         }
-        let none = Str::default();
+        let (none, piece) = (Str::default(), Piece::part(delta.json));
+        if kind != "input_json_delta" {
+            out.native(0, self.blocks.object_at(Some(index)), piece)?;
+        }
         match kind {
             "text_delta" => out.text(0, delta.text.as_ref().unwrap_or(&none)),
             "thinking_delta" => out.reasoning(0, delta.thinking.as_ref().unwrap_or(&none)),
@@ -106,7 +118,8 @@ impl Blocks {
                 delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get()))
             }
             "input_json_delta" => {
-                self.blocks.fragment(index, delta.partial_json.as_ref().unwrap_or(&none), out)
+                let arguments = delta.partial_json.as_ref().unwrap_or(&none);
+                self.blocks.fragment(index, arguments, Some(piece), out)
             }
             "compaction_delta" => {
                 let mut compaction = match self.blocks.remove(index) {
@@ -127,7 +140,7 @@ impl Blocks {
     /// `content_block_stop`.
     pub(in crate::format) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
         let index = self.blocks.place(index, out)?;
-        match self.blocks.remove(index) {
+        match self.blocks.stop(index) {
             Some(open) => open.close(out),
             None => out.warn(WarningCode::OrphanStop, "a block stopped that had not started"),
         }
@@ -139,20 +152,15 @@ impl Blocks {
     }
 
     /// Emits what a block holds.
-    fn emit(
-        &mut self,
-        block: &Block,
-        json: &str,
-        extent: Extent,
-        out: &mut EventOut,
-    ) -> io::Result<Open> {
+    fn emit(&mut self, block: &Block, piece: Piece, out: &mut EventOut) -> io::Result<Open> {
+        let json = piece.json;
         let key = self.blocks.next_key();
         let kind = block.kind.non_empty().unwrap_or("unknown");
         match kind {
             "text" | "thinking" | "redacted_thinking" => emit_text(block, out)?,
-            "tool_use" => return call(block, key, self.executor, extent, out),
+            "tool_use" => return call(block, piece, key, self.executor, out),
             "server_tool_use" | "mcp_tool_use" => {
-                return call(block, key, Some(Executor::Provider), extent, out);
+                return call(block, piece, key, Some(Executor::Provider), out);
             }
             "compaction" => {
                 let mut compaction = Compaction::default();
@@ -192,19 +200,20 @@ impl Blocks {
 /// whole if no fragment follows, and only a placeholder if one does.
 fn call(
     block: &Block,
+    piece: Piece,
     key: Key,
     executor: Option<Executor>,
-    extent: Extent,
     out: &mut EventOut,
 ) -> io::Result<Open> {
-    let arguments = match (block.input(), extent) {
-        (None, _) => Arguments::None,
-        (Some(json), Extent::Start) => Arguments::Placeholder(json),
-        (Some(json), Extent::Whole) => Arguments::of_value(json),
+    let arguments = match block.input() {
+        None => Arguments::None,
+        Some(json) if piece.is_whole => Arguments::of_value(json),
+        Some(json) => Arguments::Placeholder(json),
     };
     let (id, name) = (block.id(), block.name());
     let kind = block.kind.text().filter(|kind| *kind != "tool_use");
-    out.call(0, CallPart { key, id, name, arguments, executor, kind, ..CallPart::default() })?;
+    let part = CallPart { key, id, name, arguments, executor, kind, ..CallPart::default() };
+    out.call(0, CallPart { native: Some(piece), ..part })?;
     Ok(Open::Call(key))
 }
 

@@ -14,7 +14,7 @@ mod write;
 
 use serde_json::value::RawValue;
 
-use crate::event::WarningCode;
+use crate::event::{Of, Piece, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{Done, EventOut};
@@ -229,8 +229,11 @@ impl Anthropic {
     /// Emits the reason to stop, if there is one, and the blocks beside it.
     fn ending(&mut self, ending: &Ending, out: &mut EventOut) -> Done {
         for (name, json) in ending.blocks {
-            if let Some(json) = json {
-                out.block(0, name, json.get())?;
+            let Some(json) = json else { continue };
+            out.block(0, name, json.get())?;
+            // The next request names it.
+            if name == "container" {
+                out.native(0, Of::Message, Piece::part(json.get()))?;
             }
         }
         let Some(raw) = ending.reason() else { return Ok(()) };

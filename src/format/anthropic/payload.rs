@@ -9,7 +9,7 @@ use crate::format::support::emit::EventOut;
 use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 payload! {
     /// One event of a stream. What has a table of its own is read when its type
@@ -21,7 +21,7 @@ payload! {
         pub(in crate::format) message: Option<&'a RawValue>,
         /// `content_block_start`: a [`Block`].
         pub(in crate::format) content_block: Option<&'a RawValue>,
-        pub(in crate::format) delta: Option<Delta<'a>>,
+        pub(in crate::format) delta: Option<Sourced<'a, Delta<'a>>>,
         /// `message_delta`, as are the next two.
         pub(in crate::format) usage: Option<&'a RawValue>,
         context_management: Option<&'a RawValue>,

@@ -1,17 +1,16 @@
 //! The next request of the Messages API: the assistant's blocks as they came, and one message of
 //! the user's with all results.
 
-use crate::event::Output;
+use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     Block, Given, declarations, function, given, is_answer, is_typed, user,
 };
-use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -37,7 +36,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/messages",
     marks: &[],
     by_id: None,
-    turn: |_| Box::new(AnthropicTurn::default()),
+    turn: || Box::new(AnthropicTurn::default()),
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.type=server_tool_use", "content.*.type=mcp_tool_use"],
@@ -71,29 +70,17 @@ struct AnthropicTurn {
 }
 
 impl Turn for AnthropicTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            let index = record.get("index").unwrap_or_default();
-            let kind = record.word("type").unwrap_or_else(|| frame.event_type.to_owned());
-            match kind.as_str() {
-                "message_start" => {
-                    self.message(&Object::new(record.get("message").unwrap_or_default()))
-                }
-                "message" => self.message(record),
-                "message_delta" => self.contain(record.word("delta.container.id")),
-                "content_block_start" => {
-                    let block = Draft::new(record.get("content_block").unwrap_or_default());
-                    self.blocks.start(index, block);
-                }
-                "content_block_delta" => {
-                    if let Some(delta) = record.get("delta") {
-                        self.delta(index, &Draft::new(delta));
-                    }
-                }
-                "content_block_stop" => self.blocks.end(index, is_call),
-                _ => {}
-            }
-        });
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        if of == Of::Message {
+            self.container = Draft::new(piece.json).word("id").or(self.container.take());
+            return;
+        }
+        let block = self.blocks.at(of, piece);
+        let piece = Draft::new(piece.json);
+        match block.is_empty() && !piece.text("type").is_some_and(|kind| kind.ends_with("_delta")) {
+            true => *block = piece,
+            false => add(block, &piece),
+        }
     }
 
     fn size(&self) -> usize {
@@ -101,8 +88,7 @@ impl Turn for AnthropicTurn {
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut blocks = self.blocks.take();
-        ending.retain(&mut blocks, |block| block.word("id"), is_call);
+        let mut blocks = self.blocks.take(ending);
         // The model that the message was handed to refuses another model's thoughts.
         let is_fallback = |block: &Draft| block.text("type").as_deref() == Some("fallback");
         let own = blocks.iter().rposition(is_fallback).unwrap_or_default();
@@ -158,37 +144,23 @@ fn message(role: &str, content: String) -> String {
     Draft::of(&[("role", &json::quote(role)), ("content", &content)]).json()
 }
 
-impl AnthropicTurn {
-    /// A message: as it is when its stream begins, or complete.
-    fn message(&mut self, message: &Object<'_>) {
-        for block in message.each("content") {
-            self.blocks.start("", Draft::new(block));
-        }
-        self.contain(message.word("container.id"));
-    }
-
-    fn contain(&mut self, container: Option<String>) {
-        self.container = container.or(self.container.take());
-    }
-
-    fn delta(&mut self, index: &str, delta: &Draft) {
-        let block = self.blocks.at(index);
+/// Adds a delta to a block, which it begins where the block's start is missing.
+fn add(block: &mut Draft, delta: &Draft) {
+    if block.is_empty() {
         let kind = delta.text("type").unwrap_or_default();
-        if block.is_empty() {
-            let kind = kind.trim_end_matches("_delta").replace("signature", "thinking");
-            let kind = kind.replace("input_json", "tool_use");
-            block.set("type", json::quote(&kind));
-        }
-        for (key, json) in delta.members() {
-            match key {
-                "type" => {}
-                "partial_json" if is_blank(json) => {}
-                // The block's start holds a placeholder.
-                "partial_json" => block.join("input", json),
-                "citation" => block.join("citations", &format!("[{json}]")),
-                "encrypted_content" => block.set(key, json),
-                _ => block.join(key, json),
-            }
+        let kind = kind.trim_end_matches("_delta").replace("signature", "thinking");
+        let kind = kind.replace("input_json", "tool_use");
+        block.set("type", json::quote(&kind));
+    }
+    for (key, json) in delta.members() {
+        match key {
+            "type" => {}
+            "partial_json" if is_blank(json) => {}
+            // The block's start holds a placeholder.
+            "partial_json" => block.join("input", json),
+            "citation" => block.join("citations", &format!("[{json}]")),
+            "encrypted_content" => block.set(key, json),
+            _ => block.join(key, json),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! The next request of Converse: the assistant's blocks as they came, and one message of the
 //! user's with all results.
 
-use crate::event::Output;
+use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{Block, Given, declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -33,7 +32,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/converse",
     marks: &[],
     by_id: None,
-    turn: |_| Box::new(ConverseTurn::default()),
+    turn: || Box::new(ConverseTurn::default()),
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.toolUse.type=server_tool_use"],
@@ -64,20 +63,13 @@ struct ConverseTurn {
 }
 
 impl Turn for ConverseTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            for block in record.each("output.message.content") {
-                self.blocks.start("", Draft::new(block));
-            }
-            // An event stream has the event's name in a header, NDJSON in the record.
-            for name in ["contentBlockStart", "contentBlockDelta", "contentBlockStop"] {
-                let event =
-                    if frame.event_type == name { Some(record.json) } else { record.get(name) };
-                if let Some(event) = event {
-                    self.event(name, &Object::new(event));
-                }
-            }
-        });
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        let block = self.blocks.at(of, piece);
+        let is_start = matches!(of, Of::Call(_)) && block.is_empty();
+        match piece.is_whole || is_start {
+            true => *block = Draft::new(piece.json),
+            false => add(block, &Draft::new(piece.json)),
+        }
     }
 
     fn size(&self) -> usize {
@@ -85,8 +77,7 @@ impl Turn for ConverseTurn {
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut blocks = self.blocks.take();
-        ending.retain(&mut blocks, |block| tool_use(block).word("toolUseId"), is_call);
+        let mut blocks = self.blocks.take(ending);
         blocks.retain(|block| {
             let is_blank = block.get("text").is_some_and(is_blank);
             let is_named = !is_call(block) || tool_use(block).word("name").is_some();
@@ -134,34 +125,21 @@ fn finished(mut block: Draft) -> Draft {
     block
 }
 
-impl ConverseTurn {
-    fn event(&mut self, name: &str, event: &Object<'_>) {
-        let index = event.get("contentBlockIndex").unwrap_or_default();
-        if name == "contentBlockStop" {
-            return self.blocks.end(index, is_call);
-        }
-        if let Some(start) = event.get("start") {
-            return self.blocks.start(index, Draft::new(start));
-        }
-        let Some(delta) = event.get("delta") else {
-            // A block that begins without saying as what.
-            return self.blocks.start(index, Draft::default());
-        };
-        let block = self.blocks.at(index);
-        for (key, json) in Draft::new(delta).members() {
-            match key {
-                "toolUse" => block.inside(key, |call| {
-                    if let Some(input) =
-                        Object::new(json).get("input").filter(|json| !is_blank(json))
-                    {
-                        call.join("input", input);
-                    }
-                }),
-                "reasoningContent" => block.inside(key, |thought| add_thought(thought, json)),
-                "toolResult" => block.inside(key, |result| result.join("content", json)),
-                "citation" => block.join(key, &array([json.to_owned()])),
-                _ => block.join(key, json),
+/// Adds a delta to a block; the start of a result is one.
+fn add(block: &mut Draft, delta: &Draft) {
+    for (key, json) in delta.members() {
+        match key {
+            "toolUse" => block.inside(key, |call| {
+                if let Some(input) = Object::new(json).get("input").filter(|json| !is_blank(json)) {
+                    call.join("input", input);
+                }
+            }),
+            "reasoningContent" => block.inside(key, |thought| add_thought(thought, json)),
+            "toolResult" if !json.starts_with('{') => {
+                block.inside(key, |result| result.join("content", json));
             }
+            "citation" => block.join(key, &array([json.to_owned()])),
+            _ => block.join(key, json),
         }
     }
 }

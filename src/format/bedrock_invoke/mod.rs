@@ -11,7 +11,9 @@ mod turn;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{Code, Emit, Event, Failure, Finish, FinishReason, Kind, Start};
+use crate::event::{
+    Code, Emit, Event, Failure, Finish, FinishReason, Kind, Native, Of, Piece, Start,
+};
 use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;
@@ -195,7 +197,9 @@ impl Message {
         match event.kind {
             Kind::Start(start) => {
                 self.is_open = true;
-                emit(&Kind::Start(Start { format: FORMAT.name, ..start }).into())
+                emit(&Kind::Start(Start { format: FORMAT.name, ..start }).into())?;
+                let piece = Piece::whole(start.format);
+                emit(&Kind::Native(Native { of: Of::Format, piece }).into())
             }
             Kind::Usage(_) => {
                 self.has_usage = true;

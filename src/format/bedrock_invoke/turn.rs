@@ -1,25 +1,20 @@
 //! The next request of InvokeModel: that of the format inside.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-
+use crate::event::{Of, Piece};
+use crate::format;
 use crate::format::anthropic::turn as anthropic;
 use crate::format::bedrock_converse::turn as converse;
-use crate::format::bedrock_invoke::known;
-use crate::format::format::Record;
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::draft::each_record;
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, Turn, no_content,
 };
-use crate::frame::Frame;
 
 /// Anthropic's, but for the calls of models that have none of its blocks.
 pub(super) static REQUEST: Request = Request {
     // The body is that of the model's own provider.
     shape: Shape::ANY,
-    turn: |choice| Box::new(InvokeTurn { choice, inner: None }),
+    turn: || Box::new(InvokeTurn::default()),
     calls,
     results,
     new: r#"{"anthropic_version":"bedrock-2023-05-31","max_tokens":8192,"messages":[]}"#,
@@ -48,36 +43,28 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
     (request.results)(answers)
 }
 
-struct InvokeTurn {
-    choice: u64,
-    /// The builder of the format inside, once it's known.
-    inner: Option<Box<dyn Turn>>,
-}
+/// The builder of the format inside, once it is known.
+#[derive(Default)]
+struct InvokeTurn(Option<Box<dyn Turn>>);
 
 impl Turn for InvokeTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |chunk| {
-            let bytes = chunk.text("bytes");
-            let bytes = bytes.and_then(|bytes| BASE64.decode(bytes.as_str()).ok());
-            let Some(data) = bytes else { return };
-            let inner = Frame { event_type: "", headers: &[], ..frame.with(&data) };
-            let builder = self.inner.take().or_else(|| {
-                let request = known(&Record::new(&inner))?.request?;
-                Some((request.turn)(self.choice))
-            });
-            self.inner = builder.map(|mut builder| {
-                builder.feed(&inner);
-                builder
-            });
-        });
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        match (of, &mut self.0) {
+            (Of::Format, inner) => {
+                let request = format::find(piece.json).and_then(|row| row.request);
+                *inner = request.map(|request| (request.turn)());
+            }
+            (_, Some(inner)) => inner.feed(of, piece),
+            (_, None) => {}
+        }
     }
 
     fn size(&self) -> usize {
-        self.inner.as_ref().map_or(0, |inner| inner.size())
+        self.0.as_ref().map_or(0, |inner| inner.size())
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        match &mut self.inner {
+        match &mut self.0 {
             Some(inner) => inner.finish(ending),
             None => Err(no_content(ending)),
         }

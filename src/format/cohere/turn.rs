@@ -1,16 +1,16 @@
 //! The next request of Cohere's v2 chat: the assistant's message, and a message for each result.
 
+use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::draft::{Draft, Drafts, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, ToolChoice, Turn, no_content};
-use crate::frame::Frame;
-use crate::json::{array, elements};
+use crate::json::array;
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/v2/chat",
     marks: &["documents", "safety_mode", "citation_options"],
-    turn: |_| Box::new(CohereTurn::default()),
+    turn: || Box::new(CohereTurn::default()),
     choice: Some(&ToolChoice {
         paths: &["tool_choice"],
         relax: |json| (json == "\"REQUIRED\"").then(String::new),
@@ -22,50 +22,34 @@ pub(in crate::format) static REQUEST: Request = Request {
 #[derive(Default)]
 struct CohereTurn {
     message: Draft,
-    /// Parts of the content and calls: a stream counts each from 0.
     content: Drafts,
     calls: Drafts,
 }
 
 impl Turn for CohereTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            if let Some(message) = record.get("message").filter(|json| json.starts_with('{')) {
-                return self.body(message);
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        let (list, members) = match of {
+            Of::Call(_) => (&mut self.calls, Draft::new(piece.json)),
+            Of::Block(_) => (&mut self.content, Draft::new(piece.json)),
+            _ => {
+                let plan = Draft::new(piece.json).remove("tool_plan");
+                return self.message.join("tool_plan", plan.as_deref().unwrap_or("null"));
             }
-            let index = record.get("index").unwrap_or_default();
-            let message = Object::new(record.get("delta.message").unwrap_or_default());
-            let kind = record.word("type").unwrap_or_else(|| frame.event_type.to_owned());
-            let first = |places: &str| {
-                let json = message.get(places)?;
-                Some(elements(json).map_or(json, |list| list.first().copied().unwrap_or("{}")))
-            };
-            match kind.as_str() {
-                "content-start" => {
-                    self.content.start(index, Draft::new(first("content").unwrap_or_default()));
-                }
-                "content-delta" => {
-                    let part = self.content.at(index);
-                    let piece = Draft::new(first("content").unwrap_or_default());
-                    let pieces = piece.members().filter(|(key, _)| *key != "type");
-                    pieces.for_each(|(key, json)| part.join(key, json));
-                }
-                "tool-plan-delta" => {
-                    self.message.join("tool_plan", message.get("tool_plan").unwrap_or("null"));
-                }
-                "tool-call-start" => {
-                    self.calls.start(index, Draft::new(first("tool_calls").unwrap_or_default()));
-                }
-                "tool-call-delta" => {
-                    let piece = Object::new(first("tool_calls").unwrap_or_default());
-                    if let Some(json) = piece.get("function.arguments") {
-                        let call = self.calls.at(index);
-                        call.inside("function", |function| function.join("arguments", json));
-                    }
-                }
-                _ => {}
+        };
+        let own = list.at(of, piece);
+        if own.is_empty() {
+            *own = members;
+            return;
+        }
+        for (key, json) in members.members().filter(|(key, _)| !matches!(*key, "type" | "id")) {
+            match key {
+                "function" => own.inside(key, |function| {
+                    let arguments = Object::new(json).get("arguments|parameters");
+                    function.join("arguments", arguments.unwrap_or("null"));
+                }),
+                _ => own.join(key, json),
             }
-        });
+        }
     }
 
     fn size(&self) -> usize {
@@ -79,12 +63,11 @@ impl Turn for CohereTurn {
             text.is_some_and(is_blank)
         };
         let content: Vec<_> =
-            self.content.take().into_iter().filter(|part| !is_blank(part)).collect();
+            self.content.take(ending).into_iter().filter(|part| !is_blank(part)).collect();
         if !content.is_empty() {
             message.set("content", array(content.iter().map(Draft::json)));
         }
-        let mut calls = self.calls.take();
-        ending.retain(&mut calls, |call| call.word("id"), |_| true);
+        let mut calls = self.calls.take(ending);
         if !calls.is_empty() {
             calls.iter_mut().for_each(|call| call.inside("function", chat::set_arguments));
             message.set("tool_calls", array(calls.iter().map(Draft::json)));
@@ -95,21 +78,5 @@ impl Turn for CohereTurn {
         }
         message.set_first("role", "\"assistant\"");
         Ok(Appended { append: vec![message.json()], set: Vec::new() })
-    }
-}
-
-impl CohereTurn {
-    /// A complete message.
-    fn body(&mut self, json: &str) {
-        let message = Object::new(json);
-        for (list, key) in [(&mut self.content, "content"), (&mut self.calls, "tool_calls")] {
-            let json = message.get(key).unwrap_or("[]");
-            for one in elements(json).unwrap_or_else(|| vec![json]) {
-                list.start("", Draft::new(one));
-            }
-        }
-        if let Some(plan) = message.get("tool_plan") {
-            self.message.set("tool_plan", plan);
-        }
     }
 }

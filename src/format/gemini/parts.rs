@@ -3,7 +3,8 @@
 use serde_json::value::RawValue;
 
 use crate::event::{
-    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult, WarningCode,
+    Arguments, CallEnd, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult,
+    WarningCode,
 };
 use crate::format::gemini::arguments::Tree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
@@ -12,6 +13,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 use crate::json;
+use crate::json::Sourced;
 
 /// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";
@@ -22,6 +24,8 @@ pub(in crate::format) struct Parts {
     choice: u64,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
+    /// The number of other parts so far.
+    others: u64,
     /// The call whose arguments come in pieces.
     open: Option<Open>,
     /// The id of the code that came last: results often have none.
@@ -72,10 +76,15 @@ impl Parts {
     /// to what the model thought.
     pub(in crate::format) fn part(
         &mut self,
-        part: &Part,
+        part: &Sourced<Part>,
         frame: &Frame,
         out: &mut EventOut,
     ) -> Done {
+        let native = Some(Piece::whole(part.json));
+        if !part.is_call() {
+            self.others += 1;
+            out.native(self.choice, Of::Block(self.others), Piece::whole(part.json))?;
+        }
         if part.is_unknown() {
             return out.unknown(frame, "part");
         }
@@ -86,13 +95,13 @@ impl Parts {
         }
         let mut signature = part.signature();
         if let Some(call) = &part.function_call {
-            self.function_call(call, signature.take(), out)?;
+            self.function_call(call, signature.take(), native, out)?;
         }
         if let Some(code) = part.executable_code {
-            self.code(code, signature.take(), out)?;
+            self.code(code, signature.take(), native, out)?;
         }
         if let Some(call) = &part.tool_call {
-            self.server_tool(call, signature.take(), out)?;
+            self.server_tool(call, signature.take(), native, out)?;
         }
         self.results(part, out)?;
         for (name, json) in part.media() {
@@ -108,6 +117,7 @@ impl Parts {
         &mut self,
         call: &FunctionCall,
         signature: Option<&str>,
+        native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
         let is_of_open = |open: &Open| call.id().is_some() && call.id() == open.id.as_deref();
@@ -115,9 +125,13 @@ impl Parts {
         let has_arguments = call.args().is_some() || !call.partial_args().is_empty();
         if is_next || (self.open.is_none() && has_arguments) {
             self.close(Close::Inferred, out)?;
-            self.begin(call, signature, out)?;
-        } else if let (Some(open), Some(_)) = (&self.open, signature) {
-            out.call(self.choice, CallPart { key: open.key, signature, ..CallPart::default() })?;
+            self.begin(call, signature, native, out)?;
+        } else if let Some(open) =
+            self.open.as_ref().filter(|_| signature.is_some() || out.is_native)
+        {
+            let native = native.map(|piece| Piece::part(piece.json));
+            let part = CallPart { key: open.key, signature, native, ..CallPart::default() };
+            out.call(self.choice, part)?;
         }
         let Some(open) = &mut self.open else { return Ok(()) };
         if let Some(args) = call.args().filter(|args| *args != "{}") {
@@ -137,10 +151,15 @@ impl Parts {
     }
 
     /// A call begins. What is whole ends at once.
-    fn begin(&mut self, call: &FunctionCall, signature: Option<&str>, out: &mut EventOut) -> Done {
-        let key = self.key();
-        let part =
-            CallPart { key, id: call.id(), name: call.name(), signature, ..CallPart::default() };
+    fn begin(
+        &mut self,
+        call: &FunctionCall,
+        signature: Option<&str>,
+        native: Option<Piece>,
+        out: &mut EventOut,
+    ) -> Done {
+        let (key, id, name) = (self.key(), call.id(), call.name());
+        let part = CallPart { key, id, name, signature, native, ..CallPart::default() };
         if !call.is_streamed() {
             return self.whole(CallPart { arguments: arguments(call.args()), ..part }, out);
         }
@@ -172,19 +191,31 @@ impl Parts {
             )?;
         }
         let key = open.key;
-        match open.result(how) {
-            (text, None) => {
-                let arguments = Arguments::Value(&text);
-                self.whole(CallPart { key, arguments, ..CallPart::default() }, out)
-            }
-            (text, Some(reason)) => {
+        let (text, fault) = open.result(how);
+        // The pieces are of a stream: the next request has what they make.
+        let args = if fault.is_some() { "{}" } else { text.as_str() };
+        let json = format!("{{\"functionCall\":{{\"args\":{args}}}}}");
+        let native = Some(Piece::whole(&json)).filter(|_| fault.is_some() || args != "{}");
+        let part = CallPart { key, native, ..CallPart::default() };
+        match fault {
+            None => self.whole(CallPart { arguments: Arguments::Value(&text), ..part }, out),
+            Some(reason) => {
+                if out.is_native {
+                    out.call(self.choice, part)?;
+                }
                 let fault = Some((reason, text.as_str()));
                 out.emit(self.choice, Kind::CallEnd(CallEnd { key, fault }))
             }
         }
     }
 
-    fn code(&mut self, json: &RawValue, signature: Option<&str>, out: &mut EventOut) -> Done {
+    fn code(
+        &mut self,
+        json: &RawValue,
+        signature: Option<&str>,
+        native: Option<Piece>,
+        out: &mut EventOut,
+    ) -> Done {
         let code: Identified<'_> = json::read(json.get()).unwrap_or_default();
         self.code = code.id().unwrap_or_default().to_owned();
         let part = CallPart {
@@ -194,6 +225,7 @@ impl Parts {
             arguments: Arguments::of_value(json.get()),
             executor: Some(Executor::Provider),
             signature,
+            native,
             ..CallPart::default()
         };
         self.whole(part, out)
@@ -203,6 +235,7 @@ impl Parts {
         &mut self,
         call: &ServerTool,
         signature: Option<&str>,
+        native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
         let part = CallPart {
@@ -212,6 +245,7 @@ impl Parts {
             arguments: arguments(call.args.map(RawValue::get)),
             executor: Some(Executor::Provider),
             signature,
+            native,
             ..CallPart::default()
         };
         self.whole(part, out)

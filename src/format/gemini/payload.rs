@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
 use crate::format::support::many::Few;
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
@@ -63,7 +63,7 @@ payload! {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, Part<'a>>> {
         self.content.iter().flat_map(|content| &content.parts).flatten()
     }
 
@@ -87,7 +87,7 @@ impl<'a> Candidate<'a> {
 
 payload! {
     pub(in crate::format) struct Content<'a> {
-        pub(in crate::format) parts: Option<Few<Part<'a>>>,
+        pub(in crate::format) parts: Option<Few<Sourced<'a, Part<'a>>>>,
         /// It is always `model`: a key that is known is passed without a search.
         role: Option<()>,
     }
@@ -116,6 +116,11 @@ payload! {
 }
 
 impl<'a> Part<'a> {
+    /// True for a call, the caller's or the provider's.
+    pub(super) fn is_call(&self) -> bool {
+        self.function_call.is_some() || self.executable_code.is_some() || self.tool_call.is_some()
+    }
+
     pub(super) fn signature(&self) -> Option<&str> {
         self.thought_signature.non_empty()
     }

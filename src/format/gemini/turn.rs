@@ -1,17 +1,14 @@
 //! The next request of generateContent: the model's parts with their signatures where they stood,
 //! and one content of the user's with all responses.
 
-use crate::event::Output;
-use crate::format::gemini::arguments::Tree;
-use crate::format::gemini::call::FunctionCall;
+use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{Given, declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, each_record};
+use crate::format::support::draft::{Draft, Drafts};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -21,7 +18,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "enerateContent",
     marks: &[],
     by_id: None,
-    turn: |choice| Box::new(GeminiTurn { choice, ..GeminiTurn::default() }),
+    turn: || Box::new(GeminiTurn::default()),
     fit: |_, append| append,
     is_answer,
     paused: &[],
@@ -58,42 +55,36 @@ pub(in crate::format) static REQUEST: Request = Request {
 const CALL: &str = "functionCall|function_call";
 const SIGNATURE: &str = "thoughtSignature|thought_signature";
 
+/// The parts, as far as they have come.
 #[derive(Default)]
-struct GeminiTurn {
-    choice: u64,
-    parts: Vec<Draft>,
-    /// The arguments of the call that comes in pieces, which is the last part.
-    open: Option<Tree>,
-    size: usize,
-}
+struct GeminiTurn(Drafts);
 
 impl Turn for GeminiTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            for candidate in record.each("candidates|response.candidates") {
-                let candidate = Object::new(candidate);
-                let number = candidate.get("index").and_then(|index| index.parse().ok());
-                if number.unwrap_or(0) == self.choice {
-                    candidate.each("content.parts").into_iter().for_each(|part| self.part(part));
-                }
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        let part = Draft::new(piece.json);
+        if let Of::Call(_) = of {
+            return add_call(self.0.at(of, piece), part, piece.is_whole);
+        }
+        if part.members().all(|(key, json)| key == "thought" || (key == "text" && json == "\"\"")) {
+            return;
+        }
+        match self.0.last_mut().filter(|last| is_plain(last) && is_plain(&part)) {
+            Some(last) if last.get("thought") == part.get("thought") => {
+                last.join("text", part.get("text").unwrap_or("null"));
             }
-        });
+            _ => *self.0.at(of, piece) = part,
+        }
     }
 
     fn size(&self) -> usize {
-        self.size
+        self.0.size()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        self.close();
-        let parts = std::mem::take(&mut self.parts);
-        let calls: Vec<_> = parts.iter().map(|part| call_of(&part.json())).collect();
-        let ids: Vec<_> = calls.iter().flatten().map(|call| Object::new(call).word("id")).collect();
-        let mut dropped = ending.dropped(&ids).into_iter();
-        let kept = parts.into_iter().zip(calls).filter(|(_, call)| {
-            let is_named =
-                call.as_ref().is_none_or(|call| Object::new(call).word("name").is_some());
-            is_named && !(call.is_some() && dropped.next().unwrap_or_default())
+        let kept = self.0.take_all(ending).into_iter().filter(|(part, is_dropped)| {
+            let call = call_of(&part.json());
+            let is_named = |call: String| Object::new(&call).word("name").is_some();
+            call.is_none_or(|call| is_named(call) && !is_dropped)
         });
         let kept: Vec<_> = kept.map(|(part, _)| part).collect();
         let is_thought = |part: &Draft| part.get("thought") == Some("true");
@@ -120,66 +111,25 @@ fn is_only_signature(part: &Draft) -> bool {
     part.members().all(|(key, json)| is_flag(key) || (key == "text" && json == "\"\""))
 }
 
-impl GeminiTurn {
-    fn part(&mut self, json: &str) {
-        self.size += json.len();
-        let part = Draft::new(json);
-        let call = call_of(json);
-        let call = call.as_deref().and_then(|call| json::read::<FunctionCall<'_>>(call).ok());
-        let is_piece = call.as_ref().is_some_and(|call| {
-            let ends_open = self.open.is_some() && call.name().is_none();
-            ends_open || call.is_streamed()
-        });
-        if let Some(call) = call.filter(|_| is_piece) {
-            return self.piece(part, &call);
-        }
-        self.close();
-        if part.members().all(|(key, json)| key == "thought" || (key == "text" && json == "\"\"")) {
-            return;
-        }
-        match self.parts.last_mut().filter(|last| is_plain(last) && is_plain(&part)) {
-            Some(last) if last.get("thought") == part.get("thought") => {
-                last.join("text", part.get("text").unwrap_or("null"));
-            }
-            _ => self.parts.push(part),
-        }
-    }
-
-    /// A call whose arguments come in pieces. Only the first one has a name.
-    fn piece(&mut self, mut part: Draft, call: &FunctionCall<'_>) {
-        if call.name().is_some() || self.open.is_none() {
-            self.close();
-            part.inside(call_key(&part), |call| {
+/// Adds a piece of a call. Only the first one has a name; the last one has all arguments.
+fn add_call(part: &mut Draft, mut piece: Draft, is_whole: bool) {
+    if part.is_empty() {
+        if piece.get(call_key(&piece)).is_some() {
+            piece.inside(call_key(&piece), |call| {
                 let names = ["partialArgs", "partial_args", "willContinue", "will_continue"];
                 names.iter().for_each(|name| drop(call.remove(name)));
             });
-            self.parts.push(part);
-            self.open = Some(Tree::default());
-        } else if let Some(last) = self.parts.last_mut() {
-            if let Some(signature) = part.get("thoughtSignature") {
-                last.set("thoughtSignature", signature);
-            }
-            if let Some(args) = call.args().filter(|args| *args != "{}") {
-                last.inside(call_key(last), |call| call.set("args", args));
-            }
         }
-        if let Some(tree) = &mut self.open {
-            call.partial_args().iter().for_each(|arg| tree.add(arg));
-        }
-        if !call.will_continue() {
-            self.close();
-        }
+        *part = piece;
+        return;
     }
-
-    /// Ends the call that came in pieces.
-    fn close(&mut self) {
-        let (Some(tree), Some(part)) = (self.open.take(), self.parts.last_mut()) else { return };
-        let key = call_key(part);
-        if tree.fault(true).is_some() {
-            part.inside(key, |call| call.set("args", "{}"));
-        } else if !tree.is_empty() {
-            part.inside(key, |call| call.set("args", tree.text(false)));
-        }
+    if let Some(signature) = piece.get("thoughtSignature") {
+        part.set("thoughtSignature", signature);
+    }
+    let args =
+        Object::new(&piece.json()).get("functionCall.args|function_call.args").map(str::to_owned);
+    if let Some(args) = args.filter(|args| is_whole || args != "{}") {
+        part.inside(call_key(part), |call| call.set("args", args));
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Executor, Key, WarningCode};
+use crate::event::{Arguments, CallPart, Executor, Key, Piece, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::Outcome;
 use crate::format::gemini_interactions::payload::{Event, Step};
@@ -42,7 +42,9 @@ impl Steps {
         self.steps.clear(index, out)?;
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
-            let open = self.emit(step, json.get(), Extent::Piece(index), out)?;
+            let piece = Piece::part(json.get());
+            let open = self.emit(step, piece, Extent::Piece(index), out)?;
+            self.native(&open, Extent::Piece(index), piece, out)?;
             self.steps.insert(index, open, out)
         })
     }
@@ -61,7 +63,9 @@ impl Steps {
         read!(&frame, out, |step: Step| {
             let is_function = step.kind() == "function_call";
             let is_answered = is_function && answered.mark(step.id.non_blank(), out)?;
-            let open = self.emit(step, json.get(), Extent::Whole, out)?;
+            let piece = Piece::whole(json.get());
+            let open = self.emit(step, piece, Extent::Whole, out)?;
+            self.native(&open, Extent::Whole, piece, out)?;
             if is_over || is_answered || !is_function { open.close(out) } else { Ok(()) }
         })
     }
@@ -74,18 +78,28 @@ impl Steps {
             return out.unknown(frame, "step.delta");
         };
         let frame = frame.part(json);
-        read!(&frame, out, |delta: Step| self.add(index, delta, json.get(), out))
+        read!(&frame, out, |delta: Step| self.add(index, delta, Piece::part(json.get()), out))
     }
 
     /// `step.stop`.
     pub(super) fn stop(&mut self, index: Option<u64>, out: &mut EventOut) -> Done {
         let index = self.steps.place(index, out)?;
-        self.steps.remove(index).map_or(Ok(()), |open| open.close(out))
+        self.steps.stop(index).map_or(Ok(()), |open| open.close(out))
+    }
+
+    /// Emits the JSON of a step that is no call, or of a piece of one.
+    fn native(&mut self, open: &Open, extent: Extent, piece: Piece, out: &mut EventOut) -> Done {
+        let of = match (open, extent) {
+            (Open::Call(_), _) => return Ok(()),
+            (_, Extent::Piece(index)) => self.steps.object_at(Some(index)),
+            (_, Extent::Whole) => self.steps.object_at(None),
+        };
+        out.native(0, of, piece)
     }
 
     /// Takes what a delta adds. Nothing is lost if its step never started: the
     /// type of the delta says what it is.
-    fn add(&mut self, index: u64, delta: &Step, json: &str, out: &mut EventOut) -> Done {
+    fn add(&mut self, index: u64, delta: &Step, piece: Piece, out: &mut EventOut) -> Done {
         let kind = delta.kind();
         if kind.is_empty() {
             self.steps.pass_over(index, out)?;
@@ -99,13 +113,14 @@ impl Steps {
             }
         };
         let extent = Extent::Piece(index);
+        self.native(&open, extent, piece, out)?;
         match (&mut open, kind) {
-            (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, extent, out)?,
+            (Open::Call(key), _) if is_call(kind) => call_part(*key, delta, piece, extent, out)?,
             (Open::Gathered(outcome), _) if kind.ends_with("_result") => outcome.add(delta, out)?,
-            (Open::Plain, _) => open = self.emit(delta, json, extent, out)?,
+            (Open::Plain, _) => open = self.emit(delta, piece, extent, out)?,
             _ => {
                 self.steps.insert(index, open, out)?;
-                return self.emit(delta, json, extent, out).map(drop);
+                return self.emit(delta, piece, extent, out).map(drop);
             }
         }
         self.steps.insert(index, open, out)
@@ -115,10 +130,11 @@ impl Steps {
     fn emit(
         &mut self,
         step: &Step,
-        json: &str,
+        native: Piece,
         extent: Extent,
         out: &mut EventOut,
     ) -> io::Result<Open> {
+        let json = native.json;
         let key = self.steps.next_key();
         match step.kind() {
             "model_output" => {
@@ -134,7 +150,7 @@ impl Steps {
             }
             "thought" | "thought_summary" | "thought_signature" => thought(step, out)?,
             kind if is_call(kind) => {
-                call_part(key, step, extent, out)?;
+                call_part(key, step, native, extent, out)?;
                 return Ok(Open::Call(key));
             }
             kind if kind.ends_with("_result") => {
@@ -161,7 +177,7 @@ fn is_call(kind: &str) -> bool {
 
 /// Emits what a step or a delta knows of a call. The arguments at the start are
 /// a placeholder for what comes in fragments, and are whole if nothing comes.
-fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done {
+fn call_part(key: Key, step: &Step, native: Piece, extent: Extent, out: &mut EventOut) -> Done {
     let is_fragment = step.kind() == "arguments_delta";
     let executor =
         Some(Executor::Provider).filter(|_| !is_fragment && step.kind() != "function_call");
@@ -171,6 +187,7 @@ fn call_part(key: Key, step: &Step, extent: Extent, out: &mut EventOut) -> Done 
         name: step.tool(),
         executor,
         signature: step.signature.non_empty(),
+        native: Some(native),
         ..CallPart::default()
     };
     let arguments = match step.arguments.map(RawValue::get) {

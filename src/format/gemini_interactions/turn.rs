@@ -1,16 +1,15 @@
 //! The next request of the Interactions API, for a server that is not asked by the id of the last
 //! one: the steps as they came, and a step for each result.
 
-use crate::event::Output;
+use crate::event::{Of, Output, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, each_record, is_blank, string};
+use crate::format::support::draft::{Draft, Drafts, is_blank, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -31,7 +30,7 @@ pub(super) static REQUEST: Request = Request {
     endpoint: "/interactions",
     marks: &[],
     by_id: Some("previous_interaction_id"),
-    turn: |_| Box::new(InteractionsTurn::default()),
+    turn: || Box::new(InteractionsTurn::default()),
     fit: |_, append| append,
     is_answer: |step| match Object::new(step).word("type") {
         Some(kind) => kind != "user_input" && kind != "function_result",
@@ -63,43 +62,25 @@ pub(super) static REQUEST: Request = Request {
     }),
 };
 
+/// The steps, as far as they have come.
 #[derive(Default)]
-struct InteractionsTurn {
-    steps: Drafts,
-}
+struct InteractionsTurn(Drafts);
 
 impl Turn for InteractionsTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            let index = record.get("index").unwrap_or_default();
-            match record.word("event_type").as_deref() {
-                Some("step.start" | "content.start") => {
-                    let step = record.get("step|content").unwrap_or_default();
-                    self.steps.start(index, Draft::new(step));
-                }
-                Some("step.delta" | "content.delta") => {
-                    if let Some(delta) = record.get("delta") {
-                        self.delta(index, &Draft::new(delta));
-                    }
-                }
-                _ if self.steps.is_empty() => {
-                    for step in record.each("steps|outputs|interaction.steps|interaction.outputs") {
-                        self.steps.start("", Draft::new(step));
-                    }
-                }
-                _ => {}
-            }
-        });
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        let step = self.0.at(of, piece);
+        match step.is_empty() {
+            true => *step = Draft::new(piece.json),
+            false => add(step, &Draft::new(piece.json)),
+        }
     }
 
     fn size(&self) -> usize {
-        self.steps.size()
+        self.0.size()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut steps = self.steps.take();
-        let is_call = |step: &Draft| step.text("type").as_deref() == Some("function_call");
-        ending.retain(&mut steps, |step| step.word("id"), is_call);
+        let mut steps = self.0.take(ending);
         for step in &mut steps {
             if step.get("signature") == Some("\"\"") {
                 step.remove("signature");
@@ -116,40 +97,38 @@ impl Turn for InteractionsTurn {
     }
 }
 
-impl InteractionsTurn {
-    fn delta(&mut self, index: &str, delta: &Draft) {
-        let step = self.steps.at(index);
-        let kind = delta.text("type").unwrap_or_default();
-        let is_output = step.text("type").as_deref() == Some("model_output");
-        match kind.as_str() {
-            // A piece of a message is one of the list of its pieces.
-            "text" | "text_delta" if is_output => {
-                let mut content = Object::new(&step.json())
-                    .each("content")
-                    .into_iter()
-                    .map(Draft::new)
-                    .collect::<Vec<_>>();
-                let text = delta.get("text").unwrap_or("null");
-                match content.last_mut().filter(|last| last.get("text").is_some()) {
-                    Some(last) => last.join("text", text),
-                    None => content.push(Draft::of(&[("type", "\"text\""), ("text", text)])),
-                }
-                step.set("content", array(content.iter().map(Draft::json)));
+/// Adds a delta to a step.
+fn add(step: &mut Draft, delta: &Draft) {
+    let kind = delta.text("type").unwrap_or_default();
+    let is_output = step.text("type").as_deref() == Some("model_output");
+    match kind.as_str() {
+        // A piece of a message is one of the list of its pieces.
+        "text" | "text_delta" if is_output => {
+            let mut content = Object::new(&step.json())
+                .each("content")
+                .into_iter()
+                .map(Draft::new)
+                .collect::<Vec<_>>();
+            let text = delta.get("text").unwrap_or("null");
+            match content.last_mut().filter(|last| last.get("text").is_some()) {
+                Some(last) => last.join("text", text),
+                None => content.push(Draft::of(&[("type", "\"text\""), ("text", text)])),
             }
-            "thought_summary" => {
-                let piece = delta.get("content").unwrap_or("null");
-                step.join("summary", &array([piece.to_owned()]));
-            }
-            kind if is_output => {
-                let mut piece = delta.clone();
-                piece.set_first("type", json::quote(kind));
-                step.join("content", &array([piece.json()]));
-            }
-            _ => {
-                for (key, json) in delta.members().filter(|(key, _)| *key != "type") {
-                    if key != "arguments" || !is_blank(json) {
-                        step.join(key, json);
-                    }
+            step.set("content", array(content.iter().map(Draft::json)));
+        }
+        "thought_summary" => {
+            let piece = delta.get("content").unwrap_or("null");
+            step.join("summary", &array([piece.to_owned()]));
+        }
+        kind if is_output => {
+            let mut piece = delta.clone();
+            piece.set_first("type", json::quote(kind));
+            step.join("content", &array([piece.json()]));
+        }
+        _ => {
+            for (key, json) in delta.members().filter(|(key, _)| *key != "type") {
+                if key != "arguments" || !is_blank(json) {
+                    step.join(key, json);
                 }
             }
         }

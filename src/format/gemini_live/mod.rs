@@ -194,7 +194,7 @@ impl GeminiLive {
     fn tool_call(&mut self, message: &Message, out: &mut EventOut) -> Done {
         self.begin(out)?;
         for call in message.calls() {
-            self.parts.function_call(call, None, out)?;
+            self.parts.function_call(call, None, None, out)?;
         }
         self.stop(FinishReason::ToolCalls, None, out)
     }

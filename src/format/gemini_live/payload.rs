@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 payload! {
     /// A record of either side: one of its kinds, and what it cost.
@@ -110,7 +110,7 @@ payload! {
 }
 
 impl<'a> ServerContent<'a> {
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part<'a>> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, Part<'a>>> {
         self.model_turn.iter().flat_map(|turn| &turn.parts).flatten()
     }
 

@@ -46,8 +46,10 @@ impl Emitter {
             item_id: item.as_deref(),
             namespace: namespace.as_deref(),
             kind: kind.as_deref(),
+            native: scope.native,
             ..CallPart::default()
         };
+        self.turn.native_calls += u64::from(scope.native.is_some());
         let json = fields.json(call.arguments);
         if let Some((index, opens)) = scope.block {
             return self.block_of_call(index, opens, part, json.as_deref(), out);
@@ -107,7 +109,7 @@ impl Emitter {
             return blocks.insert(index, Open::Call(key), out);
         }
         let piece: Str<'_> = json.and_then(|json| json::read(json).ok()).unwrap_or_default();
-        blocks.fragment(index, &piece, out)
+        blocks.fragment(index, &piece, part.native, out)
     }
 
     /// Ends a call whose arguments are not what its tool takes.

@@ -33,6 +33,8 @@ pub(super) struct Table {
     /// The first is that of all other kinds.
     cases: Vec<Case>,
     is_record: bool,
+    /// True if the objects are calls, blocks, or pieces of them, as a turn has them.
+    pub(super) is_native: bool,
 }
 
 /// The rules for one kind of object.
@@ -134,7 +136,8 @@ impl Program {
     pub(super) fn new(spec: &'static Spec) -> Program {
         let is_keyed = |kind: &[Places]| kind.iter().any(|places| places.ends_with("key:"));
         let table = |group: &'static Group| {
-            Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded)
+            let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
+            Table { is_native: group.native, ..table }
         };
         Program {
             spec,
@@ -347,8 +350,13 @@ impl Table {
         let kind = kind
             .iter()
             .map(|places| places.split('|').filter(|path| *path != "key:").map(place).collect());
-        let mut table =
-            Table { kind: kind.collect(), words: Vec::new(), cases: Vec::new(), is_record };
+        let mut table = Table {
+            kind: kind.collect(),
+            words: Vec::new(),
+            cases: Vec::new(),
+            is_record,
+            is_native: false,
+        };
         if is_keyed {
             let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
                 rules.iter().partition(|rule| !rule.is_named());

@@ -27,7 +27,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
+use crate::event::{FinishReason, Kind, Of, Piece, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::layout::{Program, Table, Values};
 use crate::format::machine::state::{Scope, Turn};
@@ -344,6 +344,9 @@ impl Emitter {
         if rule.is_seam() {
             out.flush()?;
         }
+        if let Some(json) = fields.json(rule.native).filter(|_| out.is_native) {
+            out.native(0, Of::Message, Piece::new(&json, scope.is_whole))?;
+        }
         if let Some(warn) = &rule.warn {
             out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
         }
@@ -407,8 +410,16 @@ impl Emitter {
             }
             for object in fields.each(places) {
                 is_empty = false;
+                let native = Piece::new(object.here(), scope.is_whole);
+                let is_native = out.is_native && object.table.is_native;
+                let scope = Scope { native: is_native.then_some(native), ..scope };
+                let calls = self.turn.native_calls;
                 if !self.rules(frame, scope, object, out)? {
                     self.unknown(frame, scope, object, out)?;
+                }
+                if is_native && calls == self.turn.native_calls {
+                    let index = scope.block.map(|(index, _)| index);
+                    out.native(0, self.turn.blocks.object_at(index), native)?;
                 }
             }
         }

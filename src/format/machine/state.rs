@@ -5,7 +5,7 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::event::{Kind, Output, ToolResult, WarningCode};
+use crate::event::{Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
@@ -22,7 +22,7 @@ const MAX_FOREIGN: usize = 4096;
 
 /// What an object has from those around it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Scope {
+pub(super) struct Scope<'t> {
     pub(super) is_whole: bool,
     /// True if all of the message comes at once: why it stopped says whether calls are whole.
     pub(super) is_body: bool,
@@ -30,6 +30,8 @@ pub(super) struct Scope {
     pub(super) block: Option<(u64, bool)>,
     /// The key of the part that it is of.
     pub(super) part: Option<u64>,
+    /// The provider's JSON of the call or the block that it is, or of a piece of one.
+    pub(super) native: Option<Piece<'t>>,
 }
 
 /// The state of the message that is open.
@@ -43,6 +45,8 @@ pub(super) struct Turn {
     parts: BTreeMap<u64, Part>,
     /// The number of thoughts that have begun, one right after another.
     pub(super) thoughts: u64,
+    /// The number of fragments of calls in the provider's own JSON.
+    pub(super) native_calls: u64,
     /// The call that goes on until something else comes.
     pub(super) chunked: Option<String>,
     /// Ids of calls whose arguments are free text.
@@ -155,7 +159,7 @@ impl Turn {
 
     /// The block at an index has ended.
     pub(super) fn close(&mut self, index: u64, out: &mut EventOut) -> Done {
-        self.blocks.remove(index).unwrap_or(Open::Plain).close(out)
+        self.blocks.stop(index).unwrap_or(Open::Plain).close(out)
     }
 
     /// The message has stopped: blocks that are open will not come to their own end. A call that

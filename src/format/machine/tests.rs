@@ -80,6 +80,7 @@ static SPEC: Spec = Spec {
             encoded: true,
             kind: &["k"],
             on: &[Rule { kind: "text", text: "t", end: End::If("last"), ..Rule::NEW }],
+            ..Group::NEW
         },
     ],
     done: Some(Done { warn: Some(WarningCode::NoFinishReason), missing: None }),

@@ -1,11 +1,11 @@
 //! The next request of Ollama's chat: the assistant's message, and a message for each result.
 
+use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{function, functions, given, is_answer, plain, user};
-use crate::format::support::draft::{Draft, each_record, is_blank};
+use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -15,7 +15,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/api/chat",
     marks: &["options", "keep_alive", "think"],
     by_id: None,
-    turn: |_| Box::new(OllamaTurn::default()),
+    turn: || Box::new(OllamaTurn::default()),
     fit: |_, append| append,
     is_answer,
     paused: &[],
@@ -30,34 +30,35 @@ pub(in crate::format) static REQUEST: Request = Request {
 
 /// The message, as far as it has come: its texts and its lists grow.
 #[derive(Default)]
-struct OllamaTurn(Draft);
+struct OllamaTurn {
+    message: Draft,
+    calls: Drafts,
+}
 
 impl Turn for OllamaTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            let mut message = Draft::new(record.get("message").unwrap_or_default());
-            if let Some(call) = message.get("tool_calls").filter(|json| json.starts_with('{')) {
-                message.set("tool_calls", format!("[{call}]"));
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        match of {
+            Of::Message => {
+                self.message.join_all(piece.json);
+                self.message.remove("tool_calls");
             }
-            self.0.join_all(&message.json());
-        });
+            _ => *self.calls.at(of, piece) = Draft::new(piece.json),
+        }
     }
 
     fn size(&self) -> usize {
-        self.0.size()
+        self.message.size() + self.calls.size()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut message = std::mem::take(&mut self.0);
-        let calls = message.remove("tool_calls").unwrap_or_default();
-        let mut calls: Vec<_> =
-            json::elements(&calls).unwrap_or_default().into_iter().map(Draft::new).collect();
-        ending.retain(&mut calls, |call| call.word("id"), |_| true);
+        let mut message = std::mem::take(&mut self.message);
+        let mut calls = self.calls.take(ending);
         let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
         calls.retain(is_named);
         for call in &mut calls {
             call.inside("function", |function| {
                 function.remove("index");
+                chat::rename_arguments(function);
                 // Text is refused here.
                 function.set_object("arguments");
             });

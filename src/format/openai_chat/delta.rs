@@ -2,13 +2,13 @@
 //!
 //! Compatible servers send thoughts under four names, and often under two of them at once.
 
-use crate::event::{Arguments, CallPart, Key, WarningCode};
+use crate::event::{Arguments, CallPart, Key, Piece, WarningCode};
 use crate::format::openai_chat::payload::{Content, Custom, Delta, Detail, Extra, ToolCall};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 /// Emits what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.
@@ -188,12 +188,14 @@ impl ToolCall<'_> {
 pub(super) fn emit_call(
     choice: u64,
     index: Option<u64>,
-    call: &ToolCall,
+    call: &Sourced<ToolCall>,
+    is_whole: bool,
     out: &mut EventOut,
 ) -> Done {
     let key = index.map_or(Key::None, Key::Index);
     let signature = call.signature();
     let part =
         CallPart { key, id: call.id(), signature: signature.as_deref(), ..CallPart::default() };
+    let part = CallPart { native: Some(Piece::new(call.json, is_whole)), ..part };
     call.emit(choice, part, out)
 }

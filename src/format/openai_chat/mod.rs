@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::value::RawValue;
 
 use crate::event::{
-    ByChoice, CallPart, Executor, FinishReason, Key, Kind, Output, ToolResult, WarningCode,
+    ByChoice, CallPart, Executor, FinishReason, Key, Kind, Of, Output, Piece, ToolResult,
+    WarningCode,
 };
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
@@ -28,7 +29,7 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 use delta::{Details, emit, emit_call};
 use payload::{Choice, Chunk, Delta, Given, Specific};
 
@@ -313,17 +314,24 @@ impl OpenAiChat {
         }
     }
 
-    fn delta(&mut self, number: u64, delta: &Delta, is_whole: bool, out: &mut EventOut) -> Done {
+    fn delta(
+        &mut self,
+        number: u64,
+        delta: &Sourced<Delta>,
+        is_whole: bool,
+        out: &mut EventOut,
+    ) -> Done {
         // Details may be cumulative: what comes of them depends on those before,
         // unless the thought stands beside them.
         let has_details = delta.reasoning_details.iter().flatten().next().is_some();
         self.repeats = !has_details || delta.thought().is_some();
+        out.native(number, Of::Message, Piece::new(delta.json, is_whole))?;
         emit(number, delta, is_whole, self.progress.details.or_default(number), out)?;
         for (call, place) in delta.tool_calls.iter().flat_map(|calls| &calls.0).zip(0..) {
             self.reopen(number, call.function.as_ref(), out)?;
             // Each call of a whole message is another one, whatever its id.
             let index = if is_whole { Some(place) } else { call.index };
-            emit_call(number, index, call, out)?;
+            emit_call(number, index, call, is_whole, out)?;
         }
         for (id, function) in delta.tool_uses() {
             self.reopen(number, Some(&function), out)?;
@@ -331,8 +339,14 @@ impl OpenAiChat {
         }
         if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
             self.reopen(number, Some(function), out)?;
-            let (key, has_name_pieces) = (Key::Index(0), true);
-            function.emit(number, CallPart { key, has_name_pieces, ..CallPart::default() }, out)?;
+            let native = Some(Piece::new(function.json, is_whole));
+            let part = CallPart {
+                key: Key::Index(0),
+                has_name_pieces: true,
+                native,
+                ..CallPart::default()
+            };
+            function.emit(number, part, out)?;
         }
         let specific = delta.provider_specific_fields.as_ref();
         for given in specific.into_iter().flat_map(Specific::results) {

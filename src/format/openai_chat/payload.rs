@@ -6,7 +6,7 @@ use crate::format::support::function::Function;
 use crate::format::support::many::{Few, Many};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::{Fault, FromJson, Reader, Str};
+use crate::json::{Fault, FromJson, Reader, Sourced, Str};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.
@@ -58,9 +58,9 @@ payload! {
 
     pub(super) struct Choice<'a> {
         pub(super) index: Option<u64>,
-        pub(super) delta: Option<Delta<'a>>,
+        pub(super) delta: Option<Sourced<'a, Delta<'a>>>,
         /// Boxed: a chunk has none, and is moved often.
-        pub(super) message: Option<Box<Delta<'a>>>,
+        pub(super) message: Option<Box<Sourced<'a, Delta<'a>>>>,
         pub(super) logprobs: Option<&'a RawValue>,
         pub(super) finish_reason: Option<Str<'a>>,
         /// OpenRouter: the provider's own reason.
@@ -85,7 +85,7 @@ impl Choice<'_> {
 
     /// True if a member of its delta or message that no field reads holds text or an object.
     pub(super) fn passes_text(&self) -> bool {
-        self.delta.iter().chain(self.message.as_deref()).any(Delta::passes_text)
+        self.delta.iter().chain(self.message.as_deref()).any(|delta| delta.passes_text())
     }
 
     /// True if it has a reason to finish, and not an empty one.
@@ -126,8 +126,8 @@ payload! {
         /// LiteLLM: thoughts with their signatures, mostly the same ones again.
         pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
         /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
-        pub(in crate::format) tool_calls: Option<Box<Many<ToolCall<'a>>>>,
-        pub(in crate::format) function_call: Option<Function<'a>>,
+        pub(in crate::format) tool_calls: Option<Box<Many<Sourced<'a, ToolCall<'a>>>>>,
+        pub(in crate::format) function_call: Option<Sourced<'a, Function<'a>>>,
         audio: Option<&'a RawValue>,
         /// OpenRouter, LiteLLM.
         images: Option<Vec<&'a RawValue>>,

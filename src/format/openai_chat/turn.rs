@@ -2,16 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Output, is_no_id};
+use crate::event::{Of, Output, Piece, is_no_id};
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
-use crate::format::support::draft::{Draft, each_record, is_blank, object, string};
+use crate::format::support::draft::{Draft, is_blank, object, string};
 use crate::format::support::object::Object;
-use crate::format::support::payload::OptionalStr;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::{array, elements};
 
@@ -44,7 +42,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/chat/completions",
     marks: &[],
     by_id: None,
-    turn: |choice| Box::new(ChatTurn { choice, ..ChatTurn::default() }),
+    turn: || Box::new(ChatTurn::default()),
     fit,
     is_answer,
     paused: &[],
@@ -93,48 +91,54 @@ const READ_ONLY: &[&str] = &[
 /// The message of one choice, as far as it has come.
 #[derive(Default)]
 struct ChatTurn {
-    choice: u64,
     message: Draft,
     /// The parts of the content, where it is a list.
     parts: Option<Vec<Draft>>,
     details: Vec<Draft>,
-    calls: Vec<Fragments>,
-    /// The number of calls when the choice finished; 0 before.
-    finished: usize,
+    calls: Vec<(Of, Fragments)>,
 }
 
 /// A call, as far as it has come.
 #[derive(Default)]
 struct Fragments {
-    index: Option<String>,
     /// All members but the next two.
     call: Draft,
+    /// The function; all of the call, where the message has only this one.
     function: Draft,
     custom: Draft,
+    /// True if it is the message's `function_call`.
+    is_only: bool,
 }
 
 impl Turn for ChatTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            for choice in record.each("choices") {
-                let choice = Object::new(choice);
-                let number = choice.get("index").and_then(|index| index.parse().ok());
-                if number.unwrap_or(0) == self.choice {
-                    self.choice(&choice);
-                }
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        if of == Of::Message {
+            for (key, value) in json::members(piece.json) {
+                self.member(&key, value, piece.is_whole);
             }
+            return;
+        }
+        let at = self.calls.iter().rposition(|(known, _)| *known == of).unwrap_or_else(|| {
+            self.calls.push((of, Fragments::default()));
+            self.calls.len() - 1
         });
+        self.calls[at].1.add(Draft::new(piece.json));
     }
 
     fn size(&self) -> usize {
         let parts = self.parts.iter().flatten().chain(&self.details);
-        let calls = self.calls.iter().flat_map(|call| [&call.call, &call.function, &call.custom]);
+        let calls = self.calls.iter().map(|(_, call)| call);
+        let calls = calls.flat_map(|call| [&call.call, &call.function, &call.custom]);
         self.message.size() + parts.chain(calls).map(Draft::size).sum::<usize>()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let ChatTurn { mut message, parts, details, mut calls, .. } = std::mem::take(self);
-        ending.retain(&mut calls, |call| id(&call.call), |_| true);
+        let ChatTurn { mut message, parts, details, calls } = std::mem::take(self);
+        let calls = calls.into_iter().filter(|(of, _)| !ending.drops(*of)).map(|(_, call)| call);
+        let (only, calls): (Vec<_>, Vec<_>) = calls.partition(|call| call.is_only);
+        for call in only {
+            message.set("function_call", call.function.json());
+        }
         let calls: Vec<_> = calls.into_iter().filter_map(Fragments::json).collect();
         if let Some(parts) = parts.filter(|parts| !parts.is_empty()) {
             message.set("content", array(parts.iter().map(Draft::json)));
@@ -186,45 +190,19 @@ fn finish_members(message: &mut Draft) {
 }
 
 impl ChatTurn {
-    fn choice(&mut self, choice: &Object<'_>) {
-        let (delta, whole) = (choice.get("delta"), choice.get("message"));
-        let is_blank = |json: &str| {
-            let content = Object::new(json).get("content|tool_calls");
-            content.is_none_or(|json| is_blank(json) || !json.starts_with(['"', '[', '{']))
-        };
-        // Perplexity sends a `message` beside each `delta`, and an empty `delta` in a body.
-        let is_body = match (delta, whole) {
-            (Some(delta), Some(whole)) => {
-                self.message.is_empty() && is_blank(delta) && !is_blank(whole)
-            }
-            (delta, _) => delta.is_none(),
-        };
-        let message = if is_body { whole } else { delta };
-        for (key, value) in json::members(message.unwrap_or_default()) {
-            self.member(&key, value, is_body);
-        }
-        if choice.text("finish_reason").reason().is_some() {
-            self.finished = self.calls.len();
-        }
-    }
-
     fn member(&mut self, key: &str, value: &RawValue, is_body: bool) {
         let json = value.get();
         match key {
             _ if json == "null" => {}
+            // They come by themselves.
+            "tool_calls" | "function_call" => {}
             "content" => self.content(json),
-            "tool_calls" => {
-                // TGI sent one call by itself.
-                for call in elements(json).unwrap_or_else(|| vec![json]) {
-                    self.call(call, is_body);
-                }
-            }
             "reasoning_details" => {
                 for detail in elements(json).unwrap_or_default() {
                     self.detail(detail, is_body);
                 }
             }
-            "function_call" | "audio" => {
+            "audio" => {
                 self.message.inside(key, |inner| {
                     inner.join_all(json);
                     inner.remove("data");
@@ -275,65 +253,6 @@ impl ChatTurn {
             None => self.details.push(detail),
         }
     }
-
-    fn call(&mut self, json: &str, is_body: bool) {
-        let mut piece = Draft::new(json);
-        let index = piece.remove("index").map(|index| index.trim_matches('"').to_owned());
-        let function = Draft::new(&piece.remove("function").unwrap_or_default());
-        let custom = Draft::new(&piece.remove("custom").unwrap_or_default());
-        let name = function.word("name").or_else(|| custom.word("name"));
-        let has_arguments = function.get("arguments").is_some_and(|json| !is_blank(json));
-        let name = name.as_deref();
-        let at = match is_body {
-            true => None,
-            false => self.find(&piece, index.as_deref(), name, has_arguments),
-        };
-        let at = at.unwrap_or_else(|| {
-            self.calls.push(Fragments { index, ..Fragments::default() });
-            self.calls.len() - 1
-        });
-        // A call that could be run when its choice finished has all of its arguments.
-        let has_finished = at < self.finished;
-        if let Some(call) =
-            self.calls.get_mut(at).filter(|call| !has_finished || !call.is_complete())
-        {
-            call.add(&piece, &function, &custom);
-        }
-    }
-
-    /// Returns which call a fragment belongs to, as the contract has it: by a known id; by a known
-    /// index with no other id, or with one before whole arguments, if there is no name; without
-    /// both the latest, if there is no name. After whole arguments, another name, or a name with
-    /// more of them, is of another call.
-    fn find(
-        &self,
-        piece: &Draft,
-        index: Option<&str>,
-        name: Option<&str>,
-        has_arguments: bool,
-    ) -> Option<usize> {
-        let new_id = id(piece);
-        let is_next = |call: &Fragments| {
-            let is_next =
-                |name| has_arguments || call.name().is_some_and(|own| own.as_str() != name);
-            call.is_whole() && name.is_some_and(is_next)
-        };
-        let goes_on = |call: &Fragments| {
-            name.is_none() && call.name().is_some() && !(has_arguments && call.is_whole())
-        };
-        if new_id.is_some()
-            && let Some(at) = self.calls.iter().rposition(|call| id(&call.call) == new_id)
-        {
-            return Some(at).filter(|at| !self.calls.get(*at).is_some_and(is_next));
-        }
-        if index.is_some() {
-            let at = self.calls.iter().rposition(|call| call.index.as_deref() == index)?;
-            let call = self.calls.get(at)?;
-            let has_other_id = new_id.is_some() && id(&call.call).is_some();
-            return Some(at).filter(|_| (!has_other_id || goes_on(call)) && !is_next(call));
-        }
-        (new_id.is_none() && name.is_none()).then(|| self.calls.len().checked_sub(1)).flatten()
-    }
 }
 
 /// Members of a delta that are pieces of one text.
@@ -376,34 +295,23 @@ fn id(call: &Draft) -> Option<String> {
 }
 
 impl Fragments {
-    fn name(&self) -> Option<String> {
-        self.function.word("name").or_else(|| self.custom.word("name"))
-    }
-
-    fn is_whole(&self) -> bool {
-        self.function.get("arguments").is_some_and(|json| !is_blank(json) && object(json).is_some())
-    }
-
-    /// True if it could be run as it is.
-    fn is_complete(&self) -> bool {
-        self.is_whole() || self.custom.get("input").is_some_and(|json| json != "\"\"")
-    }
-
-    fn add(&mut self, piece: &Draft, function: &Draft, custom: &Draft) {
+    fn add(&mut self, mut piece: Draft) {
+        piece.remove("index");
+        let inner = ["function", "custom"].map(|key| piece.remove(key));
+        if inner.iter().all(Option::is_none)
+            && piece.get("name").or(piece.get("arguments")).is_some()
+        {
+            self.is_only = true;
+            return join_function(&mut self.function, &piece);
+        }
         let is_new = |(key, json): &(&str, &str)| *json != "\"\"" || self.call.get(key).is_none();
         for (key, json) in piece.members().filter(is_new).collect::<Vec<_>>() {
             if key != "id" || id(&self.call).is_none() {
                 self.call.set(key, json);
             }
         }
-        for (own, new) in [(&mut self.function, function), (&mut self.custom, custom)] {
-            for (key, json) in new.members() {
-                match key {
-                    "arguments" | "input" => own.join(key, json),
-                    "name" => add_name(own, json),
-                    _ => own.set(key, json),
-                }
-            }
+        for (own, new) in [&mut self.function, &mut self.custom].into_iter().zip(inner) {
+            join_function(own, &Draft::new(&new.unwrap_or_default()));
         }
     }
 
@@ -427,6 +335,17 @@ impl Fragments {
     }
 }
 
+/// Adds a fragment to a function: its arguments are pieces.
+fn join_function(function: &mut Draft, piece: &Draft) {
+    for (key, json) in piece.members() {
+        match key {
+            "arguments" | "parameters" | "input" => function.join(key, json),
+            "name" => add_name(function, json),
+            _ => function.set(key, json),
+        }
+    }
+}
+
 /// A name may be repeated on each fragment, grow, or come in pieces.
 fn add_name(function: &mut Draft, json: &str) {
     let (own, new) = (function.text("name").unwrap_or_default(), string(json).unwrap_or_default());
@@ -437,8 +356,18 @@ fn add_name(function: &mut Draft, json: &str) {
     }
 }
 
+/// Gives the arguments their name: some servers name them as a schema does.
+pub(in crate::format) fn rename_arguments(function: &mut Draft) {
+    if let Some(parameters) = function.remove("parameters")
+        && function.get("arguments").is_none()
+    {
+        function.set("arguments", parameters);
+    }
+}
+
 /// Makes the arguments the text of an object: as the model wrote it, if it is one.
 pub(in crate::format) fn set_arguments(function: &mut Draft) {
+    rename_arguments(function);
     let json = function.get("arguments").unwrap_or("null");
     let arguments = object(json).unwrap_or_else(|| "{}".to_owned());
     if string(json).is_none_or(|text| text.trim_ascii() != arguments) {

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult};
+use crate::event::{
+    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult,
+};
 use crate::format::openai_responses::payload::Item;
+use crate::format::openai_responses::state::Whole;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
 use crate::format::support::payload::OptionalStr;
 use crate::json;
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 /// The nature of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +107,14 @@ impl Call {
     }
 
     /// A piece of its arguments.
-    pub(super) fn piece(&mut self, piece: &Str, is_free: bool, out: &mut EventOut) -> Done {
-        let part = CallPart { key: self.key, ..CallPart::default() };
+    pub(super) fn piece(
+        &mut self,
+        piece: &Sourced<Str>,
+        is_free: bool,
+        out: &mut EventOut,
+    ) -> Done {
+        let native = Some(Piece::part(piece.json));
+        let part = CallPart { key: self.key, native, ..CallPart::default() };
         if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
     }
 
@@ -124,11 +133,11 @@ impl Call {
     /// it, but an item that says nothing takes nothing back.
     pub(super) fn finish(
         &mut self,
-        item: &Item,
-        json: &str,
+        whole: Whole,
         executor: Option<Executor>,
         out: &mut EventOut,
     ) -> Done {
+        let item = whole.item;
         let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
         // By its id alone, a name that comes late finds its call.
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
@@ -137,8 +146,9 @@ impl Call {
         let (kind, item_id) = (item.own_kind(), item.item_id());
         let part = CallPart { key, id, name, executor, signature, ..CallPart::default() };
         let namespace = item.namespace.non_empty();
-        out.call(0, CallPart { kind, item_id, namespace, ..part })?;
-        let given = arguments(item, json);
+        let native = Some(whole.piece());
+        out.call(0, CallPart { kind, item_id, namespace, native, ..part })?;
+        let given = arguments(item, whole.json);
         if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
             let fault = Some((Reason::Conflict, given.text()));
             return out.emit(0, Kind::CallEnd(CallEnd { key, fault }));

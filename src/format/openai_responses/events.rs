@@ -50,7 +50,7 @@ pub(super) fn feed(
             media("partial_image", event.partial_image_b64.as_ref(), out)
         }
         ("response.output_audio.delta" | "response.audio.delta", ..) => {
-            media("audio", event.delta.as_ref(), out)
+            media("audio", event.delta.as_deref(), out)
         }
         _ if is_repeated(kind) => Ok(()),
         _ => out.unknown(frame, kind),

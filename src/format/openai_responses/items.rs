@@ -97,7 +97,8 @@ impl Items {
                 )?;
                 place = self.next();
             }
-            self.finish(frame, place, Whole { item, json: json.get() }, out)
+            let whole = Whole { item, json: json.get(), place };
+            self.finish(frame, place, whole, out)
         })
     }
 
@@ -124,8 +125,9 @@ impl Items {
                 if Nature::of(item) == Nature::Call(None) {
                     answered.mark(item.id(), out)?;
                 }
+                let whole = Whole { item, json: json.get(), place };
                 let place = if is_open { place } else { self.next() };
-                self.finish(frame, place, Whole { item, json: json.get() }, out)
+                self.finish(frame, place, whole, out)
             })?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::format::support::growth::hash;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::Str;
+use crate::json::{Sourced, Str};
 
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own
@@ -18,7 +18,7 @@ payload! {
         pub(super) content_index: Option<u64>,
         pub(super) summary_index: Option<u64>,
         /// A piece of text, of arguments, of audio.
-        pub(super) delta: Option<Str<'a>>,
+        pub(super) delta: Option<Sourced<'a, Str<'a>>>,
         /// Of the tokens of a piece of text.
         pub(super) logprobs: Option<&'a RawValue>,
         /// The whole of the pieces, which comes at their end, as do the next four. In a

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Key, Reasoning, WarningCode};
+use crate::event::{Key, Of, Piece, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
 use crate::format::openai_responses::payload::{Item, Part};
@@ -54,6 +54,15 @@ pub(super) enum TextKind {
 pub(super) struct Whole<'i> {
     pub(super) item: &'i Item<'i>,
     pub(super) json: &'i str,
+    /// Its place in the output.
+    pub(super) place: u64,
+}
+
+impl<'i> Whole<'i> {
+    /// Returns it as a turn has it.
+    pub(super) fn piece(&self) -> Piece<'i> {
+        Piece { place: Some(self.place), ..Piece::whole(self.json) }
+    }
 }
 
 impl State {
@@ -114,10 +123,14 @@ impl State {
         let item = whole.item;
         self.kind = item.kind().to_owned();
         self.channel = channel(item).or(self.channel);
-        match Nature::of(item) {
+        let nature = Nature::of(item);
+        if let (Key::Index(number), false) = (key, matches!(nature, Nature::Call(_))) {
+            out.native(0, Of::Block(number), whole.piece())?;
+        }
+        match nature {
             Nature::Message => self.parts(frame, item.content.as_deref(), out)?,
             Nature::Thought => self.thought(frame, item, out)?,
-            Nature::Call(executor) => self.call(key).finish(item, whole.json, executor, out)?,
+            Nature::Call(executor) => self.call(key).finish(whole, executor, out)?,
             Nature::Result => calls::result(item, out)?,
             Nature::Opaque | Nature::Unknown => out.block(0, item.kind(), whole.json)?,
         }

@@ -1,19 +1,16 @@
 //! The next request of the Responses API: the items of the output as they came, and an item for
 //! each result.
 
-use std::collections::BTreeMap;
-
-use crate::event::Output;
+use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     Block, Given, declarations, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, each_record, object, string};
+use crate::format::support::draft::{Draft, Drafts, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::frame::Frame;
 use crate::json;
 use crate::json::array;
 
@@ -34,7 +31,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoint: "/responses",
     marks: &[],
     by_id: Some("previous_response_id"),
-    turn: |_| Box::new(ResponsesTurn::default()),
+    turn: || Box::new(ResponsesTurn::default()),
     fit: |request, append| match Object::new(request).flag("store") {
         Some(false) => without_ids(append),
         _ => append,
@@ -77,58 +74,36 @@ pub(in crate::format) static REQUEST: Request = Request {
     }),
 };
 
+/// The items that are whole; of a call that is not, the pieces of its arguments.
 #[derive(Default)]
-struct ResponsesTurn {
-    /// The items that are whole, by their place in the output.
-    items: BTreeMap<u64, Draft>,
-    /// The pieces of arguments of those that are not, joined: an item may repeat none of them. By the
-    /// id of the item, or by its place.
-    pieces: BTreeMap<String, Draft>,
-    size: usize,
-}
+struct ResponsesTurn(Drafts);
 
 impl Turn for ResponsesTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        each_record(frame, |record| {
-            let kind = record.word("type").unwrap_or_default();
-            let index = record.get("output_index").and_then(|index| index.parse().ok());
-            let index = index.unwrap_or_else(|| self.next());
-            if kind.ends_with("output_item.done")
-                && let Some(item) = record.get("item")
-            {
-                self.item(index, item);
-            }
-            if kind.ends_with("function_call_arguments.delta")
-                && let Some(piece) = record.get("delta")
-            {
-                self.size += piece.len();
-                let of = record.word("item_id").unwrap_or_else(|| index.to_string());
-                self.pieces.entry(of).or_default().join("arguments", piece);
-            }
-            // The whole output is repeated at the end, and may hold what came nowhere else.
-            let output = record.each("response.output|output");
-            let is_repeated = !self.items.is_empty();
-            for (index, item) in (0..).zip(output) {
-                if !is_repeated || (!self.items.contains_key(&index) && !self.has(item)) {
-                    self.item(index, item);
-                }
-            }
-        });
+    fn feed(&mut self, of: Of, piece: Piece<'_>) {
+        let item = self.0.at(of, piece);
+        if !piece.is_whole {
+            return item.join("arguments", piece.json);
+        }
+        let pieces = std::mem::replace(item, Draft::new(piece.json));
+        // An item may repeat nothing of its pieces.
+        if let (Some(arguments), Some("\"\"")) = (pieces.get("arguments"), item.get("arguments")) {
+            item.set("arguments", arguments);
+        }
     }
 
     fn size(&self) -> usize {
-        self.size
+        self.0.size()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let items: Vec<_> = std::mem::take(&mut self.items).into_values().collect();
-        let ids: Vec<_> = items.iter().map(|item| item.word("call_id")).collect();
-        let dropped = ending.dropped(&ids);
         let (mut append, mut has_more) = (Vec::new(), false);
         // A thought and the item after it are a pair: it is not accepted without what it led to.
         let mut is_kept = !ending.finish_reason.is_cut();
-        for (mut item, is_dropped) in items.into_iter().zip(dropped).rev() {
+        for (mut item, is_dropped) in self.0.take_all(ending).into_iter().rev() {
             let kind = item.text("type").unwrap_or_default();
+            if kind.is_empty() {
+                return Err(Incomplete("the item of a call never came".into()));
+            }
             if kind == "message" && is_unreadable(&item) {
                 return Err(Incomplete("a text of the message is no string".into()));
             }
@@ -148,35 +123,6 @@ impl Turn for ResponsesTurn {
             return Err(no_content(ending));
         }
         Ok(Appended { append, set: Vec::new() })
-    }
-}
-
-impl ResponsesTurn {
-    fn item(&mut self, index: u64, json: &str) {
-        self.size += json.len();
-        let mut item = Draft::new(json);
-        let own = item.word("id").and_then(|id| self.pieces.remove(&id));
-        let pieces = own.or_else(|| self.pieces.remove(&index.to_string()));
-        // Some servers give several items one index.
-        let is_others = self.items.contains_key(&index) && !self.has(json);
-        let index = if is_others { self.next() } else { index };
-        let arguments = pieces.as_ref().and_then(|pieces| pieces.get("arguments"));
-        if let (Some(arguments), Some("\"\"")) = (arguments, item.get("arguments")) {
-            item.set("arguments", arguments);
-        }
-        self.items.insert(index, item);
-    }
-
-    fn next(&self) -> u64 {
-        self.items.keys().next_back().map_or(0, |last| last.saturating_add(1))
-    }
-
-    /// True if an item of this type and id has come.
-    fn has(&self, json: &str) -> bool {
-        let item = Draft::new(json);
-        let is_same =
-            |known: &Draft| ["type", "id"].iter().all(|key| known.get(key) == item.get(key));
-        item.get("id").is_some() && self.items.values().any(is_same)
     }
 }
 

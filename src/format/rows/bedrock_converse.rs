@@ -90,6 +90,7 @@ static SPEC: Spec = Spec {
         // Of starts, of deltas and of whole blocks.
         Group {
             name: "block",
+            native: true,
             kind: &["key:"],
             on: &[
                 Rule { kind: "text", text: ".", ..Rule::NEW },

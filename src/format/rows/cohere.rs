@@ -23,12 +23,20 @@ static SPEC: Spec = Spec {
     on: &[
         Rule { kind: "message-start", begin: Begin::Cut, ..Rule::NEW },
         Rule {
-            kind: "content-start|content-delta|tool-plan-delta|citation-start",
+            kind: "content-start",
+            at: &["index"],
+            open: true,
             each: &["delta.message > message"],
             ..Rule::NEW
         },
         Rule {
-            kind: "tool-call-start|tool-call-delta",
+            kind: "content-delta",
+            at: &["index"],
+            each: &["delta.message > message"],
+            ..Rule::NEW
+        },
+        Rule {
+            kind: "tool-plan-delta|citation-start|tool-call-start|tool-call-delta",
             each: &["delta.message > message"],
             ..Rule::NEW
         },
@@ -76,6 +84,7 @@ static SPEC: Spec = Spec {
         Group {
             name: "message",
             on: &[Rule {
+                native: ".",
                 thought: "tool_plan",
                 each: &["content > content", "tool_calls > call", "citations > citation"],
                 ..Rule::NEW
@@ -84,12 +93,14 @@ static SPEC: Spec = Spec {
         },
         Group {
             name: "content",
+            native: true,
             on: &[Rule { thought: "thinking", text: "text", ..Rule::NEW }],
             ..Group::NEW
         },
         // The event's index counts calls.
         Group {
             name: "call",
+            native: true,
             on: &[Rule {
                 call: Some(Call {
                     key: &["/index"],

@@ -56,6 +56,7 @@ const BOTH: Spec = Spec {
         // Older servers give a call no id, and count from 0 in each record: the count isn't used.
         Group {
             name: "call",
+            native: true,
             on: &[Rule {
                 call: Some(Call {
                     id: "id",
@@ -75,6 +76,7 @@ const BOTH: Spec = Spec {
 
 const REPLY: Rule = Rule {
     whole: true,
+    native: "message",
     thought: "message.thinking|thinking",
     text: "message.content|response",
     each: &["message.tool_calls|tool_calls > call"],

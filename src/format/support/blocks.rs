@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{CallPart, Code, Failure, Key, Kind, WarningCode};
+use crate::event::{CallPart, Code, Failure, Key, Kind, Of, Piece, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::json::Str;
 
@@ -68,13 +68,16 @@ pub(crate) struct IndexedBlocks<W> {
     open: BTreeMap<u64, Open<W>>,
     count: u64,
     latest: u64,
+    /// The numbers of blocks as objects of a turn, by their indexes, which may come again.
+    numbers: BTreeMap<u64, u64>,
     /// The bytes that have been gathered.
     gathered: usize,
 }
 
 impl<W> Default for IndexedBlocks<W> {
     fn default() -> Self {
-        IndexedBlocks { open: BTreeMap::new(), count: 0, latest: 0, gathered: 0 }
+        let (open, numbers) = (BTreeMap::new(), BTreeMap::new());
+        IndexedBlocks { open, count: 0, latest: 0, numbers, gathered: 0 }
     }
 }
 
@@ -89,6 +92,21 @@ impl<W: Gathered> IndexedBlocks<W> {
     pub(crate) fn next_key(&mut self) -> Key {
         self.count += 1;
         Key::Index(self.count)
+    }
+
+    /// Returns the object of a turn that the block of an index is; without one, that of a block
+    /// which is whole.
+    pub(crate) fn object_at(&mut self, index: Option<u64>) -> Of {
+        let next = self.count + 1;
+        let number = index.map_or(next, |index| *self.numbers.entry(index).or_insert(next));
+        self.count = self.count.max(number);
+        Of::Block(number)
+    }
+
+    /// The block of an index has stopped: another one may come under it.
+    pub(crate) fn stop(&mut self, index: u64) -> Option<Open<W>> {
+        self.numbers.remove(&index);
+        self.remove(index)
     }
 
     /// Returns the index of the block that an event is of: the latest one's, with
@@ -120,7 +138,7 @@ impl<W: Gathered> IndexedBlocks<W> {
 
     /// Makes room for a block under an index: one that is open there is cut.
     pub(crate) fn clear(&mut self, index: u64, out: &mut EventOut) -> Done {
-        let Some(earlier) = self.open.remove(&index) else { return Ok(()) };
+        let Some(earlier) = self.stop(index) else { return Ok(()) };
         let noun = W::NOUN;
         let message = format!("a {noun} began under the index of one that hadn't stopped");
         out.warn(WarningCode::ReusedIndex, &message)?;
@@ -170,7 +188,13 @@ impl<W: Gathered> IndexedBlocks<W> {
 
     /// Emits a fragment of the arguments of the call at an index. Where none has
     /// started, one begins that can't be run, for it has no name.
-    pub(crate) fn fragment(&mut self, index: u64, piece: &Str, out: &mut EventOut) -> Done {
+    pub(crate) fn fragment(
+        &mut self,
+        index: u64,
+        piece: &Str,
+        native: Option<Piece>,
+        out: &mut EventOut,
+    ) -> Done {
         let key = match self.get(index) {
             Some(Open::Call(key)) => *key,
             _ => self.next_key(),
@@ -179,7 +203,7 @@ impl<W: Gathered> IndexedBlocks<W> {
         if piece.is_empty() {
             return Ok(());
         }
-        out.call_fragment(0, CallPart { key, ..CallPart::default() }, piece)
+        out.call_fragment(0, CallPart { key, native, ..CallPart::default() }, piece)
     }
 
     /// Cuts all blocks: the message has ended, or the input has.

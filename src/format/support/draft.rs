@@ -1,10 +1,8 @@
 //! JSON objects that are put together from the pieces that a provider sends. What came stays as it
 //! came: values are JSON text, and of two strings that are joined each escape is kept.
 
-use serde_json::value::RawValue;
-
-use crate::format::support::object::Object;
-use crate::frame::Frame;
+use crate::event::{Of, Piece};
+use crate::format::turn::Ending;
 use crate::json;
 use crate::json::Str;
 
@@ -112,72 +110,54 @@ impl Draft {
     }
 }
 
-/// The index of objects that have ended, which is no JSON.
-const ENDED: &str = "-";
-
-/// Objects that are put together at once, in the order in which they began.
+/// Objects that are put together at once: in the order of their places, and else in that in which
+/// they began.
 #[derive(Debug, Default)]
-pub(crate) struct Drafts {
-    drafts: Vec<(String, Draft)>,
-    /// The place of the one that an event was of last.
-    latest: usize,
+pub(crate) struct Drafts(Vec<Object>);
+
+#[derive(Debug)]
+struct Object {
+    of: Of,
+    place: Option<u64>,
+    draft: Draft,
 }
 
 impl Drafts {
-    /// Begins an object under an index, which may have been another one's.
-    pub(crate) fn start(&mut self, index: &str, draft: Draft) {
-        self.latest = self.drafts.len();
-        self.drafts.push((number(index).to_owned(), draft));
-    }
-
-    /// Ends the object of an index, if `is_over` holds for it: nothing more is added to it.
-    pub(crate) fn end(&mut self, index: &str, is_over: impl Fn(&Draft) -> bool) {
-        let at = self.find(index);
-        let last = at.and_then(|at| self.drafts.get_mut(at));
-        if let Some((own, _)) = last.filter(|(_, draft)| is_over(draft)) {
-            ENDED.clone_into(own);
-        }
-    }
-
-    /// Returns the last object of this index, begun now if there is none.
-    pub(crate) fn at(&mut self, index: &str) -> &mut Draft {
-        self.latest = self.find(index).unwrap_or_else(|| {
-            self.start(index, Draft::default());
-            self.latest
+    /// Returns the object that a piece is of, begun now if it is new.
+    pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut Draft {
+        let at = self.0.iter().rposition(|object| object.of == of).unwrap_or_else(|| {
+            self.0.push(Object { of, place: None, draft: Draft::default() });
+            self.0.len() - 1
         });
-        &mut self.drafts[self.latest].1
+        let object = &mut self.0[at];
+        object.place = piece.place.or(object.place);
+        &mut object.draft
     }
 
-    /// Returns the place of the last object of this index; without one, that of the latest object,
-    /// as in the events.
-    fn find(&self, index: &str) -> Option<usize> {
-        let index = number(index);
-        let is_it = |(own, _): &(String, Draft)| own == index;
-        match index {
-            "" => self.drafts.get(self.latest).filter(|(own, _)| own != ENDED).map(|_| self.latest),
-            _ => self.drafts.iter().rposition(is_it),
-        }
+    /// Returns the object that began last.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Draft> {
+        self.0.last_mut().map(|object| &mut object.draft)
     }
 
     /// About how many bytes they take.
     pub(crate) fn size(&self) -> usize {
-        self.drafts.iter().map(|(_, draft)| draft.size()).sum()
+        self.0.iter().map(|object| object.draft.size()).sum()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.drafts.is_empty()
+    /// Takes out all objects of which something goes back.
+    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
+        self.take_all(ending)
+            .into_iter()
+            .filter_map(|(draft, drops)| (!drops).then_some(draft))
+            .collect()
     }
 
-    /// Takes all objects out.
-    pub(crate) fn take(&mut self) -> Vec<Draft> {
-        let drafts = std::mem::take(self).drafts;
-        drafts.into_iter().map(|(_, draft)| draft).collect()
+    /// Takes out all objects, each with true if it is a call of which nothing goes back.
+    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(Draft, bool)> {
+        let mut objects = std::mem::take(&mut self.0);
+        objects.sort_by_key(|object| object.place);
+        objects.into_iter().map(|object| (object.draft, ending.drops(object.of))).collect()
     }
-}
-
-/// Returns an index, if it is a number.
-fn number(index: &str) -> &str {
-    if index.parse::<u64>().is_ok() { index } else { "" }
 }
 
 /// Joins two strings or two arrays, to which nothing else is added; of other values the new one
@@ -212,14 +192,6 @@ pub(crate) fn string(json: &str) -> Option<String> {
 /// True if this JSON is a string without anything in it but white space.
 pub(crate) fn is_blank(json: &str) -> bool {
     string(json).is_some_and(|text| text.trim().is_empty())
-}
-
-/// Hands over each record of a frame. What is no JSON is passed over: the decoder
-/// reports it.
-pub(crate) fn each_record(frame: &Frame<'_>, mut then: impl FnMut(&Object<'_>)) {
-    let text = frame.text();
-    let records = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
-    records.map_while(Result::ok).for_each(|record| then(&Object::new(record.get())));
 }
 
 /// Returns arguments as an object, whatever they came as: an object, a string that holds one, or

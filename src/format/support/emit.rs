@@ -7,8 +7,8 @@ use std::io;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, MAX_CHOICES, Output, ProviderEvent, Reasoning, Start, TOO_MANY_CHOICES, Text, Warning,
-    WarningCode,
+    Kind, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reasoning, Start,
+    TOO_MANY_CHOICES, Text, Warning, WarningCode,
 };
 use crate::format::support::finish;
 use crate::frame::Frame;
@@ -24,12 +24,19 @@ pub struct EventOut<'o> {
     halves: &'o mut Halves,
     /// The offset of the frame in the input, in bytes.
     pub offset: u64,
+    /// True if a turn is made of what comes: the provider's own JSON is emitted too.
+    pub(crate) is_native: bool,
 }
 
 impl<'o> EventOut<'o> {
     /// Returns an output for the frame at `offset`.
     pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
-        EventOut { emit, halves, offset }
+        EventOut { emit, halves, offset, is_native: false }
+    }
+
+    /// Sets whether the provider's own JSON is emitted too.
+    pub(crate) fn with_native(self, is_native: bool) -> Self {
+        EventOut { is_native, ..self }
     }
 
     /// Runs the decoder of a format inside this one: `pass_on` takes each of its
@@ -39,9 +46,9 @@ impl<'o> EventOut<'o> {
         mut pass_on: impl FnMut(&Event<'_>, &mut Emit<'_>) -> Done,
         decode: impl FnOnce(&mut EventOut<'_>) -> Done,
     ) -> Done {
-        let EventOut { emit, halves, offset } = self;
+        let EventOut { emit, halves, offset, is_native } = self;
         let mut pass = |event: &Event<'_>| pass_on(event, *emit);
-        decode(&mut EventOut::new(&mut pass, halves, *offset))
+        decode(&mut EventOut::new(&mut pass, halves, *offset).with_native(*is_native))
     }
 
     /// Runs a part of a decoder whose calls don't come to their end: those of a
@@ -70,6 +77,14 @@ impl<'o> EventOut<'o> {
     /// Emits an event that has no method of its own.
     pub fn emit(&mut self, choice: u64, kind: Kind<'_>) -> Done {
         (self.emit)(&Event::new(choice, kind))
+    }
+
+    /// Emits a piece of the message in the provider's own JSON, if a turn is made of it.
+    pub(crate) fn native(&mut self, choice: u64, of: Of, piece: Piece<'_>) -> Done {
+        if !self.is_native {
+            return Ok(());
+        }
+        self.emit(choice, Kind::Native(Native { of, piece }))
     }
 
     /// Emits the start of a message.
@@ -184,7 +199,8 @@ impl<'o> EventOut<'o> {
 
     /// Emits a fragment of a call, with arguments as they are in `part`.
     pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> Done {
-        self.emit(choice, Kind::CallPart(part))
+        let native = part.native.filter(|_| self.is_native);
+        self.emit(choice, Kind::CallPart(CallPart { native, ..part }))
     }
 
     /// Emits a fragment of a call that continues its arguments.

@@ -5,7 +5,7 @@ mod turn;
 
 use std::io;
 
-use crate::event::{FinishReason, Kind, Text, WarningCode};
+use crate::event::{FinishReason, Kind, Of, Piece, Text, WarningCode};
 use crate::format::support::prelude::*;
 
 pub(crate) static FORMAT: Format = Format {
@@ -69,7 +69,11 @@ impl Plain {
 }
 
 fn text(text: &str, out: &mut EventOut) -> Done {
-    if text.is_empty() { Ok(()) } else { out.emit(0, Kind::Text(Text::new(text))) }
+    if text.is_empty() {
+        return Ok(());
+    }
+    out.native(0, Of::Message, Piece::part(text))?;
+    out.emit(0, Kind::Text(Text::new(text)))
 }
 
 /// True if more bytes can make these one character.

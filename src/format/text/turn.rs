@@ -1,31 +1,28 @@
 //! The next request after plain text: a message of Chat Completions with the text as it came,
 //! markup and thoughts included.
 
+use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
-use crate::frame::Frame;
 use crate::json;
 
 pub(super) static REQUEST: Request =
-    Request { shape: Shape::ANY, turn: |_| Box::new(TextTurn::default()), ..chat::REQUEST };
+    Request { shape: Shape::ANY, turn: || Box::new(TextTurn::default()), ..chat::REQUEST };
 
 #[derive(Default)]
-struct TextTurn {
-    bytes: Vec<u8>,
-}
+struct TextTurn(String);
 
 impl Turn for TextTurn {
-    fn feed(&mut self, frame: &Frame<'_>) {
-        self.bytes.extend_from_slice(frame.data);
+    fn feed(&mut self, _: Of, piece: Piece<'_>) {
+        self.0.push_str(piece.json);
     }
 
     fn size(&self) -> usize {
-        self.bytes.len()
+        self.0.len()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let bytes = std::mem::take(&mut self.bytes);
-        let text = String::from_utf8_lossy(&bytes);
+        let text = std::mem::take(&mut self.0);
         // A model that runs on makes up the results of its own calls.
         let forged = FORGED.iter().filter_map(|marker| text.find(marker)).min();
         let text = match forged.filter(|_| ending.wants_tools) {
