@@ -115,8 +115,6 @@ impl Message {
     fn feed(&mut self, of: Of, piece: Piece<'_>) {
         if let Of::Call(index) = of {
             self.native.insert(index);
-            // Its pieces, joined, are not what was read.
-            self.is_lost |= piece == Piece::default();
         }
         match (&mut self.text, &mut self.builder) {
             (Some(text), _) => text.push_str(piece.json),
@@ -186,6 +184,12 @@ impl Tap<'_> {
             {
                 let message = message?;
                 message.is_lost |= !message.native.contains(&call.index);
+            }
+            // The pieces, joined, are not what was read.
+            Kind::Warning(warning)
+                if is_of_choice && warning.code == WarningCode::CumulativeArguments =>
+            {
+                message?.is_lost = true;
             }
             Kind::Finish(_) if is_of_choice => return state.message.take(),
             Kind::Error(_) => state.message = None,

@@ -7,9 +7,9 @@ use std::{io, mem};
 
 use crate::assemble::context::{AssemblerConfig, Inference, Out};
 use crate::event::{
-    Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Native, Of, Piece,
-    Reason, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id,
-    made_up_id, made_up_number, push_made_up_id,
+    Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
+    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
+    made_up_number, push_made_up_id,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
@@ -427,8 +427,6 @@ impl Call {
         }
         self.add_arguments(Arguments::Done(&last), out.config());
         out.warn(CUMULATIVE_ARGUMENTS, Some(self.index))?;
-        // A turn has them joined.
-        out.emit(Kind::Native(Native { of: Of::Call(self.index), piece: Piece::default() }))?;
         if out.config().deltas && self.may_stream() { self.emit_delta(ids, out) } else { Ok(()) }
     }
 

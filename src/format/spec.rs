@@ -68,8 +68,8 @@ pub(crate) struct Spec {
     pub(crate) on: &'static [Rule],
     pub(crate) groups: &'static [Group],
     pub(crate) usage: &'static [usage::Row],
-    /// What may differ in a record that repeats the last one. A row has it only if the records that
-    /// hold text hold no counts.
+    /// What may differ in a record that repeats the last one, if more than its text: members that no
+    /// rule reads.
     pub(crate) repeatable: Option<&'static Repeatable>,
 }
 

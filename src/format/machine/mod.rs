@@ -89,7 +89,8 @@ impl Decoder for Machine {
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        self.emitter.spec.repeatable.filter(|_| self.emitter.repeats)
+        let Emitter { spec, repeats, .. } = &self.emitter;
+        repeats.then_some(spec.repeatable.unwrap_or(&Repeatable::TEXT))
     }
 }
 
@@ -158,10 +159,11 @@ impl Emitter {
     /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
     fn record(&mut self, frame: &Frame, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
         self.remember(fields);
+        self.repeats = true;
         if self.rules(frame, Scope::default(), fields, out)? {
-            self.repeats = true;
             return Ok(());
         }
+        self.repeats = false;
         if is_lost {
             return Ok(());
         }
@@ -234,6 +236,8 @@ impl Emitter {
         scope.is_whole |= rule.whole;
         scope.is_body |= rule.is_body();
         self.place(rule, &mut scope, fields, out)?;
+        // These change more than what is emitted.
+        self.repeats &= scope.part.is_none() && rule.result.is_none() && !rule.part;
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
         let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();

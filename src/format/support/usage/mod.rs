@@ -5,7 +5,6 @@
 
 mod members;
 mod rows;
-mod shape;
 
 use std::borrow::Cow;
 
@@ -14,23 +13,18 @@ use smallvec::SmallVec;
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::usage::members::{Member, Members, PLACE, bit};
-use crate::format::support::usage::rows::{Counts, add};
+use crate::format::support::usage::rows::add;
 pub(crate) use crate::format::support::usage::rows::{Field, Op, Row};
-use crate::format::support::usage::shape::Shapes;
 use crate::json;
 
 /// The usage of one message, as far as it's known.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     paths: Vec<Path>,
-    /// What is known of earlier messages.
-    shapes: Shapes,
     /// The objects of this part, one after another.
     text: String,
     /// The length of the first one, if it was made of others.
     known: usize,
-    /// The place of the last one.
-    last: usize,
     /// The objects of the parts that were counted, each after a bracket or a comma.
     raw: String,
     /// The number of these parts, and their sum.
@@ -79,22 +73,12 @@ impl Meter {
         Meter { paths, ..Meter::default() }
     }
 
-    /// Takes a provider's usage object. A null doesn't erase what was known. One
-    /// that differs from the last in its digits alone takes the place of that.
+    /// Takes a provider's usage object. A null doesn't erase what was known.
     pub(crate) fn feed(&mut self, json: &str) {
-        if !json.trim_ascii_start().starts_with('{') {
+        if !json.trim_ascii_start().starts_with('{') || self.text.ends_with(json) {
             return;
         }
-        let last = self.text.get(self.last..).unwrap_or_default();
-        if last == json {
-            return;
-        }
-        if !differ_in_digits(last.as_bytes(), json.as_bytes()) {
-            self.last = self.text.len();
-        }
-        self.text.truncate(self.last);
         self.text.push_str(json);
-        self.known = self.known.min(self.last);
         if self.text.len() > MAX_KEPT + 2 * self.known {
             self.pick("{}");
         }
@@ -117,7 +101,7 @@ impl Meter {
         }
         self.limit = members.limit.or(self.limit);
         members.write(&mut self.text);
-        (self.known, self.last) = (self.text.len(), 0);
+        self.known = self.text.len();
     }
 
     /// Takes what each message costs, from here on, for the cost of all of them so far.
@@ -164,15 +148,14 @@ impl Meter {
         let mut text = std::mem::take(&mut self.text);
         self.count(&text);
         forget(&mut text);
-        (self.text, self.known, self.last) = (text, 0, 0);
+        (self.text, self.known) = (text, 0);
     }
 
     /// Counts the objects of a part, if they have members.
     fn count(&mut self, text: &str) {
         let start = self.raw.len();
         self.raw.push(if start == 0 { '[' } else { ',' });
-        let known = self.shapes.read(text, &mut self.raw);
-        let Some(read) = known.or_else(|| self.count_members(text)) else {
+        let Some(read) = self.count_members(text) else {
             self.raw.truncate(start);
             return;
         };
@@ -196,45 +179,38 @@ impl Meter {
         if members.list.is_empty() {
             return None;
         }
-        let start = self.raw.len();
         match text.len() == self.known {
             true => self.raw.push_str(text),
             false => members.write(&mut self.raw),
         }
-        let counts = self.counts(&members);
-        let mut usage = Usage::default();
-        counts.iter().for_each(|(row, _, number)| add(row, *number, &mut usage));
-        if self.limit.is_none() && self.strange.is_empty() {
-            let raw = self.raw.get(start..).unwrap_or_default();
-            self.shapes.learn(text, raw, &members, &counts);
-        }
-        Some(usage)
+        Some(self.counts(&members))
     }
 
     /// Forgets what is known: the whole comes.
     pub(crate) fn reset(&mut self) {
-        let (paths, shapes) = (std::mem::take(&mut self.paths), std::mem::take(&mut self.shapes));
-        *self = Meter { paths, shapes, before: self.before, ..Meter::default() };
+        let paths = std::mem::take(&mut self.paths);
+        *self = Meter { paths, before: self.before, ..Meter::default() };
     }
 
-    /// Returns the counts that members give, and their rows.
-    fn counts<'m>(&mut self, members: &Members<'m>) -> Counts<'m> {
-        let mut counts = Counts::new();
+    /// Returns the counts that members give.
+    fn counts(&mut self, members: &Members<'_>) -> Usage<'static> {
+        let (mut usage, mut last) = (Usage::default(), None);
         // Neighbouring rows lead into the same object.
         let mut inner = Inner::default();
         for path in &self.paths {
-            let is_read = counts.last().is_some_and(|(row, ..)| std::ptr::eq(*row, path.row));
+            let is_read = last.is_some_and(|row| std::ptr::eq(row, path.row));
             if members.bits & path.bit == 0 || is_read {
                 continue;
             }
             let Some(json) = lookup(&members.list, path, &mut inner) else { continue };
             if let Some(number) = count(&json) {
-                counts.push((path.row, json, number));
+                add(path.row, number, &mut usage);
+                last = Some(path.row);
             } else if !json.starts_with(['{', '[']) && !self.strange.contains(&path.path) {
                 self.strange.push(path.path);
             }
         }
-        counts
+        usage
     }
 }
 
@@ -260,40 +236,6 @@ fn forget(text: &mut String) {
     match text.capacity() > MAX_KEPT {
         true => *text = String::new(),
         false => text.clear(),
-    }
-}
-
-/// True if two JSON texts are the same, but for digits in the same places, none of them in a key.
-fn differ_in_digits(mut a: &[u8], mut b: &[u8]) -> bool {
-    let mut follows_digit = false;
-    loop {
-        let (same, rest_a) = a.split_at(json::same_length(a, b));
-        let rest_b = b.get(same.len()..).unwrap_or_default();
-        if rest_a.is_empty() && rest_b.is_empty() {
-            return true;
-        }
-        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-        follows_digit = if same.is_empty() { follows_digit } else { is_digit(same.last()) };
-        let (of_a, of_b) = (is_digit(rest_a.first()), is_digit(rest_b.first()));
-        (a, b) = (after_digits(rest_a), after_digits(rest_b));
-        if !(of_a && of_b || (of_a || of_b) && follows_digit) || may_end_key(b) {
-            return false;
-        }
-        follows_digit = true;
-    }
-}
-
-fn after_digits(text: &[u8]) -> &[u8] {
-    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    text.get(length..).unwrap_or_default()
-}
-
-/// True if the next string that ends in this rest of a JSON text may be a key.
-fn may_end_key(rest: &[u8]) -> bool {
-    let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    match end.and_then(|end| rest.get(end..)) {
-        Some([b'"', rest @ ..]) => rest.trim_ascii_start().starts_with(b":"),
-        rest => rest.is_some(),
     }
 }
 
@@ -389,29 +331,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn objects_of_one_shape_take_each_others_place() {
-        let first = r#"{"in":5,"d":{"n":[1,20]},"s":"4"}"#;
-        for (second, expected) in [
-            (first, true),
-            (r#"{"in":66,"d":{"n":[0,2]},"s":"4"}"#, true),
-            (r#"{"in":512,"d":{"n":[13,205]},"s":"4"}"#, true),
-            (r#"{"in":5,"d":{"n":[1,20]},"s":"43"}"#, true),
-            (r#"{"in":66,"d":{"n":[0]},"s":"4"}"#, false),
-            (r#"{"in":null,"d":{"n":[1,20]},"s":"4"}"#, false),
-            (r#"{"in":5,"d":{"n":[1,20]},"s":"4","t":1}"#, false),
-            ("", false),
-        ] {
-            assert_eq!(differ_in_digits(first.as_bytes(), second.as_bytes()), expected);
-        }
-        assert!(!differ_in_digits(br#"{"a1":1}"#, br#"{"a2":1}"#));
-        assert!(!differ_in_digits(br#"{"a1":1}"#, br#"{"a12" :1}"#));
-        assert!(!differ_in_digits(br#"{"a1a1":1}"#, br#"{"a2a2":1}"#));
-        assert!(differ_in_digits(b"12", b"123"));
-        assert!(!differ_in_digits(b"12", b"12,3"));
-        assert!(!differ_in_digits(br#"{"a\":1":1}"#, br#"{"a\":2":1}"#));
-    }
-
     /// An object of few keys, in any spelling.
     fn object() -> impl Strategy<Value = String> {
         let key = select(&["in", "\\u0069n", "a1", "a2", "é", ""][..]);
@@ -461,53 +380,6 @@ mod tests {
             meter.part();
             let expected = json::object(expected.iter().map(|(key, value)| (key, value)));
             prop_assert_eq!(meter.raw.get(1..).unwrap_or("{}"), expected);
-
-            // Others of the same shape are read as if nothing had come before them.
-            let mut objects = objects;
-            for _ in 0..3 {
-                let next = |c: char| match c {
-                    '0'..='8' => char::from(c as u8 + 1),
-                    '9' => '1',
-                    other => other,
-                };
-                let mut fresh = Meter::new(ROWS);
-                for object in &mut objects {
-                    *object = object.chars().map(next).collect();
-                    meter.feed(object);
-                    fresh.feed(object);
-                }
-                meter.raw.clear();
-                (meter.parts, meter.usage) = Default::default();
-                meter.part();
-                fresh.part();
-                prop_assert_eq!(&meter.raw, &fresh.raw);
-                prop_assert_eq!((meter.parts, meter.usage), (fresh.parts, fresh.usage));
-            }
-        }
-    }
-
-    #[test]
-    fn a_text_of_a_known_shape_is_read_by_its_numbers() {
-        let mut meter = Meter::new(ROWS);
-        for _ in 0..2 {
-            meter.feed(r#"{"in": 5,"d":[{"n": 1}],"tier":"t1","in": 12}"#);
-            meter.part();
-        }
-        let read = |text: &str| {
-            let mut raw = String::new();
-            meter.shapes.read(text, &mut raw).map(|usage| (usage.input_tokens, raw))
-        };
-        let text = r#"{"in": 7,"d":[{"n": 20}],"tier":"t1","in": 345}"#;
-        let raw = r#"{"in":345,"d":[{"n":20}],"tier":"t1"}"#;
-        assert_eq!(read(text), Some((Some(345), raw.into())));
-        for other in [
-            text.replace("t1", "t2"),
-            text.replace("20", "2.0"),
-            text.replace("345", "99999999999999999999"),
-            text.replace("\"n\"", "\"m\""),
-            format!("{text}{{}}"),
-        ] {
-            assert_eq!(read(&other), None, "{other}");
         }
     }
 

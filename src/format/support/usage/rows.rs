@@ -1,9 +1,5 @@
 //! The fields of usage, and what a provider's numbers mean for them.
 
-use std::borrow::Cow;
-
-use smallvec::SmallVec;
-
 use crate::event::Usage;
 
 /// One of our fields.
@@ -31,9 +27,6 @@ pub(crate) enum Op {
 /// array. Of several places with `|` between them, the first at which there is
 /// a number counts.
 pub(crate) type Row = (&'static str, Op, &'static [Field]);
-
-/// The rows of which there is a count, the JSON of that, and its number.
-pub(super) type Counts<'m> = SmallVec<[(&'static Row, Cow<'m, str>, u64); 8]>;
 
 /// Adds a row's number to its fields.
 pub(super) fn add(row: &Row, number: u64, usage: &mut Usage<'static>) {
