@@ -6,6 +6,7 @@
 //! it brought all of it so far.
 
 use crate::event::{CallPart, FinishReason, Key};
+use crate::format::support::emitted::Emitted;
 use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
@@ -37,8 +38,8 @@ struct Answer {
     calls: Calls,
     /// The call that pieces without an id continue.
     latest: Option<String>,
-    /// The bytes of the text that have been emitted.
-    emitted: usize,
+    /// The text, as far as it has been emitted.
+    emitted: Emitted,
     reason: Option<String>,
 }
 
@@ -68,12 +69,16 @@ impl Cody {
             out.reasoning(0, &thought)?;
         }
         if let Some(piece) = event.text("deltaText") {
-            answer.emitted += piece.as_str().len();
+            answer.emitted.add(&piece);
             out.text(0, &piece)?;
         } else if let Some(whole) = event.text("completion") {
-            let text = whole.as_str();
-            let emitted = std::mem::replace(&mut answer.emitted, text.len());
-            out.text(0, &Str::from(text.get(emitted..).unwrap_or_default()))?;
+            match answer.emitted.rest(&whole) {
+                Some(rest) => {
+                    answer.emitted.add(&rest);
+                    out.text(0, &rest)?;
+                }
+                None => out.revise(&whole)?,
+            }
         }
         for json in event.each("delta_tool_calls") {
             let call = Object::new(json);

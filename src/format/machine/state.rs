@@ -5,7 +5,7 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::event::{Kind, Output, Piece, ToolResult, WarningCode};
+use crate::event::{Kind, Output, Piece, ToolResult};
 use crate::format::machine::fields::Fields;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
@@ -113,10 +113,7 @@ impl Turn {
                 emitted.add(&rest);
                 out.piece(0, slot, &rest)
             }
-            None => out.warn(
-                WarningCode::TextMismatch,
-                "a text was repeated at its end, but not as its pieces had it",
-            ),
+            None => out.revise(text),
         }
     }
 

@@ -169,10 +169,7 @@ impl State {
         }
         match text.emitted.rest(whole) {
             Some(rest) => emit(at, self.channel, &rest, out),
-            None => out.warn(
-                WarningCode::TextMismatch,
-                "a text was repeated at its end, but not as its pieces had it",
-            ),
+            None => out.revise(whole),
         }
     }
 

@@ -200,10 +200,7 @@ impl Pi {
     fn rest(&mut self, index: u64, whole: &Str, is_thought: bool, out: &mut EventOut) -> Done {
         let emitted = self.emitted.entry(index).or_default();
         let Some(rest) = emitted.rest(whole) else {
-            return out.warn(
-                WarningCode::TextMismatch,
-                "a text was repeated at its end, but not as its pieces had it",
-            );
+            return out.revise(whole);
         };
         emitted.add(&rest);
         if is_thought {

@@ -250,6 +250,15 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
 
+    /// Tells that a text came again, not as it was before with more: what was emitted stands, and
+    /// this is a block.
+    #[cold]
+    pub(crate) fn revise(&mut self, text: &Str<'_>) -> Done {
+        self.warn(WarningCode::TextMismatch, "a text came again, but not as it was before")?;
+        let (name, text) = ("revision", text.as_str());
+        self.emit(0, Kind::Block(Block { name, text, attributes: None }))
+    }
+
     /// Emits a warning of an inference or a repair.
     #[cold]
     pub fn warn(&mut self, code: WarningCode, message: &str) -> Done {

@@ -14,6 +14,7 @@ use crate::event::{
 use crate::format::support::action::Action;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut, Slot, output};
+use crate::format::support::emitted::Emitted;
 use crate::format::support::growth::{Joined, hash};
 use crate::format::support::object::{Object, string};
 use crate::format::support::usage::{Meter, Row};
@@ -79,8 +80,8 @@ struct Turn {
     part: Option<String>,
     /// The one whose counts came last.
     counted: Option<String>,
-    /// The number of bytes of each text that have been emitted.
-    emitted: HashMap<u64, usize>,
+    /// Each text, as far as it has been emitted.
+    emitted: HashMap<u64, Emitted>,
     /// The balance of each text: its items less its events, of which each
     /// may repeat the other.
     echoes: HashMap<u64, i64>,
@@ -244,7 +245,7 @@ impl Session {
         let repeats = self.repeats;
         let text = match repeats {
             Repeats::ById | Repeats::ByText if self.is_echo(slot, source, text) => return Ok(()),
-            Repeats::ById => self.beyond(slot, source, place, text),
+            Repeats::ById => self.beyond(slot, source, place, text, out)?,
             Repeats::Joined if self.is_joined(slot, text) => return Ok(()),
             _ => text.clone(),
         };
@@ -262,21 +263,27 @@ impl Session {
         if source == Source::Delta { Ok(()) } else { out.flush() }
     }
 
-    /// Returns the rest of a text that was not emitted under its id.
-    fn beyond<'t>(&mut self, slot: Slot, source: Source, place: usize, text: &Str<'t>) -> Str<'t> {
-        let Some(part) = &self.turn.part else { return text.clone() };
+    /// Returns the rest of a text that was not emitted under its id. One that does not begin with
+    /// what was is told, and passed over.
+    fn beyond<'t>(
+        &mut self,
+        slot: Slot,
+        source: Source,
+        place: usize,
+        text: &'t Str<'t>,
+        out: &mut EventOut,
+    ) -> io::Result<Str<'t>> {
+        let Some(part) = &self.turn.part else { return Ok(text.clone()) };
         let emitted = self.turn.emitted.entry(hash(&(part, slot, place))).or_default();
-        let length = text.as_str().len();
-        if source == Source::Delta {
-            *emitted += length;
-            return text.clone();
-        }
-        let before = std::mem::replace(emitted, length.max(*emitted));
-        if before == 0 {
-            return text.clone();
-        }
-        let owned = text.as_str().get(before..).unwrap_or_default().to_owned();
-        Str::from_bytes(owned.as_bytes())
+        let rest = match source {
+            Source::Delta => Some(text.clone()),
+            Source::Item | Source::Event => emitted.rest(text),
+        };
+        let Some(rest) = rest else {
+            return out.revise(text).map(|()| Str::default());
+        };
+        emitted.add(&rest);
+        Ok(rest)
     }
 
     /// True if this text has come from the other of two origins.
