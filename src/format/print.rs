@@ -94,6 +94,7 @@ fn rule(rule: &Rule) -> Table {
     table.flag("release", rule.release);
     table.flag("aside", rule.aside);
     table.flag("whole", rule.whole);
+    table.text("choice", rule.choice);
     table.list("at", rule.at);
     table.flag("open", rule.open);
     table.flag("close", rule.close);
@@ -172,7 +173,7 @@ fn outcome(result: &Outcome) -> Table {
 
 fn block(block: &Block) -> Table {
     let mut table = Table::default();
-    table.texts(&[("name", block.name), ("at", block.at)]);
+    table.texts(&[("name", block.name), ("at", block.at), ("text", block.text)]);
     table
 }
 

@@ -100,7 +100,7 @@ impl CohereV1 {
                 }
                 out.unclosed(|out| self.whole(event, out))?;
                 self.progress = Progress::default();
-                self.message.end_unfinished(out)
+                self.message.end_unfinished([0], out)
             }
             kind if self.message.stray(frame, kind, out)? => self.end(out),
             _ => Ok(()),

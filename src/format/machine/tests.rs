@@ -64,7 +64,7 @@ static SPEC: Spec = Spec {
             on: &[Rule {
                 text: "text",
                 each: &["calls > call"],
-                block: Some(Block { name: "'link'", at: "links" }),
+                block: Some(Block::of("'link'", "links")),
                 ..Rule::NEW
             }],
             ..Group::NEW
@@ -116,7 +116,21 @@ fn decode(
 fn check(input: &str, expected: &str) {
     let records: Vec<Record> =
         input.lines().map(|line| (String::new(), line.trim().to_owned())).collect();
-    let show = |event: &Event<'_>| match &event.kind {
+    assert_eq!(decode(&ACME, &records, in_short).join(" "), expected, "{input}");
+}
+
+/// Decodes named records with a row of these rules, and compares the events, in short.
+#[track_caller]
+fn check_rules(rules: &str, records: &[(&str, &str)], expected: &str) {
+    let format = load(&format!("name = 'x'\nkind = 'event:'\n{rules}")).unwrap();
+    let records = records.iter().map(|(name, data)| ((*name).to_owned(), (*data).to_owned()));
+    let records: Vec<Record> = records.collect();
+    assert_eq!(decode(format, &records, in_short).join(" "), expected, "{rules}");
+}
+
+/// Returns an event in short. What is of a choice after the first has its number.
+fn in_short(event: &Event<'_>) -> String {
+    let kind = match &event.kind {
         Kind::Start(_) => "start".to_owned(),
         Kind::Text(text) => text.text.to_owned(),
         Kind::CallPart(part) => {
@@ -135,9 +149,10 @@ fn check(input: &str, expected: &str) {
         Kind::End => "end".to_owned(),
         Kind::Lost => "lost".to_owned(),
         Kind::ProviderEvent(_) => "?".to_owned(),
+        Kind::Finish(finish) => finish.finish_reason.name().to_owned(),
         other => format!("{other:?}"),
     };
-    assert_eq!(decode(&ACME, &records, show).join(" "), expected, "{input}");
+    if event.choice == 0 { kind } else { format!("{}:{kind}", event.choice) }
 }
 
 #[test]
@@ -191,6 +206,34 @@ fn of_a_part_that_comes_again_only_what_is_new_is_emitted() {
 fn elements_of_lists_are_places_and_objects() {
     check(r#"{"type":"parts","lines":["a","b"]}"#, "start a b");
     check(r#"{"type":"parts","list":{"0":1,"t":"a"}}"#, "start a");
+}
+
+#[test]
+fn a_message_has_stopped_when_all_of_its_choices_have() {
+    let rules = "on = [{ has = 'all', each = 'all > choice', end = 'stopped' }]\n\
+                 [group.choice]\n\
+                 on = [{ choice = 'n', text = 't', each = 'call > call', finish = 'why' }]\n\
+                 [group.call]\non = [{ call = { key = 'c', name = 'f' } }]";
+    let call = |n| format!(r#""call":{{"c":{n},"f":"f"}}"#);
+    let first =
+        format!(r#"{{"all":[{{"t":"a",{},"why":"stop"}},{{"n":1,{}}}]}}"#, call(0), call(0));
+    let before = "start a Index(0):f() stop 1:Index(0):f()";
+    check_rules(rules, &[("", &first)], before);
+    let second = r#"{"all":[{"n":1,"call":{"c":0},"why":"length"}]}"#;
+    let after = format!("{before} 1:Index(0):() 1:length end");
+    check_rules(rules, &[("", &first), ("", second)], &after);
+}
+
+#[test]
+fn records_may_be_text_or_any_json() {
+    let rules = "on = [{ kind = 'said', text = 'data:' }, { kind = 'word', text = '.' },\n\
+                 { kind = 'log', block = { name = 'kind:', text = 'data:' } },\n\
+                 { kind = 'list', block = { name = 'kind:', at = '.' } }, { kind = 'last', end = true }]";
+    let records = [("said", " {\"a\":1"), ("word", "\"b\""), ("log", "c"), ("list", "[1,2]")];
+    check_rules(rules, &records, "start  {\"a\":1 b log=c list=1 list=2");
+    let malformed = "error an event's data is not the JSON that its format asks for";
+    check_rules(rules, &[("word", "1")], malformed);
+    check_rules(rules, &[("other", "a")], "? unknown_event");
 }
 
 #[test]
