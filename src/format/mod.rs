@@ -46,7 +46,6 @@ mod machine;
 mod mistral_conversations;
 mod ollama;
 mod openai_chat;
-mod openai_completions;
 mod openai_messages;
 mod openai_realtime;
 mod openai_responses;

@@ -7,8 +7,8 @@ use crate::format::{
     bedrock_invoke, claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli,
     cursor, dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session,
     gemini_interactions, gemini_live, goose, grok, hermes, kimi, mistral_conversations, ollama,
-    openai_chat, openai_completions, openai_messages, openai_realtime, openai_responses, opencode,
-    opencode_session, pi, qwen_code, replicate, rows, text, workers_ai,
+    openai_chat, openai_messages, openai_realtime, openai_responses, opencode, opencode_session,
+    pi, qwen_code, replicate, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -69,7 +69,7 @@ pub static FORMATS: &[&Format] = &[
     &openai_realtime::FORMAT,
     &openai_responses::FORMAT,
     &rows::openai_assistants::FORMAT,
-    &openai_completions::FORMAT,
+    &rows::openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
     &error::FORMAT,

@@ -18,9 +18,7 @@ use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
-use crate::format::{
-    anthropic, cohere_v1, error, openai_chat, openai_completions, openai_responses, rows,
-};
+use crate::format::{anthropic, cohere_v1, error, openai_chat, openai_responses, rows};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-invoke-model", "invoke-model"],
@@ -62,7 +60,7 @@ static MODELS: [&Format; 14] = [
     &rows::ai21_j2::FORMAT,
     &rows::anthropic_completions::FORMAT,
     &openai_responses::FORMAT,
-    &openai_completions::FORMAT,
+    &rows::openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &error::FORMAT,
 ];

@@ -12,6 +12,7 @@ pub(super) mod cohere;
 pub(super) mod llama_completion;
 pub(super) mod ollama;
 pub(super) mod openai_assistants;
+pub(super) mod openai_completions;
 mod prelude;
 pub(super) mod tgi;
 pub(super) mod watsonx;
