@@ -196,7 +196,7 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) each: &'static [Word],
     pub(crate) block: Option<Block>,
-    /// Places of blocks that are named after their last key.
+    /// Places of blocks that are named after their last key. A list is one block.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) blocks: &'static [Places],
     /// An object that is a block if it has members that are no counts of the rule's.

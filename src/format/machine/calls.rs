@@ -68,7 +68,15 @@ impl Emitter {
         if !call.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
             return emit_arguments(scope.choice, part, json.as_deref(), out);
         }
-        let (part, is_known) = self.turn.calls(scope.choice).place_at(place, part, out)?;
+        let (mut part, is_known) = self.turn.calls(scope.choice).place_at(place, part, out)?;
+        // Without an id, its place alone says that it is known.
+        if let Some(place) = place.filter(|_| scope.is_whole && part.id.is_none()) {
+            let is_first = self.turn.whole.insert((scope.choice, place));
+            if is_known && !is_first {
+                return Ok(());
+            }
+            part.name = part.name.filter(|_| !is_known);
+        }
         match json.as_deref() {
             // Its text comes once more when it is whole.
             Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part)?,

@@ -160,6 +160,7 @@ impl<'r, 't> Fields<'r, 't> {
                 _ => None,
             },
             Way::Here => Some(Cow::Borrowed(fields.here())),
+            Way::Data if json::is_json(fields.here()) => Some(Cow::Borrowed(fields.here())),
             Way::Data => Some(Cow::Owned(json::quote(fields.here()))),
             Way::Made(members) => {
                 let values = members.iter().map(|(name, place)| Some((*name, fields.json(place)?)));

@@ -522,8 +522,9 @@ impl Emitter {
             let json = fields.json(rest.at)?;
             has_more(rule, rest.at, &json).then_some((fields.word(rest.name)?, json))
         });
-        for (name, json) in named.into_iter().chain(others).chain(rest) {
-            for json in each_block(&json) {
+        let divided = named.into_iter().chain(rest).map(|block| (block, true));
+        for ((name, json), is_divided) in divided.chain(others.map(|block| (block, false))) {
+            for json in each_block(&json, is_divided) {
                 if self.turn.is_new_block(scope) {
                     out.block(scope.choice, &name, json)?;
                 }
@@ -630,10 +631,12 @@ fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
     }
 }
 
-/// Returns the elements of a list, or a value by itself; nothing of an empty object.
-fn each_block(json: &str) -> Vec<&str> {
+/// Returns the elements of a list that is to be divided, or a value by itself; nothing of an empty
+/// object.
+fn each_block(json: &str, is_divided: bool) -> Vec<&str> {
     match json {
         "{}" => Vec::new(),
-        json => each(json),
+        json if is_divided => each(json),
+        json => vec![json],
     }
 }

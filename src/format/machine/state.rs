@@ -40,6 +40,8 @@ pub(super) struct Scope<'t> {
 #[derive(Default)]
 pub(super) struct Turn {
     calls: ByChoice<Calls>,
+    /// The places of calls that came whole.
+    pub(super) whole: BTreeSet<(u64, u64)>,
     /// For each choice that came, true if it has finished.
     pub(super) finished: ByChoice<bool>,
     /// True if blocks begin and end.

@@ -309,6 +309,8 @@ const PASSED_ON: &[&str] = &[
     "annotations",
     "toolResult",
     "trace",
+    "meta",
+    "metrics",
     "result",
 ];
 
