@@ -8,7 +8,6 @@
 //! share is in `support`.
 
 mod acp;
-mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
 mod antigravity;

@@ -120,6 +120,7 @@ fn rule(rule: &Rule) -> Table {
     table.inner("warn", rule.warn.as_ref().map(warn));
     table.text("provider_event", rule.provider_event);
     table.list("usage", rule.usage);
+    table.flag("total", rule.total);
     table.texts(&[("finish", rule.finish), ("stop_sequence", rule.stop_sequence)]);
     table.inner("error", rule.error.as_ref().map(failure));
     table.flag("stop", rule.stop);

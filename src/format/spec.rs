@@ -211,6 +211,9 @@ pub(crate) struct Rule {
     /// The objects of the counts, or lists of them, of which each is of another model.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) usage: &'static [Places],
+    /// The counts are those of all of the message. Where a row has such a rule, those of the others
+    /// are of a part each.
+    pub(crate) total: bool,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) finish: Places,
     #[serde(deserialize_with = "leak::text")]
@@ -434,6 +437,7 @@ impl Rule {
         warn: None,
         provider_event: "",
         usage: &[],
+        total: false,
         finish: "",
         stop_sequence: "",
         error: None,

@@ -3,12 +3,12 @@
 use crate::format::format::Format;
 use crate::format::reply::Reply;
 use crate::format::{
-    acp, ai_sdk_data, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse,
-    bedrock_invoke, claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor,
-    dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions,
-    gemini_live, goose, grok, hermes, kimi, mistral_conversations, ollama, openai_chat,
-    openai_messages, openai_realtime, openai_responses, opencode, opencode_session, pi, qwen_code,
-    rows, text, workers_ai,
+    acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
+    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
+    error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose,
+    grok, hermes, kimi, mistral_conversations, ollama, openai_chat, openai_messages,
+    openai_realtime, openai_responses, opencode, opencode_session, pi, qwen_code, rows, text,
+    workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -34,7 +34,7 @@ pub static FORMATS: &[&Format] = &[
     &acp::FORMAT,
     &cline::FORMAT,
     &cody::FORMAT,
-    &ai_sdk_data::FORMAT,
+    &rows::ai_sdk_data::FORMAT,
     &rows::ag_ui::FORMAT,
     &rows::ai_sdk_ui::FORMAT,
     &pi::FORMAT,
@@ -78,7 +78,7 @@ pub static FORMATS: &[&Format] = &[
 /// Every server that has a form of its own. Formats that are in none speak as OpenAI's does, as
 /// most gateways do.
 static REPLIES: &[&Reply] = &[
-    &ai_sdk_data::REPLY,
+    &rows::ai_sdk_data::REPLY,
     &ai_sdk_ui::reply::REPLY,
     &anthropic::reply::REPLY,
     &bedrock_converse::reply::REPLY,

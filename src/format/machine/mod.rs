@@ -535,9 +535,12 @@ impl Emitter {
 
     /// Notes what the message costs.
     fn usage(&mut self, rule: &Rule, fields: Fields) {
-        let meter = &mut self.message.meter;
+        let (spec, meter) = (self.spec, &mut self.message.meter);
         for places in rule.usage {
             let Some(counts) = fields.json(places) else { continue };
+            if rule.total && counts.starts_with('{') {
+                meter.reset();
+            }
             match json::elements(&counts) {
                 // One object for each model that took part.
                 Some(models) => models.into_iter().for_each(|counts| {
@@ -546,6 +549,9 @@ impl Emitter {
                 }),
                 None if fields.is_shared(places) => meter.pick(&counts),
                 None => meter.feed(&counts),
+            }
+            if !rule.total && spec.on.iter().any(|rule| rule.total) {
+                meter.part();
             }
         }
     }

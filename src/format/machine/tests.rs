@@ -283,6 +283,9 @@ fn records(text: &str) -> Vec<Record> {
             records.push((std::mem::take(&mut event_type), data.trim().to_owned()));
         } else if line.starts_with('{') {
             records.push((String::new(), line.to_owned()));
+        } else if let Some((code, data)) = line.split_once(':').filter(|(code, _)| code.len() == 1)
+        {
+            records.push((code.to_owned(), data.to_owned()));
         }
     }
     records
@@ -296,6 +299,7 @@ fn shown(event: &Event<'_>) -> String {
 const PASSED_ON: &[&str] = &[
     "usage",
     "citations",
+    "args",
     "arguments",
     "parameters",
     "error",
@@ -351,7 +355,8 @@ fn neither_order_nor_unknown_members_change_what_a_record_says() {
             let events = decode(format, &records, shown);
             // An error is quoted with all its members, and so is what has no meaning.
             let quotes = |event: &String| {
-                let is_object = event.starts_with("Block") && event.contains("text: \"{");
+                let is_json = ["text: \"{", "text: \"["].iter().any(|start| event.contains(start));
+                let is_object = event.starts_with("Block") && is_json;
                 is_object || event.starts_with("Err") || event.starts_with("Prov")
             };
             if records.iter().any(|(_, data)| !json::is_json(data)) || events.iter().any(quotes) {

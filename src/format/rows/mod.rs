@@ -2,6 +2,7 @@
 
 pub(super) mod ag_ui;
 pub(super) mod ai21_j2;
+pub(super) mod ai_sdk_data;
 pub(super) mod ai_sdk_ui;
 pub(super) mod anthropic_completions;
 pub(super) mod bedrock_converse;
