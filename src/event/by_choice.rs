@@ -95,6 +95,10 @@ impl<T> ByChoice<T> {
         self.0.iter_mut().map(|(choice, value)| (*choice, value))
     }
 
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|(_, value)| value)
     }

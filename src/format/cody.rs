@@ -77,7 +77,7 @@ impl Cody {
                     answer.emitted.add(&rest);
                     out.text(0, &rest)?;
                 }
-                None => out.revise(&whole)?,
+                None => out.revise(0, &whole)?,
             }
         }
         for json in event.each("delta_tool_calls") {

@@ -8,7 +8,6 @@
 //! share is in `support`.
 
 mod acp;
-mod ai_sdk_data;
 mod ai_sdk_ui;
 mod anthropic;
 mod antigravity;
@@ -22,7 +21,6 @@ mod codex;
 mod codex_rollout;
 mod cody;
 mod cohere;
-mod cohere_v1;
 mod copilot_cli;
 mod cursor;
 mod dashscope;
@@ -46,7 +44,6 @@ mod machine;
 mod mistral_conversations;
 mod ollama;
 mod openai_chat;
-mod openai_completions;
 mod openai_messages;
 mod openai_realtime;
 mod openai_responses;
@@ -56,7 +53,6 @@ mod pi;
 mod print;
 mod qwen_code;
 pub(crate) mod repeatable;
-mod replicate;
 mod reply;
 mod rows;
 mod spec;

@@ -94,6 +94,7 @@ fn rule(rule: &Rule) -> Table {
     table.flag("release", rule.release);
     table.flag("aside", rule.aside);
     table.flag("whole", rule.whole);
+    table.text("choice", rule.choice);
     table.list("at", rule.at);
     table.flag("open", rule.open);
     table.flag("close", rule.close);
@@ -119,6 +120,7 @@ fn rule(rule: &Rule) -> Table {
     table.inner("warn", rule.warn.as_ref().map(warn));
     table.text("provider_event", rule.provider_event);
     table.list("usage", rule.usage);
+    table.flag("total", rule.total);
     table.texts(&[("finish", rule.finish), ("stop_sequence", rule.stop_sequence)]);
     table.inner("error", rule.error.as_ref().map(failure));
     table.flag("stop", rule.stop);
@@ -172,7 +174,7 @@ fn outcome(result: &Outcome) -> Table {
 
 fn block(block: &Block) -> Table {
     let mut table = Table::default();
-    table.texts(&[("name", block.name), ("at", block.at)]);
+    table.texts(&[("name", block.name), ("at", block.at), ("text", block.text)]);
     table
 }
 

@@ -17,6 +17,7 @@
 //! | `a{}`, `a[]`, `a""`, `a?` | only if an object, a list, a string, or true or false stands there |
 //! | `'word'` | this word, or this JSON |
 //! | `kind:`, `event:` | the object's kind, the name of its frame |
+//! | `data:` | the frame's data as they are, which are read as text and not as JSON |
 //! | `a=b\|c` | a flag: one of these words stands there |
 //! | `{a: b, c: d}` | an object made of places |
 
@@ -153,6 +154,10 @@ pub(crate) struct Rule {
     /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
     /// Groups inside have it too.
     pub(crate) whole: bool,
+    /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
+    /// its message has stopped when all of them have.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) choice: Places,
     /// The index or name of the block or part that it is of.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) at: &'static [Places],
@@ -191,7 +196,7 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) each: &'static [Word],
     pub(crate) block: Option<Block>,
-    /// Places of blocks that are named after their last key.
+    /// Places of blocks that are named after their last key. A list is one block.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) blocks: &'static [Places],
     /// An object that is a block if it has members that are no counts of the rule's.
@@ -200,12 +205,15 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) call_end: Places,
     pub(crate) warn: Option<Warn>,
-    /// An event of another provider's, for `--raw`.
+    /// An event of another provider's, for `--raw`, or a member that no event has.
     #[serde(deserialize_with = "leak::text")]
     pub(crate) provider_event: Places,
     /// The objects of the counts, or lists of them, of which each is of another model.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) usage: &'static [Places],
+    /// The counts are those of all of the message. Where a row has such a rule, those of the others
+    /// are of a part each.
+    pub(crate) total: bool,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) finish: Places,
     #[serde(deserialize_with = "leak::text")]
@@ -323,12 +331,15 @@ pub(crate) struct Outcome {
 
 /// A value without an event of its own. If it is a list, each element is one.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Block {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) at: Places,
+    /// Text in place of a value.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) text: Places,
 }
 
 /// A warning.
@@ -402,6 +413,7 @@ impl Rule {
         release: false,
         aside: false,
         whole: false,
+        choice: "",
         at: &[],
         open: false,
         close: false,
@@ -425,6 +437,7 @@ impl Rule {
         warn: None,
         provider_event: "",
         usage: &[],
+        total: false,
         finish: "",
         stop_sequence: "",
         error: None,
@@ -498,6 +511,14 @@ impl Call {
     };
 }
 
+impl Block {
+    pub(crate) const NEW: Block = Block { name: "", at: "", text: "" };
+
+    pub(crate) const fn of(name: Places, at: Places) -> Block {
+        Block { name, at, ..Block::NEW }
+    }
+}
+
 impl Outcome {
     pub(crate) const NEW: Outcome =
         Outcome { condition: "", id: "", name: "", output: "", is_error: "", is_ok: "" };
@@ -536,6 +557,7 @@ impl Rule {
         let mut all = |places: &[Places], wanted| places.iter().for_each(|it| see(it, wanted));
         all(&[self.thought, self.text, self.refusal, self.signature, self.redacted], Text);
         all(&[self.of, self.role, self.finish, self.stop_sequence], Text);
+        all(&[self.choice], Index);
         all(self.at, Index);
         if let Some(call) = &self.call {
             all(call.key, Index);
@@ -548,7 +570,7 @@ impl Rule {
             all(&[result.condition, result.output, result.is_error, result.is_ok], Json);
         }
         for block in self.block.iter().chain(&self.rest) {
-            all(&[block.name], Text);
+            all(&[block.name, block.text], Text);
             all(&[block.at], Json);
         }
         if let Some(warn) = &self.warn {
@@ -580,7 +602,7 @@ macro_rules! default {
     )*};
 }
 
-default!(Start, Detect, Rule, Call, Outcome);
+default!(Start, Detect, Rule, Call, Outcome, Block);
 
 /// True, false, or a word.
 #[derive(Deserialize)]

@@ -3,12 +3,12 @@
 use crate::format::format::Format;
 use crate::format::reply::Reply;
 use crate::format::{
-    acp, ai_sdk_data, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse,
-    bedrock_invoke, claude_code, cline, codex, codex_rollout, cody, cohere, cohere_v1, copilot_cli,
-    cursor, dashscope, droid, error, events, gemini, gemini_cli, gemini_cli_session,
-    gemini_interactions, gemini_live, goose, grok, hermes, kimi, mistral_conversations, ollama,
-    openai_chat, openai_completions, openai_messages, openai_realtime, openai_responses, opencode,
-    opencode_session, pi, qwen_code, replicate, rows, text, workers_ai,
+    acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
+    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
+    error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose,
+    grok, hermes, kimi, mistral_conversations, ollama, openai_chat, openai_messages,
+    openai_realtime, openai_responses, opencode, opencode_session, pi, qwen_code, rows, text,
+    workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -34,7 +34,7 @@ pub static FORMATS: &[&Format] = &[
     &acp::FORMAT,
     &cline::FORMAT,
     &cody::FORMAT,
-    &ai_sdk_data::FORMAT,
+    &rows::ai_sdk_data::FORMAT,
     &rows::ag_ui::FORMAT,
     &rows::ai_sdk_ui::FORMAT,
     &pi::FORMAT,
@@ -50,7 +50,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
     &rows::cohere::FORMAT,
-    &cohere_v1::FORMAT,
+    &rows::cohere_v1::FORMAT,
     &rows::ollama::CHAT,
     &rows::ollama::GENERATE,
     &rows::tgi::FORMAT,
@@ -61,7 +61,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::writer_completions::FORMAT,
     &mistral_conversations::FORMAT,
     &dashscope::FORMAT,
-    &replicate::FORMAT,
+    &rows::replicate::FORMAT,
     &workers_ai::FORMAT,
     &gemini_live::FORMAT,
     &gemini_interactions::FORMAT,
@@ -69,7 +69,7 @@ pub static FORMATS: &[&Format] = &[
     &openai_realtime::FORMAT,
     &openai_responses::FORMAT,
     &rows::openai_assistants::FORMAT,
-    &openai_completions::FORMAT,
+    &rows::openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
     &error::FORMAT,
@@ -78,7 +78,7 @@ pub static FORMATS: &[&Format] = &[
 /// Every server that has a form of its own. Formats that are in none speak as OpenAI's does, as
 /// most gateways do.
 static REPLIES: &[&Reply] = &[
-    &ai_sdk_data::REPLY,
+    &rows::ai_sdk_data::REPLY,
     &ai_sdk_ui::reply::REPLY,
     &anthropic::reply::REPLY,
     &bedrock_converse::reply::REPLY,

@@ -14,8 +14,7 @@ use crate::format::support::function::Function;
 use crate::format::support::many::Many;
 use crate::format::support::prelude::*;
 use crate::format::{
-    anthropic, gemini, gemini_interactions, openai_chat, openai_completions, openai_messages,
-    openai_responses, rows,
+    anthropic, gemini, gemini_interactions, openai_chat, openai_messages, openai_responses, rows,
 };
 
 pub(super) static FORMAT: Format = Format {
@@ -50,7 +49,7 @@ static OTHERS: [&Format; 8] = [
     &gemini_interactions::FORMAT,
     &gemini::FORMAT,
     &openai_responses::FORMAT,
-    &openai_completions::FORMAT,
+    &rows::openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
 ];

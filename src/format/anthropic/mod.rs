@@ -183,7 +183,7 @@ impl Anthropic {
                 Extent::Whole if has_reason => self.end(out),
                 Extent::Whole => {
                     self.blocks = Blocks::default();
-                    self.message.end_unfinished(out)
+                    self.message.end_unfinished([0], out)
                 }
             }
         })

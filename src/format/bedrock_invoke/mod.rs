@@ -18,9 +18,7 @@ use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
-use crate::format::{
-    anthropic, cohere_v1, error, openai_chat, openai_completions, openai_responses, rows,
-};
+use crate::format::{anthropic, error, openai_chat, openai_responses, rows};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-invoke-model", "invoke-model"],
@@ -57,12 +55,12 @@ static MODELS: [&Format; 14] = [
     &rows::bedrock_mistral::FORMAT,
     &anthropic::FORMAT,
     &rows::cohere::FORMAT,
-    &cohere_v1::FORMAT,
+    &rows::cohere_v1::FORMAT,
     &rows::tgi::FORMAT,
     &rows::ai21_j2::FORMAT,
     &rows::anthropic_completions::FORMAT,
     &openai_responses::FORMAT,
-    &openai_completions::FORMAT,
+    &rows::openai_completions::FORMAT,
     &openai_chat::FORMAT,
     &error::FORMAT,
 ];

@@ -55,11 +55,8 @@ impl Emitter {
             return self.block_of_call(index, opens, part, json.as_deref(), out);
         }
         if !call.invalid.is_empty() {
-            return self.invalid(
-                part,
-                &fields.json(call.invalid).unwrap_or(Cow::Borrowed("{}")),
-                out,
-            );
+            let json = fields.json(call.invalid).unwrap_or(Cow::Borrowed("{}"));
+            return self.invalid(scope.choice, part, &json, out);
         }
         if fields.flag(call.free) {
             self.turn.free.extend(id.as_deref().map(str::to_owned));
@@ -69,25 +66,38 @@ impl Emitter {
         let is_placed = keys.iter().all(Option::is_some) && !keys.is_empty();
         let place = is_placed.then(|| hash(&keys));
         if !call.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
-            return emit_arguments(0, part, json.as_deref(), out);
+            return emit_arguments(scope.choice, part, json.as_deref(), out);
         }
-        let (part, is_known) = self.turn.calls.place_at(place, part, out)?;
+        let (mut part, is_known) = self.turn.calls(scope.choice).place_at(place, part, out)?;
+        // Without an id, its place alone says that it is known.
+        if let Some(place) = place.filter(|_| scope.is_whole && part.id.is_none()) {
+            let is_first = self.turn.whole.insert((scope.choice, place));
+            if is_known && !is_first {
+                return Ok(());
+            }
+            part.name = part.name.filter(|_| !is_known);
+        }
         match json.as_deref() {
             // Its text comes once more when it is whole.
-            Some(_) if is_free && !scope.is_whole => out.call(0, part)?,
+            Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part)?,
             Some(json) if is_free => {
                 let text: Str<'_> = json::read(json).unwrap_or_default();
-                out.call(0, CallPart { arguments: Arguments::Free(text.as_str()), ..part })?;
+                out.call(
+                    scope.choice,
+                    CallPart { arguments: Arguments::Free(text.as_str()), ..part },
+                )?;
             }
-            Some(json) if scope.is_whole && is_known => whole(part, json, out)?,
+            Some(json) if scope.is_whole && is_known => whole(scope.choice, part, json, out)?,
             Some(json) if scope.is_body && !json.starts_with('"') => {
-                out.call(0, CallPart { arguments: Arguments::of_value(json), ..part })?;
+                out.call(scope.choice, CallPart { arguments: Arguments::of_value(json), ..part })?;
             }
-            json => emit_arguments(0, part, json, out)?,
+            json => emit_arguments(scope.choice, part, json, out)?,
         }
         match scope.is_whole {
-            true if self.spec.hold && !is_provided => self.turn.calls.hold(part.key, out),
-            true => self.turn.calls.end_key(part.key, out),
+            true if self.spec.hold && !is_provided => {
+                self.turn.calls(scope.choice).hold(part.key, out)
+            }
+            true => self.turn.calls(scope.choice).end_key(part.key, out),
             false => Ok(()),
         }
     }
@@ -113,27 +123,33 @@ impl Emitter {
     }
 
     /// Ends a call whose arguments are not what its tool takes.
-    fn invalid(&mut self, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-        self.turn.calls.part(part, out)?;
+    fn invalid(&mut self, choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
+        let calls = self.turn.calls(choice);
+        calls.part(part, out)?;
         let text: Option<Str<'_>> = json::read(json).ok();
         let fault = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, json),
         };
         let id = part.id.unwrap_or_default();
-        let Some(key) = self.turn.calls.close(id) else { return Ok(()) };
-        out.emit(0, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
+        let Some(key) = calls.close(id) else { return Ok(()) };
+        out.emit(choice, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
     }
 
     /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for
     /// its result.
-    pub(super) fn call_end(&mut self, index: Option<Index>, out: &mut EventOut) -> Done {
-        let calls = &mut self.turn.calls;
+    pub(super) fn call_end(
+        &mut self,
+        choice: u64,
+        index: Option<Index>,
+        out: &mut EventOut,
+    ) -> Done {
+        let calls = self.turn.calls(choice);
         match index {
             Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
             Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
             None if self.spec.hold => Ok(()),
-            None => out.call_end(0, Key::None),
+            None => out.call_end(choice, Key::None),
             Some(index) => {
                 let keys: SmallVec<[_; 2]> = SmallVec::from_iter([Some(index)]);
                 calls.end_at(hash(&keys), out)
@@ -167,7 +183,7 @@ impl Emitter {
         let name = fields.word(result.name);
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
-        self.turn.calls.result(result, out)
+        self.turn.calls(scope.choice).result(result, out)
     }
 
     /// Notes a piece of the result that a block is.
@@ -198,13 +214,13 @@ impl Emitter {
 }
 
 /// Emits the whole arguments of a call that came in pieces.
-fn whole(part: CallPart, json: &str, out: &mut EventOut) -> Done {
+fn whole(choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
     match json {
-        "\"\"" => out.call(0, part),
+        "\"\"" => out.call(choice, part),
         json if json.starts_with('"') => {
             let text: Str<'_> = json::read(json).unwrap_or_default();
-            out.call_done(0, part, &text)
+            out.call_done(choice, part, &text)
         }
-        json => out.call(0, CallPart { arguments: Arguments::Done(json), ..part }),
+        json => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
     }
 }

@@ -138,7 +138,7 @@ impl<'r, 't> Fields<'r, 't> {
                 Value::Text(text) => Some(Cow::Borrowed(text)),
                 _ => None,
             },
-            Way::Here => json::read(fields.here()).ok().map(Cow::Owned),
+            Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
             way => fields.word_of(way).map(|word| Cow::Owned(Str::from(word))),
         })
     }
@@ -160,6 +160,8 @@ impl<'r, 't> Fields<'r, 't> {
                 _ => None,
             },
             Way::Here => Some(Cow::Borrowed(fields.here())),
+            Way::Data if json::is_json(fields.here()) => Some(Cow::Borrowed(fields.here())),
+            Way::Data => Some(Cow::Owned(json::quote(fields.here()))),
             Way::Made(members) => {
                 let values = members.iter().map(|(name, place)| Some((*name, fields.json(place)?)));
                 let values: Vec<_> = values.flatten().collect();

@@ -54,6 +54,8 @@ pub(super) struct Layout {
     keys: Vec<usize>,
     /// The number of slots.
     size: usize,
+    /// True if the frame's data are asked for as they are.
+    is_text: bool,
 }
 
 /// A place that is asked for. It is known by where its text is in memory: no text is compared.
@@ -83,6 +85,8 @@ pub(super) enum Way {
     /// To a place of the record.
     Record(Places),
     Here,
+    /// To the frame's data, as they are.
+    Data,
     Literal(Word),
     Kind,
     Event,
@@ -164,6 +168,40 @@ impl Program {
             .map(|case| case.layout.get_or_init(|| Layout::new(case, table, self.spec)))
     }
 
+    /// Returns the case of a record, and its places, if its frame's name alone says what it is.
+    fn named<'p>(&self, table: &'p Table, event: &str) -> Option<(usize, &'p Case, &'p Layout)> {
+        let [places] = table.kind.as_slice() else { return None };
+        let [KindPlace::Event] = places.as_slice() else { return None };
+        let number = table.number(event);
+        Some((number, table.cases.get(number)?, self.layout(table, number)?))
+    }
+
+    /// True if a record is not to be read as JSON: a rule asks for the frame's data as they are, or
+    /// none is for frames of this name.
+    pub(super) fn is_text(&self, table: &Table, event: &str) -> bool {
+        let named = self.named(table, event);
+        named.is_some_and(|(_, case, layout)| layout.is_text || case.rules.is_empty())
+    }
+
+    /// True if a record may be any JSON.
+    pub(super) fn takes_any(&self, table: &Table, event: &str) -> bool {
+        self.named(table, event).is_some_and(|(_, _, layout)| layout.asks_for_all())
+    }
+
+    /// Takes a record that is text.
+    pub(super) fn take<'t>(
+        &self,
+        table: &Table,
+        text: &'t str,
+        event: &'t str,
+        values: &mut Values<'t>,
+    ) {
+        let Some((case, _, layout)) = self.named(table, event) else { return };
+        let kind = Value::Kind(Cow::Borrowed(event));
+        values.0.extend([Value::Next(None, case), kind, Value::Json(text)]);
+        values.0.resize_with(HEAD + layout.size, || Value::Nothing);
+    }
+
     /// Reads a record into `values`, which is empty.
     ///
     /// # Errors
@@ -190,15 +228,16 @@ impl Program {
         values: &mut Values<'t>,
     ) -> Result<usize, Fault> {
         let kind = table.kind(reader, event);
-        let known = table.words.iter().find(|(word, _)| *word == kind);
-        let case = known.map_or(0, |(_, case)| *case);
+        let case = table.number(&kind);
         let begin = values.0.len();
         values.0.push(Value::Next(None, case));
         let Some(layout) = self.layout(table, case) else { return Ok(begin) };
         values.0.resize_with(begin + HEAD + layout.size, || Value::Nothing);
         values.set(begin + 1, Value::Kind(kind));
         let start = reader.position();
-        if reader.peek()? == b'{' || !layout.asks_for_all() {
+        if !layout.top.slots.is_empty() {
+            self.value(&layout.top, begin + HEAD, reader, values)?;
+        } else if reader.peek()? == b'{' || !layout.asks_for_all() {
             self.inside(&layout.top, begin + HEAD, reader, values)?;
         } else {
             reader.skip()?;
@@ -378,6 +417,12 @@ impl Table {
         table
     }
 
+    /// Returns the number of the case of a kind.
+    fn number(&self, kind: &str) -> usize {
+        let known = self.words.iter().find(|(word, _)| *word == kind);
+        known.map_or(0, |(_, case)| *case)
+    }
+
     /// True if its objects are told apart by their keys.
     pub(super) fn is_keyed(&self) -> bool {
         self.cases.iter().any(|case| !case.members.is_empty())
@@ -502,10 +547,15 @@ impl Layout {
             "kind:" => return Way::Kind,
             "event:" => return Way::Event,
             "#" => return Way::Position,
+            "data:" => {
+                self.is_text = true;
+                return Way::Data;
+            }
             _ => {}
         }
         let (path, begins) = split_test(path);
-        if path == "." && key.is_none() {
+        let is_any = begins.is_empty() && wanted != Wanted::Text;
+        if path == "." && key.is_none() && is_any {
             return Way::Here;
         }
         let number = self.size;
@@ -556,7 +606,8 @@ impl Layout {
 
     /// True if its objects may be anything else.
     fn asks_for_all(&self) -> bool {
-        self.places.iter().any(|place| matches!(place.ways.as_slice(), [.., Way::Here]))
+        let is_here = |place: &Place| matches!(place.ways.as_slice(), [.., Way::Here]);
+        !self.top.slots.is_empty() || self.places.iter().any(is_here)
     }
 }
 

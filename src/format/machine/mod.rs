@@ -27,7 +27,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::event::{FinishReason, Kind, Of, Piece, ProviderEvent, WarningCode};
+use crate::event::{self, FinishReason, Kind, Of, Piece, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::layout::{Program, Table, Values};
 use crate::format::machine::state::{Scope, Turn};
@@ -39,6 +39,7 @@ use crate::format::support::growth::hash;
 use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;
+use crate::frame::{Framing, Holds};
 
 /// Decodes a format by its row.
 pub(crate) struct Machine {
@@ -53,8 +54,7 @@ struct Emitter {
     turn: Turn,
     /// The id and the model of the session.
     session: [Option<String>; 2],
-    /// True if the framing promises a `[DONE]`.
-    awaits_done: bool,
+    framing: Option<&'static Framing>,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
@@ -67,7 +67,7 @@ impl Decoder for Machine {
         if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
             return emitter.done(out);
         }
-        emitter.awaits_done = frame.framing.ends_with_done;
+        emitter.framing = Some(frame.framing);
         if frame.is_failure() {
             emitter.message.begin(None, None, out)?;
             emitter.message.state = State::Failed;
@@ -79,8 +79,13 @@ impl Decoder for Machine {
     fn finish(&mut self, out: &mut EventOut) -> Done {
         let Machine { emitter, .. } = self;
         emitter.turn.cut(out)?;
+        let is_body = emitter.framing.is_some_and(|framing| framing.holds == Holds::Body);
+        if is_body && emitter.lacks_reason() && emitter.message.state == State::Open {
+            return emitter.end_unfinished(out);
+        }
         let missing = emitter.spec.done.and_then(|done| done.missing);
-        if let Some(code) = missing.filter(|_| emitter.awaits_done)
+        let awaits_done = emitter.framing.is_some_and(|framing| framing.ends_with_done);
+        if let Some(code) = missing.filter(|_| awaits_done)
             && emitter.message.state == State::Stopped
         {
             out.warn(code, "the stream ended without `[DONE]`, after its end")?;
@@ -128,7 +133,7 @@ impl Machine {
             message: Lifecycle::new(format, spec.usage),
             turn: Turn::new(spec),
             session: [None, None],
-            awaits_done: false,
+            framing: None,
             repeats: false,
         };
         Box::new(Machine { program: Program::new(spec), emitter })
@@ -144,7 +149,14 @@ impl Emitter {
         frame: &Frame,
         out: &mut EventOut,
     ) -> Done {
-        each_record(frame, out, &mut |source, text, is_lost, out| {
+        if program.is_text(table, frame.event_type) {
+            let (text, mut values) = (frame.text(), Values::default());
+            program.take(table, &text, frame.event_type, &mut values);
+            let fields = Fields::of_record(program, table, &values, frame.event_type);
+            return fields.map_or(Ok(()), |fields| self.record(frame, false, fields, out));
+        }
+        let takes_any = program.takes_any(table, frame.event_type);
+        each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
             let mut values = Values::default();
             program.read(table, (source, text), frame.event_type, &mut values)?;
             let fields = Fields::of_record(program, table, &values, frame.event_type);
@@ -228,13 +240,16 @@ impl Emitter {
             self.turn.end_chunked(out)?;
         }
         if rule.release {
-            self.turn.calls.release(out)?;
+            self.turn.release(out)?;
         }
         if self.turn.is_foreign(rule, fields, out)? {
             return Ok(());
         }
         scope.is_whole |= rule.whole;
         scope.is_body |= rule.is_body();
+        if let Some(Index::Number(choice)) = fields.index(rule.choice) {
+            scope.choice = choice;
+        }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
         self.repeats &= scope.part.is_none() && rule.result.is_none() && !rule.part;
@@ -248,7 +263,11 @@ impl Emitter {
         }
         self.usage(rule, fields);
         if let Some(raw) = &reason {
-            self.finish_reason(raw, fields.word(rule.stop_sequence).as_deref(), out)?;
+            let stop_sequence = fields.word(rule.stop_sequence);
+            self.finish_reason(scope.choice, raw, stop_sequence.as_deref(), out)?;
+        }
+        if !rule.choice.is_empty() {
+            self.choice(scope.choice, reason.is_some(), out)?;
         }
         if let Some(failure) = failure {
             self.message.state = State::Failed;
@@ -259,10 +278,8 @@ impl Emitter {
             self.turn.cut(out)?;
         }
         match rule.end {
-            _ if is_unfinished => {
-                self.turn = Turn::new(self.spec);
-                self.message.end_unfinished(out)
-            }
+            _ if is_unfinished => self.end_unfinished(out),
+            End::Yes if rule.whole && self.lacks_reason() => self.end_unfinished(out),
             End::Yes => self.end(out),
             End::If(places) if places == rule.finish && reason.is_none() => Ok(()),
             End::If(places) if fields.flag(places) => self.end(out),
@@ -280,6 +297,7 @@ impl Emitter {
             {
                 return Ok(false);
             }
+            (Begin::Yes, State::Stopped) if self.is_its_own(fields) => {}
             (Begin::Yes, State::Stopped) | (Begin::Cut, State::Stopped | State::Failed) => {
                 self.end(out)?;
             }
@@ -303,6 +321,23 @@ impl Emitter {
             out.warn(code, "a message has no beginning of its own")?;
         }
         Ok(true)
+    }
+
+    /// True if a record has the id of the open message.
+    fn is_its_own(&self, fields: Fields) -> bool {
+        let id = fields.word(self.spec.start.id);
+        id.is_some() && id.as_deref() == self.message.id()
+    }
+
+    /// Notes that something of a choice came, and whether that has finished.
+    fn choice(&mut self, choice: u64, is_finished: bool, out: &mut EventOut) -> Done {
+        *self.turn.finished.or_default(choice) |= is_finished;
+        self.message.state = match self.message.state {
+            State::Open if self.turn.has_finished() => State::Stopped,
+            State::Stopped if !self.turn.has_finished() => State::Open,
+            state => state,
+        };
+        out.check_choices(self.turn.finished.len())
     }
 
     /// Finds the block or the part that an object is of.
@@ -330,7 +365,8 @@ impl Emitter {
             all => {
                 let names: SmallVec<[_; 2]> =
                     all.iter().map(|places| fields.index(places)).collect();
-                scope.part = Some(self.turn.part(hash(&names), scope.is_whole, out)?);
+                scope.part =
+                    Some(self.turn.part(hash(&(scope.choice, &names)), scope.is_whole, out)?);
                 Ok(())
             }
         }
@@ -349,7 +385,7 @@ impl Emitter {
             out.flush()?;
         }
         if let Some(json) = fields.json(rule.native).filter(|_| out.is_native) {
-            out.native(0, Of::Message, Piece::new(&json, scope.is_whole))?;
+            out.native(scope.choice, Of::Message, Piece::new(&json, scope.is_whole))?;
         }
         if let Some(warn) = &rule.warn {
             out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
@@ -369,10 +405,10 @@ impl Emitter {
             }
         }
         if let Some(signature) = fields.word(rule.signature) {
-            out.signature(0, &signature)?;
+            out.signature(scope.choice, &signature)?;
         }
         if let Some(data) = fields.word(rule.redacted) {
-            out.redacted(0, &data)?;
+            out.redacted(scope.choice, &data)?;
         }
         if let Some(call) = &rule.call {
             self.call(call, scope, fields, out)?;
@@ -383,14 +419,20 @@ impl Emitter {
         self.inside(rule, frame, scope, fields, out)?;
         self.blocks(rule, scope, fields, out)?;
         if !rule.call_end.is_empty() {
-            self.call_end(fields.index(rule.call_end), out)?;
+            self.call_end(scope.choice, fields.index(rule.call_end), out)?;
         }
         if let (true, Some((index, _))) = (rule.close, scope.block) {
             self.turn.close(index, out)?;
         }
-        if let Some(json) = fields.json(rule.provider_event) {
-            let event = Some(fields.kind()).filter(|kind| !kind.is_empty());
-            out.emit(0, Kind::ProviderEvent(ProviderEvent { event, data: output(&json) }))?;
+        let is_empty = |json: &Cow<str>| matches!(json.as_ref(), "[]" | "{}");
+        if let Some(json) = fields.json(rule.provider_event).filter(|json| !is_empty(json)) {
+            let key = rule.provider_event.rsplit('.').next();
+            let names = key.into_iter().chain([fields.kind()]);
+            let event = names.into_iter().find(|name| !name.is_empty());
+            out.emit(
+                scope.choice,
+                Kind::ProviderEvent(ProviderEvent { event, data: output(&json) }),
+            )?;
         }
         if scope.is_whole { out.flush() } else { Ok(()) }
     }
@@ -423,7 +465,7 @@ impl Emitter {
                 }
                 if is_native && calls == self.turn.native_calls {
                     let index = scope.block.map(|(index, _)| index);
-                    out.native(0, self.turn.blocks.object_at(index), native)?;
+                    out.native(scope.choice, self.turn.blocks.object_at(index), native)?;
                 }
             }
         }
@@ -457,7 +499,7 @@ impl Emitter {
             false => vec![(Cow::Borrowed(object.kind()), object.here())],
         };
         for (kind, json) in blocks {
-            out.block(0, &kind, json)?;
+            out.block(scope.choice, &kind, json)?;
             let message =
                 format!("a block of type {} has no meaning here", json::quote_start(&kind));
             out.warn(WarningCode::UnknownBlock, &message)?;
@@ -467,6 +509,13 @@ impl Emitter {
 
     /// Emits the blocks that an object is or has.
     fn blocks(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        if let Some(block) = &rule.block
+            && let (Some(name), Some(text)) = (fields.word(block.name), fields.text(block.text))
+            && let Some(text) = text.non_empty()
+        {
+            let block = event::Block { name: &name, text, attributes: None };
+            out.emit(scope.choice, Kind::Block(block))?;
+        }
         let named =
             rule.block.and_then(|block| Some((fields.word(block.name)?, fields.json(block.at)?)));
         let others = rule.blocks.iter().filter_map(|places| {
@@ -477,10 +526,11 @@ impl Emitter {
             let json = fields.json(rest.at)?;
             has_more(rule, rest.at, &json).then_some((fields.word(rest.name)?, json))
         });
-        for (name, json) in named.into_iter().chain(others).chain(rest) {
-            for json in each_block(&json) {
+        let divided = named.into_iter().chain(rest).map(|block| (block, true));
+        for ((name, json), is_divided) in divided.chain(others.map(|block| (block, false))) {
+            for json in each_block(&json, is_divided) {
                 if self.turn.is_new_block(scope) {
-                    out.block(0, &name, json)?;
+                    out.block(scope.choice, &name, json)?;
                 }
             }
         }
@@ -489,9 +539,12 @@ impl Emitter {
 
     /// Notes what the message costs.
     fn usage(&mut self, rule: &Rule, fields: Fields) {
-        let meter = &mut self.message.meter;
+        let (spec, meter) = (self.spec, &mut self.message.meter);
         for places in rule.usage {
             let Some(counts) = fields.json(places) else { continue };
+            if rule.total && counts.starts_with('{') {
+                meter.reset();
+            }
             match json::elements(&counts) {
                 // One object for each model that took part.
                 Some(models) => models.into_iter().for_each(|counts| {
@@ -501,11 +554,15 @@ impl Emitter {
                 None if fields.is_shared(places) => meter.pick(&counts),
                 None => meter.feed(&counts),
             }
+            if !rule.total && spec.on.iter().any(|rule| rule.total) {
+                meter.part();
+            }
         }
     }
 
     fn finish_reason(
         &mut self,
+        choice: u64,
         raw: &str,
         stop_sequence: Option<&str>,
         out: &mut EventOut,
@@ -513,7 +570,7 @@ impl Emitter {
         let known = self.spec.finish_words.iter().find(|(word, _)| *word == raw);
         let reason: FinishReason =
             known.map_or_else(|| finish::normalise(raw), |(_, reason)| *reason);
-        out.finish_as(0, reason, raw, stop_sequence)
+        out.finish_as(choice, reason, raw, stop_sequence)
     }
 
     /// Takes `[DONE]`.
@@ -522,8 +579,21 @@ impl Emitter {
         if let Some(code) = done.warn.filter(|_| self.message.state != State::Stopped) {
             out.warn(code, "`[DONE]` came before the end of its message")?;
         }
-        self.turn.calls.release(out)?;
+        self.turn.release(out)?;
         self.end(out)
+    }
+
+    /// True if a choice has come that has no reason to stop.
+    fn lacks_reason(&self) -> bool {
+        !self.turn.finished.is_empty() && !self.turn.has_finished()
+    }
+
+    /// Ends the message, a body without a reason to stop.
+    fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
+        let Turn { finished, .. } = std::mem::replace(&mut self.turn, Turn::new(self.spec));
+        let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
+        let only = finished.is_empty().then_some(0);
+        self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
@@ -571,10 +641,12 @@ fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
     }
 }
 
-/// Returns the elements of a list, or a value by itself; nothing of an empty object.
-fn each_block(json: &str) -> Vec<&str> {
+/// Returns the elements of a list that is to be divided, or a value by itself; nothing of an empty
+/// object.
+fn each_block(json: &str, is_divided: bool) -> Vec<&str> {
     match json {
         "{}" => Vec::new(),
-        json => each(json),
+        json if is_divided => each(json),
+        json => vec![json],
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::event::{Kind, Output, Piece, ToolResult};
+use crate::event::{ByChoice, Kind, Output, Piece, ToolResult};
 use crate::format::machine::fields::Fields;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
@@ -26,6 +26,8 @@ pub(super) struct Scope<'t> {
     pub(super) is_whole: bool,
     /// True if all of the message comes at once: why it stopped says whether calls are whole.
     pub(super) is_body: bool,
+    /// The number of the choice that it is of.
+    pub(super) choice: u64,
     /// The index of the block that it is of, and true if that begins.
     pub(super) block: Option<(u64, bool)>,
     /// The key of the part that it is of.
@@ -37,7 +39,11 @@ pub(super) struct Scope<'t> {
 /// The state of the message that is open.
 #[derive(Default)]
 pub(super) struct Turn {
-    pub(super) calls: Calls,
+    calls: ByChoice<Calls>,
+    /// The places of calls that came whole.
+    pub(super) whole: BTreeSet<(u64, u64)>,
+    /// For each choice that came, true if it has finished.
+    pub(super) finished: ByChoice<bool>,
     /// True if blocks begin and end.
     pub(super) has_blocks: bool,
     pub(super) blocks: IndexedBlocks<Collected>,
@@ -79,6 +85,21 @@ impl Turn {
         Turn { has_blocks: spec.on.iter().any(|rule| rule.open), ..Turn::default() }
     }
 
+    /// Returns the calls of a choice.
+    pub(super) fn calls(&mut self, choice: u64) -> &mut Calls {
+        self.calls.or_insert_with(choice, || Calls::of(choice))
+    }
+
+    /// Calls that are whole and have no result are the caller's to run.
+    pub(super) fn release(&mut self, out: &mut EventOut) -> Done {
+        self.calls.values_mut().try_for_each(|calls| calls.release(out))
+    }
+
+    /// True if a choice came, and all that came have finished.
+    pub(super) fn has_finished(&self) -> bool {
+        !self.finished.is_empty() && self.finished.values().all(|&finished| finished)
+    }
+
     /// Returns the key of a part, of which all or the next piece comes.
     pub(super) fn part(&mut self, key: u64, is_whole: bool, out: &mut EventOut) -> io::Result<u64> {
         let part = self.parts.entry(key).or_default();
@@ -98,22 +119,22 @@ impl Turn {
         out: &mut EventOut,
     ) -> Done {
         let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else {
-            return out.piece(0, slot, text);
+            return out.piece(scope.choice, slot, text);
         };
         let known = part.texts.iter().position(|(known, _)| *known == slot);
         let Some((_, emitted)) = known.and_then(|at| part.texts.get_mut(at)) else {
             let mut emitted = Emitted::default();
             emitted.add(text);
             part.texts.push((slot, emitted));
-            return out.piece(0, slot, text);
+            return out.piece(scope.choice, slot, text);
         };
         let rest = if scope.is_whole { emitted.rest(text) } else { Some(text.clone()) };
         match rest {
             Some(rest) => {
                 emitted.add(&rest);
-                out.piece(0, slot, &rest)
+                out.piece(scope.choice, slot, &rest)
             }
-            None => out.revise(text),
+            None => out.revise(scope.choice, text),
         }
     }
 
@@ -151,7 +172,7 @@ impl Turn {
 
     /// The call that goes on until something else comes has ended.
     pub(super) fn end_chunked(&mut self, out: &mut EventOut) -> Done {
-        self.chunked.take().map_or(Ok(()), |id| self.calls.hold_id(&id, out))
+        self.chunked.take().map_or(Ok(()), |id| self.calls(0).hold_id(&id, out))
     }
 
     /// The block at an index has ended.

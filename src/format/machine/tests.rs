@@ -64,7 +64,7 @@ static SPEC: Spec = Spec {
             on: &[Rule {
                 text: "text",
                 each: &["calls > call"],
-                block: Some(Block { name: "'link'", at: "links" }),
+                block: Some(Block::of("'link'", "links")),
                 ..Rule::NEW
             }],
             ..Group::NEW
@@ -116,7 +116,21 @@ fn decode(
 fn check(input: &str, expected: &str) {
     let records: Vec<Record> =
         input.lines().map(|line| (String::new(), line.trim().to_owned())).collect();
-    let show = |event: &Event<'_>| match &event.kind {
+    assert_eq!(decode(&ACME, &records, in_short).join(" "), expected, "{input}");
+}
+
+/// Decodes named records with a row of these rules, and compares the events, in short.
+#[track_caller]
+fn check_rules(rules: &str, records: &[(&str, &str)], expected: &str) {
+    let format = load(&format!("name = 'x'\nkind = 'event:'\n{rules}")).unwrap();
+    let records = records.iter().map(|(name, data)| ((*name).to_owned(), (*data).to_owned()));
+    let records: Vec<Record> = records.collect();
+    assert_eq!(decode(format, &records, in_short).join(" "), expected, "{rules}");
+}
+
+/// Returns an event in short. What is of a choice after the first has its number.
+fn in_short(event: &Event<'_>) -> String {
+    let kind = match &event.kind {
         Kind::Start(_) => "start".to_owned(),
         Kind::Text(text) => text.text.to_owned(),
         Kind::CallPart(part) => {
@@ -135,9 +149,10 @@ fn check(input: &str, expected: &str) {
         Kind::End => "end".to_owned(),
         Kind::Lost => "lost".to_owned(),
         Kind::ProviderEvent(_) => "?".to_owned(),
+        Kind::Finish(finish) => finish.finish_reason.name().to_owned(),
         other => format!("{other:?}"),
     };
-    assert_eq!(decode(&ACME, &records, show).join(" "), expected, "{input}");
+    if event.choice == 0 { kind } else { format!("{}:{kind}", event.choice) }
 }
 
 #[test]
@@ -194,6 +209,34 @@ fn elements_of_lists_are_places_and_objects() {
 }
 
 #[test]
+fn a_message_has_stopped_when_all_of_its_choices_have() {
+    let rules = "on = [{ has = 'all', each = 'all > choice', end = 'stopped' }]\n\
+                 [group.choice]\n\
+                 on = [{ choice = 'n', text = 't', each = 'call > call', finish = 'why' }]\n\
+                 [group.call]\non = [{ call = { key = 'c', name = 'f' } }]";
+    let call = |n| format!(r#""call":{{"c":{n},"f":"f"}}"#);
+    let first =
+        format!(r#"{{"all":[{{"t":"a",{},"why":"stop"}},{{"n":1,{}}}]}}"#, call(0), call(0));
+    let before = "start a Index(0):f() stop 1:Index(0):f()";
+    check_rules(rules, &[("", &first)], before);
+    let second = r#"{"all":[{"n":1,"call":{"c":0},"why":"length"}]}"#;
+    let after = format!("{before} 1:Index(0):() 1:length end");
+    check_rules(rules, &[("", &first), ("", second)], &after);
+}
+
+#[test]
+fn records_may_be_text_or_any_json() {
+    let rules = "on = [{ kind = 'said', text = 'data:' }, { kind = 'word', text = '.' },\n\
+                 { kind = 'log', block = { name = 'kind:', text = 'data:' } },\n\
+                 { kind = 'list', block = { name = 'kind:', at = '.' } }, { kind = 'last', end = true }]";
+    let records = [("said", " {\"a\":1"), ("word", "\"b\""), ("log", "c"), ("list", "[1,2]")];
+    check_rules(rules, &records, "start  {\"a\":1 b log=c list=1 list=2");
+    let malformed = "error an event's data is not the JSON that its format asks for";
+    check_rules(rules, &[("word", "1")], malformed);
+    check_rules(rules, &[("other", "a")], "? unknown_event");
+}
+
+#[test]
 fn a_record_in_a_string_is_one_of_its_own() {
     let inner = r#"{\"k\":\"text\",\"t\":\"a\",\"last\":true}"#;
     check(&format!(r#"{{"type":"wrapped","json":"{inner}"}}"#), "start a end");
@@ -240,6 +283,9 @@ fn records(text: &str) -> Vec<Record> {
             records.push((std::mem::take(&mut event_type), data.trim().to_owned()));
         } else if line.starts_with('{') {
             records.push((String::new(), line.to_owned()));
+        } else if let Some((code, data)) = line.split_once(':').filter(|(code, _)| code.len() == 1)
+        {
+            records.push((code.to_owned(), data.to_owned()));
         }
     }
     records
@@ -253,6 +299,7 @@ fn shown(event: &Event<'_>) -> String {
 const PASSED_ON: &[&str] = &[
     "usage",
     "citations",
+    "args",
     "arguments",
     "parameters",
     "error",
@@ -266,6 +313,8 @@ const PASSED_ON: &[&str] = &[
     "annotations",
     "toolResult",
     "trace",
+    "meta",
+    "metrics",
     "result",
 ];
 
@@ -306,7 +355,8 @@ fn neither_order_nor_unknown_members_change_what_a_record_says() {
             let events = decode(format, &records, shown);
             // An error is quoted with all its members, and so is what has no meaning.
             let quotes = |event: &String| {
-                let is_object = event.starts_with("Block") && event.contains("text: \"{");
+                let is_json = ["text: \"{", "text: \"["].iter().any(|start| event.contains(start));
+                let is_object = event.starts_with("Block") && is_json;
                 is_object || event.starts_with("Err") || event.starts_with("Prov")
             };
             if records.iter().any(|(_, data)| !json::is_json(data)) || events.iter().any(quotes) {

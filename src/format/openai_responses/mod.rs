@@ -224,7 +224,7 @@ impl Responses {
             match status {
                 "" => {
                     self.items = Items::default();
-                    return self.message.end_unfinished(out);
+                    return self.message.end_unfinished([0], out);
                 }
                 "incomplete" => {
                     let reason = response.reason();

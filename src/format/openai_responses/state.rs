@@ -169,7 +169,7 @@ impl State {
         }
         match text.emitted.rest(whole) {
             Some(rest) => emit(at, self.channel, &rest, out),
-            None => out.revise(whole),
+            None => out.revise(0, whole),
         }
     }
 

@@ -200,7 +200,7 @@ impl Pi {
     fn rest(&mut self, index: u64, whole: &Str, is_thought: bool, out: &mut EventOut) -> Done {
         let emitted = self.emitted.entry(index).or_default();
         let Some(rest) = emitted.rest(whole) else {
-            return out.revise(whole);
+            return out.revise(0, whole);
         };
         emitted.add(&rest);
         if is_thought {

@@ -27,7 +27,7 @@ static SPEC: Spec = Spec {
             kind: "RUN_FINISHED",
             release: true,
             usage: &["usage"],
-            block: Some(Block { name: "'result'", at: "result" }),
+            block: Some(Block::of("'result'", "result")),
             finish: "outcome.type",
             end: End::Yes,
             ..Rule::NEW
@@ -79,7 +79,7 @@ static SPEC: Spec = Spec {
         },
         Rule {
             kind: "STATE_SNAPSHOT|STATE_DELTA|ACTIVITY_SNAPSHOT|ACTIVITY_DELTA|CUSTOM",
-            block: Some(Block { name: "kind:", at: "." }),
+            block: Some(Block::of("kind:", ".")),
             ..Rule::NEW
         },
         // The provider's own events, beside ours that were made of them.

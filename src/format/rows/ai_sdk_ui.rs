@@ -74,19 +74,14 @@ static SPEC: Spec = Spec {
         },
         Rule {
             kind: "source-url|source-document|tool-approval-request",
-            block: Some(Block { name: "kind:", at: "." }),
+            block: Some(Block::of("kind:", ".")),
             ..Rule::NEW
         },
-        Rule {
-            kind: "file",
-            needs: &["url"],
-            block: Some(Block { name: "kind:", at: "." }),
-            ..Rule::NEW
-        },
+        Rule { kind: "file", needs: &["url"], block: Some(Block::of("kind:", ".")), ..Rule::NEW },
         Rule {
             kind: "data-*",
             needs: &["data"],
-            block: Some(Block { name: "kind:", at: "." }),
+            block: Some(Block::of("kind:", ".")),
             ..Rule::NEW
         },
         Rule {
@@ -121,7 +116,7 @@ static SPEC: Spec = Spec {
 
 const METADATA: Rule = Rule {
     usage: &["messageMetadata.totalUsage|messageMetadata.usage"],
-    rest: Some(Block { name: "'message-metadata'", at: "messageMetadata" }),
+    rest: Some(Block::of("'message-metadata'", "messageMetadata")),
     ..Rule::NEW
 };
 

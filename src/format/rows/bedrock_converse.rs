@@ -131,7 +131,7 @@ static SPEC: Spec = Spec {
                 },
                 Rule {
                     kind: "image|video|audio|document|searchResult|guardContent|cachePoint|citation",
-                    block: Some(Block { name: "kind:", at: "." }),
+                    block: Some(Block::of("kind:", ".")),
                     ..Rule::NEW
                 },
             ],
@@ -140,7 +140,7 @@ static SPEC: Spec = Spec {
         Group { name: "cited", on: &[Rule { text: "text", ..Rule::NEW }], ..Group::NEW },
         Group {
             name: "citation",
-            on: &[Rule { block: Some(Block { name: "'citation'", at: "." }), ..Rule::NEW }],
+            on: &[Rule { block: Some(Block::of("'citation'", ".")), ..Rule::NEW }],
             ..Group::NEW
         },
     ],

@@ -46,7 +46,7 @@ static SPEC: Spec = Spec {
             kind: "debug",
             weak: Weak::Yes,
             begin: Begin::No,
-            block: Some(Block { name: "kind:", at: "prompt" }),
+            block: Some(Block::of("kind:", "prompt")),
             ..Rule::NEW
         },
         Rule {
@@ -115,7 +115,7 @@ static SPEC: Spec = Spec {
         },
         Group {
             name: "citation",
-            on: &[Rule { block: Some(Block { name: "'citation'", at: "." }), ..Rule::NEW }],
+            on: &[Rule { block: Some(Block::of("'citation'", ".")), ..Rule::NEW }],
             ..Group::NEW
         },
     ],

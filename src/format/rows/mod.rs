@@ -2,6 +2,7 @@
 
 pub(super) mod ag_ui;
 pub(super) mod ai21_j2;
+pub(super) mod ai_sdk_data;
 pub(super) mod ai_sdk_ui;
 pub(super) mod anthropic_completions;
 pub(super) mod bedrock_converse;
@@ -9,10 +10,13 @@ pub(super) mod bedrock_llama;
 pub(super) mod bedrock_mistral;
 pub(super) mod bedrock_titan;
 pub(super) mod cohere;
+pub(super) mod cohere_v1;
 pub(super) mod llama_completion;
 pub(super) mod ollama;
 pub(super) mod openai_assistants;
+pub(super) mod openai_completions;
 mod prelude;
+pub(super) mod replicate;
 pub(super) mod tgi;
 pub(super) mod watsonx;
 pub(super) mod writer_completions;

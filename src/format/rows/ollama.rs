@@ -80,7 +80,7 @@ const REPLY: Rule = Rule {
     thought: "message.thinking|thinking",
     text: "message.content|response",
     each: &["message.tool_calls|tool_calls > call"],
-    block: Some(Block { name: "'image'", at: "message.images|image" }),
+    block: Some(Block::of("'image'", "message.images|image")),
     finish: "done_reason",
     ..Rule::NEW
 };

@@ -94,7 +94,7 @@ static SPEC: Spec = Spec {
         },
         Group {
             name: "annotation",
-            on: &[Rule { block: Some(Block { name: "'annotation'", at: "." }), ..Rule::NEW }],
+            on: &[Rule { block: Some(Block::of("'annotation'", ".")), ..Rule::NEW }],
             ..Group::NEW
         },
         // Each step counts from 0, ids are known in all of the run.

@@ -15,9 +15,11 @@ use crate::json::Str;
 /// choices that it doesn't follow.
 pub(crate) const MAX_IDS: usize = 1 << 14;
 
-/// The calls of one message.
+/// The calls of one choice of a message.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
+    /// The number of the choice.
+    choice: u64,
     by_id: BTreeMap<String, Known>,
     /// The numbers of the calls that have a place of their own.
     by_place: BTreeMap<u64, u64>,
@@ -39,18 +41,23 @@ struct Known {
 }
 
 impl Calls {
+    /// Returns those of a choice that has none yet.
+    pub(crate) fn of(choice: u64) -> Calls {
+        Calls { choice, ..Calls::default() }
+    }
+
     /// A fragment of the call that the part's id names: a new one if the id is
     /// new or missing, or if it comes with a name after the end of its call.
     pub(crate) fn part(&mut self, part: CallPart, out: &mut EventOut) -> io::Result<Key> {
         let part = self.place(part, out)?;
-        out.call(0, part)?;
+        out.call(self.choice, part)?;
         Ok(part.key)
     }
 
     /// Emits a fragment of a call whose arguments go on in a string.
     pub(crate) fn fragment(&mut self, part: CallPart, text: &Str, out: &mut EventOut) -> Done {
         let part = self.place(part, out)?;
-        out.call_fragment(0, part, text)
+        out.call_fragment(self.choice, part, text)
     }
 
     /// A call that came complete.
@@ -64,7 +71,7 @@ impl Calls {
         if let Key::Index(number) = key {
             self.open.remove(&number);
         }
-        out.call_end(0, key)
+        out.call_end(self.choice, key)
     }
 
     /// The call at a place has come to its end.
@@ -91,7 +98,7 @@ impl Calls {
 
     /// The call of this id has come to its end.
     pub(crate) fn end(&mut self, id: &str, out: &mut EventOut) -> Done {
-        self.close(id).map_or(Ok(()), |key| out.call_end(0, key))
+        self.close(id).map_or(Ok(()), |key| out.call_end(self.choice, key))
     }
 
     /// The call of this key is whole, but who sent it may run it as well: it ends with its
@@ -102,7 +109,7 @@ impl Calls {
                 self.held.insert(number);
                 Ok(())
             }
-            _ => out.call_end(0, key),
+            _ => out.call_end(self.choice, key),
         }
     }
 
@@ -145,12 +152,12 @@ impl Calls {
                         out.warn(WarningCode::MissingCallEnd, warning)?;
                     }
                     let (key, executor) = (Key::Index(call.number), Some(Executor::Agent));
-                    out.call(0, CallPart { key, executor, ..CallPart::default() })?;
+                    out.call(self.choice, CallPart { key, executor, ..CallPart::default() })?;
                     self.end(result.id, out)?;
                 }
             }
         }
-        out.emit(0, Kind::ToolResult(result))
+        out.emit(self.choice, Kind::ToolResult(result))
     }
 
     /// Gives a fragment the key of its call, and returns true if it is not the first one. Where calls

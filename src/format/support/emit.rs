@@ -253,10 +253,10 @@ impl<'o> EventOut<'o> {
     /// Tells that a text came again, not as it was before with more: what was emitted stands, and
     /// this is a block.
     #[cold]
-    pub(crate) fn revise(&mut self, text: &Str<'_>) -> Done {
+    pub(crate) fn revise(&mut self, choice: u64, text: &Str<'_>) -> Done {
         self.warn(WarningCode::TextMismatch, "a text came again, but not as it was before")?;
         let (name, text) = ("revision", text.as_str());
-        self.emit(0, Kind::Block(Block { name, text, attributes: None }))
+        self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
 
     /// Emits a warning of an inference or a repair.

@@ -151,10 +151,16 @@ impl Lifecycle {
         if self.close(out)? { out.end() } else { Ok(()) }
     }
 
-    /// Ends the open message, a body that has no finish reason.
-    pub(crate) fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
+    /// Ends the open message, a body in which these choices have no finish reason.
+    pub(crate) fn end_unfinished(
+        &mut self,
+        choices: impl IntoIterator<Item = u64>,
+        out: &mut EventOut,
+    ) -> Done {
         out.warn(WarningCode::NoFinishReason, "the body has no finish reason")?;
-        out.infer_finish(0, FinishReason::Other, None)?;
+        for choice in choices {
+            out.infer_finish(choice, FinishReason::Other, None)?;
+        }
         self.end(out)
     }
 

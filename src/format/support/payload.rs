@@ -28,7 +28,7 @@ where
     T: for<'de> Payload<'de>,
     F: for<'de> FnMut(&<T as Payload<'de>>::Type, &mut EventOut<'_>) -> Done,
 {
-    each_record(frame, out, &mut |source, text, is_lost, out| {
+    each_record(frame, false, out, &mut |source, text, is_lost, out| {
         let mut payload = None;
         json::read_to(&mut payload, source, text)?;
         let then: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
@@ -41,9 +41,10 @@ where
 /// field that may have been a part of an open call.
 type ReadOne<'r> = dyn FnMut(Source, &str, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
 
-/// Reads the records of a frame: see [`read_records`].
+/// Reads the records of a frame: see [`read_records`]. They are objects, or any JSON.
 pub(in crate::format) fn each_record(
     frame: &Frame<'_>,
+    takes_any: bool,
     out: &mut EventOut,
     read: &mut ReadOne<'_>,
 ) -> Done {
@@ -51,7 +52,7 @@ pub(in crate::format) fn each_record(
     if data.is_empty() {
         return Ok(());
     }
-    if data.starts_with(b"{") {
+    if takes_any || data.starts_with(b"{") {
         let text = frame.text();
         let source = match (&text, frame.json) {
             (Cow::Owned(_), _) => Source::Lossy,

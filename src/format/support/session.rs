@@ -280,7 +280,7 @@ impl Session {
             Source::Item | Source::Event => emitted.rest(text),
         };
         let Some(rest) = rest else {
-            return out.revise(text).map(|()| Str::default());
+            return out.revise(0, text).map(|()| Str::default());
         };
         emitted.add(&rest);
         Ok(rest)
